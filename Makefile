@@ -1,0 +1,56 @@
+# Every target works from a fresh clone, given Python 3.11+, Java 17+ and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down test test-faults check format bench lock clean
+
+help: ## The targets, a line each
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## The environment: packages in .venv, jars in the user's cache
+	@$(BIN)/lily jars
+
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## Start the stack, play the story with measured latencies, stop it
+	$(BIN)/lily demo
+
+up: setup ## Start the embedded stack in the foreground
+	$(BIN)/lily up
+
+down: setup ## Stop the embedded stack
+	$(BIN)/lily down
+
+test: setup ## Every test but the long campaigns (at most 10 minutes)
+	$(BIN)/python -m pytest -m "not faults"
+
+test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
+	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500
+
+check: $(READY) ## Linters, types and the import contract
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## Let ruff put the code in order
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup ## Every benchmark as a table of ratios (docs/benchmarks.md, bench/results)
+	$(BIN)/python -m bench
+
+lock: $(READY) ## Resolve the dependencies anew into requirements.txt
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+		--extra dev --output-file requirements.txt pyproject.toml requirements.in
+
+clean: ## Remove the environment and the default data directory (stop the stack first)
+	rm -rf $(VENV) .lily

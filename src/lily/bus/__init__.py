@@ -1,0 +1,1 @@
+"""The log: Kafka topics, what goes into them and what comes out."""

@@ -1,0 +1,97 @@
+"""Appends to the log, durably: a delivery that is confirmed has been taken by every in-sync replica."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from lily.model.errors import Transient
+
+QUEUE_MESSAGES = 20_000  # in flight at once; past that a door says "later" instead of growing
+QUEUE_KBYTES = 64 * 1024
+DELIVERY_SECONDS = 20
+
+
+class Position(NamedTuple):
+    """Where in the log an event stands."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}-{self.offset}"
+
+
+class LogFull(Transient):
+    """The log takes no more right now; nothing was appended. Try again in a moment."""
+
+
+class LogUnavailable(Transient):
+    """The log did not confirm in time. The event may or may not be in it; repeating it is harmless."""
+
+
+class LogProducer:
+    """An idempotent producer for asyncio: `append` hands over at once and gives a future of the position.
+
+    Raises LogFull when too much is unconfirmed. The future fails with LogUnavailable when the log did not answer.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 3,
+                "compression.type": "lz4",
+                "queue.buffering.max.messages": QUEUE_MESSAGES,
+                "queue.buffering.max.kbytes": QUEUE_KBYTES,
+                "delivery.timeout.ms": DELIVERY_SECONDS * 1000,
+                "message.max.bytes": 4 << 20,
+                "partitioner": "murmur2_random",
+                "log_level": 2,
+            }
+        )
+        self._loop = asyncio.get_running_loop()
+        self._running = True
+        self._poller = threading.Thread(target=self._poll, name="log-deliveries", daemon=True)
+        self._poller.start()
+
+    def append(self, topic: str, key: bytes, value: bytes) -> asyncio.Future[Position]:
+        future: asyncio.Future[Position] = self._loop.create_future()
+        try:
+            self._producer.produce(topic, value, key, on_delivery=self._settle(future))
+        except BufferError as error:
+            raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.") from error
+        return future
+
+    def __len__(self) -> int:
+        """How many events are handed over and not yet confirmed."""
+        return len(self._producer)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._producer.flush, DELIVERY_SECONDS)
+        self._running = False
+        await asyncio.to_thread(self._poller.join)
+
+    def _poll(self) -> None:
+        while self._running:
+            self._producer.poll(0.1)
+
+    def _settle(self, future: "asyncio.Future[Position]") -> Callable[[KafkaError | None, Message], None]:
+        def settle(error: KafkaError | None, message: Message) -> None:
+            self._loop.call_soon_threadsafe(_resolve, future, error, message)
+
+        return settle
+
+
+def _resolve(future: "asyncio.Future[Position]", error: KafkaError | None, message: Message) -> None:
+    if future.done():
+        return
+    if error is not None:
+        future.set_exception(LogUnavailable(f"The log did not confirm the event in time ({error.name()}). Try again."))
+    else:
+        future.set_result(Position(message.topic() or "", message.partition() or 0, message.offset() or 0))

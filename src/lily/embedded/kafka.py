@@ -1,0 +1,123 @@
+"""The embedded Kafka: one KRaft node on loopback, formatted on first start."""
+
+import base64
+import os
+import shutil
+import signal
+import uuid
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from lily.embedded.java import find_java
+from lily.embedded.probes import kafka_answers
+from lily.embedded.process import Command, engine_environment, run_to_end
+from lily.model.errors import Terminal
+
+MEMORY = ("-Xms128m", "-Xmx384m", "-XX:+ExitOnOutOfMemoryError")
+# The formatter lives for a second: the quick compiler and the small collector halve it.
+BRIEF = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class KafkaUnusable(Terminal):
+    """The log's directory cannot be brought into order by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """A broker and its controller in one process."""
+
+    data_dir: Path
+    jars: Path
+    port: int
+    controller_port: int
+    name: str = "kafka"
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace: float = 20.0
+
+    @property
+    def home(self) -> Path:
+        return self.data_dir / "kafka"
+
+    @property
+    def logs(self) -> Path:
+        return self.home / "data"
+
+    def prepare(self) -> None:
+        self.home.mkdir(exist_ok=True)
+        (self.home / "log4j2.properties").write_text(files("lily.embedded").joinpath("log4j2.properties").read_text())
+        self._write_properties(self.home / "server.properties", self.logs)
+        if not (self.logs / "meta.properties").is_file():
+            self._format()
+
+    def command(self) -> Command:
+        return self._java(*MEMORY, main=("kafka.Kafka", str(self.home / "server.properties")))
+
+    def healthy(self) -> bool:
+        return kafka_answers(self.port)
+
+    def _format(self) -> None:
+        """Formats a directory of its own and moves it into place, so a killed formatter leaves nothing half done."""
+        self._refuse_to_lose_events()
+        draft = self.home / "data.new"
+        for leftover in (draft, self.logs):
+            shutil.rmtree(leftover, ignore_errors=True)
+        properties = self.home / "format.properties"
+        self._write_properties(properties, draft)
+        done = run_to_end(self._java(*BRIEF, main=_format_arguments(properties)))
+        if done.returncode != 0:
+            raise KafkaUnusable(f"Kafka's directory {self.home} could not be formatted:\n{done.stdout.strip()}")
+        draft.rename(self.logs)
+
+    def _refuse_to_lose_events(self) -> None:
+        """Without its meta.properties a log that holds events has lost its identity: a person has to decide."""
+        topics = [log for log in self.logs.glob("*-[0-9]*") if log.is_dir() and not log.name.startswith("__")]
+        if topics:
+            raise KafkaUnusable(
+                f"{self.logs} holds events but no meta.properties. Restore that file from a backup, or move the "
+                "directory away to start with an empty log."
+            )
+
+    def _java(self, *options: str, main: tuple[str, ...]) -> Command:
+        configuration = f"-Dlog4j2.configurationFile={(self.home / 'log4j2.properties').as_uri()}"
+        argv = (str(find_java()), *options, configuration, "-cp", f"{self.jars / 'broker'}{os.sep}*", *main)
+        return Command(argv, env=engine_environment(self.data_dir), cwd=self.home)
+
+    def _write_properties(self, path: Path, logs: Path) -> None:
+        properties = {
+            "process.roles": "broker,controller",
+            "node.id": 1,
+            "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self.controller_port}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "log.dirs": logs,
+        } | SETTINGS
+        path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+
+
+SETTINGS: dict[str, object] = {
+    # One node: no second replica to wait for, and few partitions of the internal topics to open at each start.
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 8,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "transaction.state.log.num.partitions": 4,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    "group.initial.rebalance.delay.ms": 0,
+    "auto.create.topics.enable": "false",
+    "message.max.bytes": 4 << 20,
+    "log.retention.hours": 7 * 24,
+    # Two cores and 384 MiB: the default threads and the default 128 MiB of the log cleaner are for a server.
+    "num.network.threads": 2,
+    "num.io.threads": 4,
+    "log.cleaner.dedupe.buffer.size": 16 << 20,
+}
+
+
+def _format_arguments(properties: Path) -> tuple[str, ...]:
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # An id that starts with "-" would be read as an option.
+    return ("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "--config", str(properties))

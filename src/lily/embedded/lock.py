@@ -1,0 +1,68 @@
+"""File locks. The kernel frees them when their holder dies, however it dies, so none is ever stale."""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lily.model.errors import Terminal
+
+
+class AlreadyRunning(Terminal):
+    """Another supervisor holds the data directory."""
+
+
+@contextmanager
+def hold(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Holds the lock at `path`, waiting for as long as another process has it."""
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+class DirectoryLock:
+    """Makes one supervisor the owner of a data directory; raises AlreadyRunning if there is one."""
+
+    PATIENCE = 1.0  # a supervisor that is just leaving may need a moment
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self._path = data_dir / "lock"
+
+    def __enter__(self) -> Self:
+        self._file = self._path.open("a")
+        deadline = time.monotonic() + self.PATIENCE
+        while not self._take():
+            if time.monotonic() > deadline:
+                self._file.close()
+                raise AlreadyRunning(
+                    f"A stack already runs in {self._data_dir}. See it with `lily status`, stop it with `lily down`, "
+                    "or start another with a different --data-dir and --port."
+                )
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._file.close()
+
+    def still_ours(self) -> bool:
+        """False once somebody has deleted the directory: a new stack may then start at the same place."""
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            return False
+
+    def _take(self) -> bool:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,64 @@
+"""Lily's own parts: the same programs that a real deployment runs, each in a process of its own."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lily.embedded.probes import http_ready
+from lily.embedded.process import MARK, Command
+
+SERVICES = ("pipeline", "worker", "api")
+ROLE_OF = {"api": "lily_api", "pipeline": "lily_pipeline", "worker": "lily_pipeline"}
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What every part of one stack has to know."""
+
+    data_dir: Path
+    kafka: str
+    databases: Mapping[str, str]  # the libpq URI of each role
+    ports: Mapping[str, int]
+    jars: Path
+    master_key: Path
+
+    def of(self, name: str) -> dict[str, str]:
+        shared = {
+            MARK: str(self.data_dir),
+            "LILY_DATA_DIR": str(self.data_dir),
+            "LILY_KAFKA_BOOTSTRAP": self.kafka,
+            "LILY_DATABASE_URL": self.databases[ROLE_OF[name]],
+            "LILY_JARS_DIR": str(self.jars),
+            "LILY_MASTER_KEY_FILE": str(self.master_key),
+        }
+        return dict(os.environ) | shared | self._addresses(name)
+
+    def _addresses(self, name: str) -> dict[str, str]:
+        if name != "api":
+            return {"LILY_METRICS_PORT": str(self.ports[name])}
+        peers = [f"http://127.0.0.1:{port}" for other, port in self.ports.items() if other in ("pipeline", "worker")]
+        return {"LILY_PORT": str(self.ports["api"]), "LILY_METRICS_PEERS": json.dumps(peers)}
+
+
+@dataclass(frozen=True)
+class Service:
+    """One of Lily's own processes."""
+
+    name: str
+    surroundings: Surroundings
+    host: str = "127.0.0.1"
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace: float = 20.0
+
+    def prepare(self) -> None:
+        """Nothing: a service keeps no files that a crash could leave half done."""
+
+    def command(self) -> Command:
+        return Command((sys.executable, "-m", "lily", self.name), env=self.surroundings.of(self.name))
+
+    def healthy(self) -> bool:
+        return http_ready(self.surroundings.ports[self.name], self.host)

@@ -1,0 +1,103 @@
+"""What is known of a stack: `stack.json` in its data directory.
+
+It carries passwords, so only its owner may read it. It is replaced as a whole, so a reader never sees half of it. It is
+never trusted to say what runs: whoever acts on a recorded process checks that it is still the same one.
+"""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+import psutil  # type: ignore[import-untyped]
+from pydantic import BaseModel, ValidationError
+
+FILE = "stack.json"
+ROLES = ("lily", "lily_api", "lily_pipeline")
+
+Phase = Literal["starting", "ready", "stopping", "stopped", "failed"]
+State = Literal["waiting", "starting", "healthy", "unhealthy", "restarting", "stopping", "stopped"]
+
+
+class Running(BaseModel):
+    """A process, told apart from a later one with the same pid by when it was created."""
+
+    pid: int = 0
+    create_time: float = 0.0
+
+    @classmethod
+    def of(cls, pid: int) -> "Running":
+        return cls(pid=pid, create_time=psutil.Process(pid).create_time())
+
+    def process(self) -> psutil.Process | None:
+        """The living process, or None if it has ended; a zombie has ended."""
+        try:
+            found = psutil.Process(self.pid) if self.pid else None
+            same = found is not None and abs(found.create_time() - self.create_time) < 1.0
+            return found if same and found and found.status() != psutil.STATUS_ZOMBIE else None
+        except psutil.NoSuchProcess:
+            return None
+
+
+class PartState(BaseModel):
+    """One part: its process and how it fares."""
+
+    name: str
+    state: State = "waiting"
+    running: Running = Running()
+    restarts: int = 0
+    start_seconds: float = 0.0
+    detail: str = ""
+
+
+class StackState(BaseModel):
+    """The whole stack. Ports and passwords outlive a restart, the rest describes the present one."""
+
+    data_dir: Path
+    phase: Phase = "stopped"
+    detail: str = ""
+    error: dict[str, str] = {}
+    supervisor: Running = Running()
+    ports: dict[str, int] = {}
+    passwords: dict[str, str] = {}
+    url: str = ""
+    kafka: str = ""
+    database: str = ""
+    parts: list[PartState] = []
+
+    def supervised(self) -> bool:
+        """Whether its supervisor lives."""
+        return self.supervisor.process() is not None
+
+
+def load(data_dir: Path) -> StackState:
+    """What is recorded; a new, empty state if nothing is, or nothing readable, or that of a copied directory."""
+    try:
+        state = StackState.model_validate_json((data_dir / FILE).read_text())
+    except (FileNotFoundError, ValidationError, UnicodeDecodeError):
+        return StackState(data_dir=data_dir)
+    if state.data_dir != data_dir:  # the processes on record are those of the directory it was copied from
+        return StackState(data_dir=data_dir, passwords=state.passwords)
+    return state
+
+
+def save(state: StackState) -> None:
+    replace_file(state.data_dir / FILE, state.model_dump_json(indent=1) + "\n")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Writes a file that only its owner may read, all of it or nothing."""
+    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def new_password() -> str:
+    """Letters, digits, `-` and `_` only: it needs no quoting in SQL, in a URI or in a shell."""
+    return secrets.token_urlsafe(24)

@@ -1,0 +1,36 @@
+"""Who is asking: every request has a principal, a tenant and scopes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = Literal[
+    "metadata:read",
+    "metadata:write",
+    "lineage:read",
+    "lineage:write",
+    "policy:read",
+    "policy:write",
+    "incidents:read",
+    "incidents:write",
+    "notifications:manage",
+    "enforce:read",
+    "metrics:read",
+    "admin",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    token_id: str
+    tenant: str
+    user: str
+    scopes: frozenset[str]
+    expires_at: float | None = None  # seconds since the epoch
+
+    def may(self, scope: Scope) -> bool:
+        return scope in self.scopes or "admin" in self.scopes
+
+    @property
+    def name(self) -> str:
+        """What history and audit show: the user, or the token where no user was named."""
+        return self.user or f"token:{self.token_id}"

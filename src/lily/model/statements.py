@@ -1,0 +1,172 @@
+"""What an event says about an asset, checked and in normal form. The doors and the pipeline call the same function."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from lily.model import ids
+from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, TYPE, LayerName, fold_tag
+from lily.model.errors import Refused
+from lily.model.layers import TAGS, Layer
+from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
+
+Operation = Literal["upsert", "delete", "restore", "tag", "untag"]
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+NAMES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`attributes` holds what was stated, None where it was cleared; absent is not stated."""
+
+    layer: LayerName
+    operation: Operation
+    qualified_name: str
+    entity_type: str | None
+    attributes: dict[str, Any]
+    tag: str | None = None
+    by: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """The `data` of the event; reading it back gives the same statement."""
+        data = {
+            "layer": self.layer,
+            "operation": self.operation,
+            "qualified_name": self.qualified_name,
+            "entity_type": self.entity_type,
+            "attributes": self.attributes or None,
+            "tag": self.tag,
+            "by": self.by or None,
+        }
+        return {key: value for key, value in data.items() if value is not None}
+
+    def as_layer(self, tenant: str, clock: str) -> Layer:
+        """The layer this statement alone would make, set at the given clock."""
+        fields: dict[str, Any] = {key: value for key, value in self.attributes.items() if value is not None}
+        clocks: dict[str, Any] = {key: clock for key, value in self.attributes.items() if value is None}
+        if "parent" in fields:
+            fields[PARENT_ID] = ids.resolve(tenant, fields["parent"])
+        elif "parent" in clocks:
+            clocks[PARENT_ID] = clock
+        if self.entity_type is not None:
+            fields[TYPE] = self.entity_type
+        if self.layer == "source" or self.operation in {"delete", "restore"}:
+            fields[DELETED] = self.operation == "delete"
+        self._state_tags(fields, clocks, clock)
+        return Layer(fields, clock, clocks or None)
+
+    def _state_tags(self, fields: dict[str, Any], clocks: dict[str, Any], clock: str) -> None:
+        if TAGS in self.attributes:
+            # A list, an empty one, or null: each says which tags there are, so null clears them all.
+            clocks.pop(TAGS, None)
+            fields[TAGS] = {fold_tag(tag): tag for tag in self.attributes[TAGS] or ()}
+        elif self.tag is not None:
+            key = fold_tag(self.tag)
+            fields[TAGS] = {key: self.tag} if self.operation == "tag" else {}
+            clocks[TAGS] = {key: clock}
+
+
+def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
+    """Checks the `data` of an asset event. Raises Refused with everything that is wrong with it."""
+    checker = Checker()
+    layer = _one_of(checker, data.get("layer", "source"), LAYERS, "layer")
+    operation = _one_of(checker, data.get("operation") or "upsert", OPERATIONS, "operation")
+    entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
+    attributes = _attributes(checker, data.get("attributes"))
+    tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in {"tag", "untag"} else None
+    qualified_name = _qualified_name(checker, data, attributes, entity_type)
+    if layer == "source" and attributes.get("name") is None:
+        checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
+    if layer == "source" and operation not in {"upsert", "delete"}:
+        checker.refuse("INVALID_VALUE", f"a source cannot {operation}; it states upserts and deletes", "operation")
+    by = checker.name(data["by"], "by") if data.get("by") else ""
+    if checker.problems:
+        raise Refused(*checker.problems)
+    _refuse_own_parent(tenant, qualified_name, attributes)
+    return Statement(layer, operation, qualified_name, entity_type, attributes, tag, by or "")
+
+
+def _attributes(checker: Checker, given: Any) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        checker.refuse("INVALID_TYPE", "attributes must be an object", "attributes")
+        return {}
+    if len(given) > MAX_ATTRIBUTES:
+        checker.refuse("TOO_LONG", f"attributes must not have more than {MAX_ATTRIBUTES} entries", "attributes")
+        return {}
+    return {key: _attribute(checker, key, value) for key, value in given.items() if key != "qualified_name"}
+
+
+def _attribute(checker: Checker, key: str, value: Any) -> Any:
+    entity = f"attributes.{key}"
+    if value is None:
+        return None
+    if key in NAMES:
+        return checker.name(value, entity)
+    if key == "parent":
+        return checker.name(value, entity, MAX_QUALIFIED_NAME)
+    if key == TAGS:
+        return _distinct_tags(checker.names(value, entity, MAX_TAG))
+    if key == "business_terms":
+        return checker.names(value, entity)
+    if key == "description":
+        return checker.text(value, entity)
+    if not key or key.startswith("$") or len(key) > MAX_KEY or not key.isprintable():
+        return checker.refuse("INVALID_VALUE", "an attribute's name is printable and does not begin with $", entity[:300])
+    return checker.free(value, entity)
+
+
+def _distinct_tags(tags: list[str] | None) -> list[str] | None:
+    return None if tags is None else list({fold_tag(tag): tag for tag in reversed(tags)}.values())[::-1]
+
+
+def _entity_type(checker: Checker, given: Any, *, required: bool) -> str | None:
+    if given is None:
+        if required:
+            checker.refuse("MISSING_FIELD", "entity_type is required", "entity_type")
+        return None
+    if not isinstance(given, str):
+        return checker.refuse("INVALID_TYPE", "entity_type must be a string", "entity_type")
+    entity_type = given.strip().lower()
+    if entity_type not in ENTITY_TYPES:
+        known = ", ".join(sorted(ENTITY_TYPES))
+        return checker.refuse(
+            "UNKNOWN_ENTITY_TYPE", f"unknown entity_type {given[:64]!r}; known are: {known}", "entity_type"
+        )
+    return entity_type
+
+
+def _qualified_name(
+    checker: Checker, data: Mapping[str, Any], attributes: Mapping[str, Any], entity_type: str | None
+) -> str:
+    stated = data.get("attributes")
+    given = data.get("qualified_name")
+    if given is None and isinstance(stated, Mapping):
+        given = stated.get("qualified_name")
+    if given is not None:
+        name = checker.name(given, "qualified_name", MAX_QUALIFIED_NAME) or ""
+        if ids.looks_like_uuid(name):
+            checker.refuse("INVALID_VALUE", "a qualified_name must not look like a UUID", "qualified_name")
+        return name
+    name = attributes.get("name") or ""
+    scope = attributes.get("parent") or attributes.get("data_source")
+    composed = ids.compose_qualified_name(scope, entity_type or "", name)
+    if name and len(composed.encode()) > MAX_QUALIFIED_NAME:
+        checker.refuse("TOO_LONG", "the composed qualified_name is too long; give a shorter one", "qualified_name")
+    return composed
+
+
+def _refuse_own_parent(tenant: str, qualified_name: str, attributes: Mapping[str, Any]) -> None:
+    parent = attributes.get("parent")
+    if parent is not None and ids.resolve(tenant, parent) == ids.asset_id(tenant, qualified_name):
+        checker = Checker()
+        checker.refuse("INVALID_VALUE", "an asset cannot be its own parent", "attributes.parent")
+        raise Refused(*checker.problems)
+
+
+def _one_of(checker: Checker, given: Any, allowed: tuple[Any, ...], entity: str) -> Any:
+    if given in allowed:
+        return given
+    checker.refuse("INVALID_VALUE", f"{entity} must be one of {', '.join(allowed)}", entity)
+    return allowed[0]

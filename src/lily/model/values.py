@@ -1,0 +1,82 @@
+"""Checks and normal forms of single values. Each collects what is wrong instead of stopping at the first."""
+
+import unicodedata
+from typing import Any
+
+from lily.model.errors import Problem
+
+MAX_NAME = 512
+MAX_QUALIFIED_NAME = 1024  # an index row of PostgreSQL takes 2,700 bytes
+MAX_TEXT = 64 * 1024
+MAX_TAG = 128
+MAX_ITEMS = 500
+MAX_KEY = 256
+MAX_ATTRIBUTES = 500
+MAX_DEPTH = 16
+
+
+class Checker:
+    """Gathers the problems of one input."""
+
+    __slots__ = ("problems",)
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def refuse(self, code: str, description: str, entity: str) -> None:
+        self.problems.append(Problem(code, description, entity))
+
+    def name(self, value: Any, entity: str, limit: int = MAX_NAME) -> str | None:
+        """A short text in Unicode normal form, without surrounding blanks and control characters."""
+        if not isinstance(value, str):
+            return self.refuse("INVALID_TYPE", f"{entity} must be a string", entity)
+        if value.isascii() and value.isprintable() and 0 < len(value) <= limit and value[0] != " " != value[-1]:
+            return value  # nearly every name there is
+        text = unicodedata.normalize("NFC", value).strip()
+        if not text:
+            return self.refuse("INVALID_VALUE", f"{entity} must not be empty", entity)
+        if len(text.encode("utf-8", "replace")) > limit:
+            return self.refuse("TOO_LONG", f"{entity} must not exceed {limit} bytes", entity)
+        if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in text):
+            return self.refuse("INVALID_VALUE", f"{entity} must not contain control characters", entity)
+        return text
+
+    def text(self, value: Any, entity: str) -> str | None:
+        """A longer text, kept as it is; only what PostgreSQL cannot hold is refused."""
+        if not isinstance(value, str):
+            return self.refuse("INVALID_TYPE", f"{entity} must be a string", entity)
+        if len(value) > MAX_TEXT:
+            return self.refuse("TOO_LONG", f"{entity} must not exceed {MAX_TEXT} characters", entity)
+        if not self._storable(value):
+            return self.refuse("INVALID_VALUE", f"{entity} must not contain NUL or lone surrogates", entity)
+        return value
+
+    def names(self, value: Any, entity: str, limit: int = MAX_NAME) -> list[str] | None:
+        """A list of names, in the order given, each once."""
+        if not isinstance(value, list):
+            return self.refuse("INVALID_TYPE", f"{entity} must be a list of strings", entity)
+        if len(value) > MAX_ITEMS:
+            return self.refuse("TOO_LONG", f"{entity} must not have more than {MAX_ITEMS} items", entity)
+        found = [self.name(item, f"{entity}[{index}]", limit) for index, item in enumerate(value)]
+        return list(dict.fromkeys(item for item in found if item is not None))
+
+    def free(self, value: Any, entity: str, depth: int = 0) -> Any:
+        """Any JSON that can be stored: bounded depth, no NUL, no lone surrogates."""
+        if isinstance(value, str):
+            return self.text(value, entity)
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if depth >= MAX_DEPTH:
+            return self.refuse("TOO_DEEP", f"{entity} is nested deeper than {MAX_DEPTH} levels", entity)
+        if isinstance(value, list):
+            return [self.free(item, entity, depth + 1) for item in value]
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str) or len(key) > MAX_KEY or not self._storable(key):
+                    return self.refuse("INVALID_VALUE", f"{entity} has a key that cannot be stored", entity)
+            return {key: self.free(item, entity, depth + 1) for key, item in value.items()}
+        return self.refuse("INVALID_TYPE", f"{entity} is no JSON value", entity)
+
+    @staticmethod
+    def _storable(text: str) -> bool:
+        return text.isascii() and "\x00" not in text or not ("\x00" in text or any("\ud800" <= c <= "\udfff" for c in text))

@@ -1,0 +1,24 @@
+"""JSON logs, one line an event, to standard error; the correlation id of the request travels with every line."""
+
+import logging
+import sys
+
+import structlog
+
+
+def configure(part: str, level: str = "INFO") -> None:
+    number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(part=part)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")

@@ -1,0 +1,133 @@
+"""The hot query: the log becomes the catalogue, about a second behind.
+
+Kafka keeps all events of one asset in one partition, and Spark gives each partition of a micro-batch to one task. So
+each task judges, folds, merges and commits its own partition in one transaction, and the driver only counts: no
+shuffle, and on a cluster no funnel. The position is part of that transaction, so a task that runs twice changes
+nothing the second time.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+import psycopg
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lily.bus import topics
+from lily.model.clock import stamp_micros
+from lily.model.events import AssetEvent
+from lily.model.records import Record, Refusal
+from lily.pipeline.judge import judge
+from lily.pipeline.latency import measured
+from lily.store.postgres.hot import Applied, HotStore
+
+REPORT = "partition int, events long, merged long, changed long, refused long, latency array<long>, seconds double"
+_REPORT_ARROW = pa.schema(
+    [
+        ("partition", pa.int32()),
+        ("events", pa.int64()),
+        ("merged", pa.int64()),
+        ("changed", pa.int64()),
+        ("refused", pa.int64()),
+        ("latency", pa.list_(pa.int64())),
+        ("seconds", pa.float64()),
+    ]
+)
+
+_stores: dict[str, HotStore] = {}  # one connection a worker process; Spark reuses its workers
+
+
+def start(
+    spark: SparkSession,
+    *,
+    bootstrap: str,
+    starting_offsets: str,
+    database_url: str,
+    checkpoint: str,
+    trigger_ms: int,
+    batch_events: int,
+    on_batch: Callable[[list[Row], float], None],
+) -> StreamingQuery:
+    """Starts the query at the given offsets. It ends only by failing or being stopped."""
+
+    def apply(batch: DataFrame, _: int) -> None:
+        started = time.monotonic()
+        reports = batch.mapInArrow(partial(apply_partition, database_url=database_url), REPORT).collect()
+        on_batch(reports, time.monotonic() - started)
+
+    return (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", topics.ASSETS)
+        .option("startingOffsets", starting_offsets)
+        .option("maxOffsetsPerTrigger", batch_events)
+        .option("failOnDataLoss", "true")
+        .option("kafka.fetch.max.wait.ms", "50")
+        .load()
+        .select("topic", "partition", "offset", "timestamp", "key", "value")
+        .writeStream.queryName("hot")
+        .option("checkpointLocation", checkpoint)
+        .trigger(processingTime=f"{trigger_ms} milliseconds")
+        .foreachBatch(apply)
+        .start()
+    )
+
+
+def apply_partition(batches: Iterable[pa.RecordBatch], database_url: str) -> Iterator[pa.RecordBatch]:
+    """Runs in a Spark task, on one partition of a micro-batch. Answers one row that says what was done."""
+    kept = list(batches)
+    records = [record for batch in kept for record in read_records(batch)]
+    if not records:
+        return
+    applied = _with_store(database_url, partial(_apply, records))
+    now = time.time()
+    ages = [now - micros / 1_000_000 for batch in kept for micros in _received(batch)]
+    columns = [records[0].partition, len(records), applied.merged, applied.changed, applied.refused, *measured(ages)]
+    yield pa.RecordBatch.from_arrays(
+        [pa.array([value], field.type) for value, field in zip(columns, _REPORT_ARROW, strict=True)],
+        schema=_REPORT_ARROW,
+    )
+
+
+def read_records(batch: pa.RecordBatch) -> Iterator[Record]:
+    received = map(stamp_micros, _received(batch))
+    columns = [batch.column(name).to_pylist() for name in ("topic", "partition", "offset")]
+    payload = [batch.column(name).to_pylist() for name in ("key", "value")]
+    return map(Record, *columns, received, *payload)
+
+
+def _received(batch: pa.RecordBatch) -> list[int]:
+    """When the log took each record, in microseconds since the epoch."""
+    micros: list[int] = batch.column("timestamp").cast(pa.int64()).to_pylist()
+    return micros
+
+
+def _apply(records: list[Record], store: HotStore) -> Applied:
+    events: list[tuple[Record, AssetEvent]] = []
+    refusals: list[Refusal] = []
+    next_offsets: dict[int, int] = {}
+    for record in records:
+        next_offsets[record.partition] = max(record.offset + 1, next_offsets.get(record.partition, 0))
+        verdict = judge(record, store.knows_tenant)
+        if isinstance(verdict, Refusal):
+            refusals.append(verdict)
+        elif verdict is not None:
+            events.append((record, verdict))
+    return store.apply(records[0].topic, next_offsets, events, refusals)
+
+
+def _with_store(database_url: str, work: Callable[[HotStore], Applied]) -> Applied:
+    """A kept connection may have died with its server since the last batch, so the first failure gets a fresh one."""
+    try:
+        return work(_stores.get(database_url) or _connect(database_url))
+    except psycopg.OperationalError:
+        return work(_connect(database_url))
+
+
+def _connect(database_url: str) -> HotStore:
+    if (old := _stores.pop(database_url, None)) is not None:
+        old.close()
+    _stores[database_url] = HotStore(database_url)
+    return _stores[database_url]

@@ -1,0 +1,50 @@
+"""Parse, validate and normalise one record of the log, with the very rules of the doors (docs/decisions/0002)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from lily.model.errors import Problem, Refused
+from lily.model.events import AssetEvent, read_event
+from lily.model.records import Record, Refusal
+
+PING = "lily.ping"  # travels through everything and changes nothing: how the pipeline proves that it is ready
+
+
+def judge(record: Record, knows_tenant: Callable[[str], bool]) -> AssetEvent | Refusal | None:
+    """An event to apply, a refusal with its cause, or None for a ping. Never raises: one record cannot stop the log."""
+    tenant = _tenant_of_key(record.key)
+    try:
+        decoded = orjson.loads(record.value or b"")
+        if isinstance(decoded, dict) and decoded.get("type") == PING:
+            return None
+        tenant = tenant or _tenant_of_event(decoded)
+        event = read_event(decoded, received=record.received)
+        _check_place(record, event, knows_tenant)
+    except orjson.JSONDecodeError as error:
+        problems = (Problem("MALFORMED_JSON", f"the event is not JSON: {error}", ""),)
+    except Refused as refused:
+        problems = refused.problems
+    except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this record and goes with it
+        problems = (Problem("INTERNAL", f"{type(error).__name__}: {error}", ""),)
+    else:
+        return event
+    return Refusal(record, tenant if tenant and knows_tenant(tenant) else "", problems)
+
+
+def _check_place(record: Record, event: AssetEvent, knows_tenant: Callable[[str], bool]) -> None:
+    """One asset's events stay in one partition only if their key says so; a key cannot borrow another tenant's name."""
+    if record.key != f"{event.tenant}/{event.asset_id}".encode():
+        raise Refused(Problem("KEY_MISMATCH", "the record's key must be tenant/asset of the event", "key"))
+    if not knows_tenant(event.tenant):
+        raise Refused(Problem("UNKNOWN_TENANT", f"there is no tenant {event.tenant!r}", "tenantid"))
+
+
+def _tenant_of_key(key: bytes | None) -> str:
+    return (key or b"").partition(b"/")[0].decode("ascii", "ignore")
+
+
+def _tenant_of_event(event: Any) -> str:
+    tenant = event.get("tenantid") if isinstance(event, dict) else None
+    return tenant if isinstance(tenant, str) else ""

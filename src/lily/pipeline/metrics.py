@@ -1,0 +1,34 @@
+"""What the pipeline counts."""
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from pyspark.sql import Row
+
+from lily.pipeline.latency import LatencyHistogram
+
+
+class PipelineMetrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.events = Counter("lily_pipeline_events", "Records read from the log", registry=self.registry)
+        self.merged = Counter("lily_pipeline_merged", "Layers merged into the catalogue", registry=self.registry)
+        self.changed = Counter("lily_pipeline_changed", "Changes that were really one", registry=self.registry)
+        self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
+        self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
+        self.restarts = Counter("lily_pipeline_query_restarts", "Starts of a query after a failure", registry=self.registry)
+        self.batch_seconds = Histogram("lily_pipeline_batch_seconds", "Time a micro-batch took", registry=self.registry)
+        self.last_batch = Gauge("lily_pipeline_last_batch_timestamp_seconds", "End of the last one", registry=self.registry)
+        self.latency = LatencyHistogram("lily_pipeline_latency_seconds", "From taken by the log to committed")
+        self.registry.register(self.latency)
+
+    def count(self, reports: Iterable[Row], seconds: float) -> None:
+        for report in reports:
+            self.events.inc(report["events"])
+            self.merged.inc(report["merged"])
+            self.changed.inc(report["changed"])
+            self.refused.inc(report["refused"])
+            self.latency.add(report["latency"], report["seconds"])
+        self.batches.inc()
+        self.batch_seconds.observe(seconds)
+        self.last_batch.set_to_current_time()

@@ -1,0 +1,52 @@
+"""The Spark session, sized for the machine at hand unless the settings point to a cluster."""
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from lily.model.errors import Terminal
+from lily.settings import Settings
+
+
+def open_session(settings: Settings) -> SparkSession:
+    # Spark starts Python by name; without this it would take whichever is first on the PATH.
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("lily").master(settings.spark_master)
+    for key, value in _options(settings).items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("WARN")
+    return session
+
+
+def _options(settings: Settings) -> dict[str, str]:
+    scratch = settings.data_dir.resolve() / "spark"
+    scratch.mkdir(parents=True, exist_ok=True)
+    options = {
+        "spark.jars": ",".join(map(str, _jars(settings.jars_dir))),
+        "spark.local.dir": str(scratch / "tmp"),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.driver.memory": settings.pipeline.driver_memory,
+        # A small heap that is mostly short-lived rows: the serial collector holds the least memory for it.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxMetaspaceSize=256m -XX:ReservedCodeCacheSize=128m",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",  # replans between stages; a micro-batch has one
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+        "spark.sql.streaming.minBatchesToRetain": "2",
+        "spark.sql.streaming.numRecentProgressUpdates": "5",
+        "spark.python.daemon.module": "lily.pipeline.daemon",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    if settings.spark_master.startswith("local"):
+        options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return options
+
+
+def _jars(jars_dir: Path | None) -> list[Path]:
+    jars = sorted((jars_dir / "spark").glob("*.jar")) if jars_dir else []
+    if not jars:
+        raise Terminal("Spark's jars are missing. Fetch them with: lily jars, and point LILY_JARS_DIR at them.")
+    return jars

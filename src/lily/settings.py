@@ -1,0 +1,62 @@
+"""Settings: `LILY_` environment variables, `__` for nesting, or a `lily.toml` in the working directory."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+
+class Limits(BaseModel):
+    """What a door takes. Each limit protects the memory of a process or the size of a row."""
+
+    body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
+    bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held")
+    bulk_errors: int = Field(1_000, description="how many refused rows a bulk answer spells out")
+    future_skew_seconds: int = Field(300, description="how far in the future an event's time may lie")
+    page: int = Field(1_000, description="the most items one page of a list may ask for")
+    wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
+
+
+class Pipeline(BaseModel):
+    """The hot query."""
+
+    trigger_ms: int = Field(100, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory and catch-up latency")
+    driver_memory: str = "640m"
+
+
+class Settings(BaseSettings):
+    """All of Lily's settings. Every part reads the same; each uses what concerns it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LILY_", env_nested_delimiter="__", toml_file="lily.toml", extra="ignore", frozen=True
+    )
+
+    data_dir: Path = Path(".lily")
+    host: str = "127.0.0.1"
+    port: int = 8585
+    kafka_bootstrap: str = ""
+    database_url: str = Field("", description="the libpq URI this process connects with; each part has a role of its own")
+    spark_master: str = "local[2]"
+    warehouse: str = ""
+    jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
+    kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")
+    kafka_replication: int = 1
+    metrics_port: int = Field(0, description="health and metrics of the pipeline and the worker; 0 turns them off")
+    metrics_peers: tuple[str, ...] = Field((), description="addresses whose metrics the API's /metrics adds to its own")
+    master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
+    otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
+    log_level: str = "INFO"
+    limits: Limits = Limits()
+    pipeline: Pipeline = Pipeline()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)

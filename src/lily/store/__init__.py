@@ -1,0 +1,1 @@
+"""Where metadata rests: PostgreSQL for serving."""

@@ -1,0 +1,81 @@
+"""Tenants and tokens, as the owner administers them. A token is shown once; only its hash is stored."""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import psycopg
+from psycopg.rows import dict_row
+
+from lily.model.access import Scope
+from lily.model.errors import Terminal
+
+_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_PREFIX = "lily_"
+
+
+def token_hash(token: str) -> bytes:
+    # 256 random bits need no salt and no slow hash: there is nothing to guess.
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def create_tenant(owner_url: str, name: str) -> None:
+    if not _TENANT.fullmatch(name):
+        raise Terminal(
+            f"{name!r} cannot name a tenant: use 1 to 63 lower-case letters, digits, - and _, beginning with a letter or digit."
+        )
+    with psycopg.connect(owner_url) as connection:
+        connection.execute("insert into tenants (id) values (%s) on conflict do nothing", [name])
+
+
+def list_tenants(owner_url: str) -> list[dict[str, Any]]:
+    with psycopg.connect(owner_url, row_factory=dict_row) as connection:
+        return connection.execute("select id as name, created_at from tenants order by id").fetchall()
+
+
+def create_token(
+    owner_url: str, tenant: str, scopes: Sequence[str], user: str = "", ttl_seconds: int | None = None
+) -> str:
+    unknown = sorted(set(scopes) - set(get_args(Scope)))
+    if unknown or not scopes:
+        raise Terminal(f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Known: {', '.join(get_args(Scope))}.")
+    token = _PREFIX + secrets.token_urlsafe(32)
+    with psycopg.connect(owner_url) as connection:
+        try:
+            connection.execute(
+                "insert into tokens (tenant_id, hash, scopes, user_name, expires_at) "
+                "values (%s, %s, %s, %s, now() + make_interval(secs => %s))",
+                [tenant, token_hash(token), list(dict.fromkeys(scopes)), user, ttl_seconds],
+            )
+        except psycopg.errors.ForeignKeyViolation as error:
+            raise Terminal(f"There is no tenant {tenant!r}. Create it: lily tenant create {tenant}") from error
+    return token
+
+
+def list_tokens(owner_url: str, tenant: str) -> list[dict[str, Any]]:
+    with psycopg.connect(owner_url, row_factory=dict_row) as connection:
+        return connection.execute(
+            "select id, tenant_id as tenant, scopes, user_name as user, created_at, expires_at, revoked_at "
+            "from tokens where tenant_id = %s order by created_at",
+            [tenant],
+        ).fetchall()
+
+
+def revoke_token(owner_url: str, token_id: str) -> bool:
+    """Takes effect at once: the API hears of it and forgets what it had cached."""
+    with psycopg.connect(owner_url) as connection:
+        try:
+            found = connection.execute(
+                "update tokens set revoked_at = now() where id = %s and revoked_at is null returning id", [token_id]
+            ).fetchone()
+        except psycopg.DataError as error:
+            raise Terminal(f"{token_id!r} is no token id. See: lily token list") from error
+        connection.execute("select pg_notify('lily_access', '')")
+    return found is not None
+
+
+def authenticates(owner_url: str, token: str) -> bool:
+    with psycopg.connect(owner_url) as connection:
+        return connection.execute("select 1 from authenticate(%s)", [token_hash(token)]).fetchone() is not None

@@ -1,0 +1,84 @@
+"""Folds the events of one batch to one staged row for each layer of each asset they speak about."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from lily.model.assets import LayerName
+from lily.model.events import AssetEvent
+from lily.model.layers import Layer, merge
+
+MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
+
+
+@dataclass(slots=True)
+class Folded:
+    layer_name: LayerName
+    tenant: str
+    asset_id: str
+    qualified_name: str
+    layer: Layer
+    first: str
+    last: str
+    causes: list[dict[str, str]]
+
+    def add(self, event: AssetEvent, layer: Layer) -> None:
+        self.layer = merge(self.layer, layer)
+        self.first, self.last = min(self.first, event.time), max(self.last, event.time)
+        self.causes = [*self.causes[1 - MAX_CAUSES :], cause(event)]
+
+    def as_copy_row(self) -> str:
+        """A line of COPY's text format. JSON escapes control characters itself, so only backslashes are left."""
+        clocks = "\\N" if self.layer.clocks is None else _copied(orjson.dumps(self.layer.clocks).decode())
+        return (
+            f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{_copied(self.qualified_name)}"
+            f"\t{_copied(orjson.dumps(self.layer.fields).decode())}\t{_copied_keys(tuple(self.layer.fields))}"
+            f"\t{_copied(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
+            f"\t{_copied(orjson.dumps(self.causes).decode())}\n"
+        )
+
+
+def fold(events: Iterable[AssetEvent]) -> list[Folded]:
+    found: dict[tuple[str, str], Folded] = {}
+    for event in events:
+        layer, statement, asset_id = event.layer(), event.statement, event.asset_id
+        known = found.get((statement.layer, asset_id))
+        if known is not None:
+            known.add(event, layer)
+            continue
+        found[statement.layer, asset_id] = Folded(
+            statement.layer,
+            event.tenant,
+            asset_id,
+            statement.qualified_name,
+            layer,
+            event.time,
+            event.time,
+            [cause(event)],
+        )
+    return list(found.values())
+
+
+def cause(event: AssetEvent) -> dict[str, Any]:
+    stated = {
+        "id": event.id,
+        "time": event.time,
+        "by": event.statement.by,
+        "correlation": event.correlation,
+        "trace": event.trace,
+    }
+    return {key: value for key, value in stated.items() if value}
+
+
+def _copied(text: str) -> str:
+    return text.replace("\\", "\\\\") if "\\" in text else text
+
+
+@lru_cache(maxsize=4096)
+def _copied_keys(keys: tuple[str, ...]) -> str:
+    """A text[] literal; assets of one kind state the same fields, so the cache nearly always has it."""
+    quoted = ('"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys)
+    return _copied("{" + ",".join(quoted) + "}")

@@ -1,0 +1,155 @@
+"""Applies a batch of the log to the catalogue: merge, change log, dead letters and position in one transaction."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from lily.model.assets import LayerName
+from lily.model.errors import Problem
+from lily.model.events import AssetEvent
+from lily.model.layers import Layer, merge
+from lily.model.records import Record, Refusal
+from lily.store.postgres.fold import Folded, fold
+from lily.store.postgres.queries import layer_query, query
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    merged: int
+    changed: int
+    refused: int
+
+
+class HotStore:
+    """One connection of the pipeline's role. Every method leaves it ready for the next batch, or raises.
+
+    A failure rolls the whole batch back, its position included, so the caller may simply apply the batch again.
+    """
+
+    def __init__(self, database_url: str) -> None:
+        self._connection = psycopg.connect(database_url, autocommit=True, application_name="lily-pipeline")
+        # Staged rows are always few beside the assets, but PostgreSQL has no statistics of a temporary table:
+        # without these it may choose to read the whole catalogue for each batch.
+        self._connection.execute("set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off")
+        # A batch of the default size is staged and sorted in memory.
+        self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
+        self._connection.execute(query("stage"))
+        self._tenants: set[str] = set()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def positions(self, topic: str) -> dict[int, int]:
+        """The next offset to apply, for every partition that was ever applied."""
+        rows = self._connection.execute("select partition, next_offset from applied where topic = %s", [topic])
+        return dict(rows.fetchall())
+
+    def knows_tenant(self, tenant: str) -> bool:
+        if tenant not in self._tenants:
+            self._tenants = {name for (name,) in self._connection.execute("select id from tenants")}
+        return tenant in self._tenants
+
+    def apply(
+        self,
+        topic: str,
+        next_offsets: dict[int, int],
+        events: Sequence[tuple[Record, AssetEvent]],
+        refusals: Sequence[Refusal],
+    ) -> Applied:
+        with self._connection.transaction():
+            batch = self._open_batch() if events or refusals else 0
+            counts, refused_late = self._merge_or_refuse(batch, events)
+            self._bury(batch, [*refusals, *refused_late])
+            self._connection.cursor().executemany(
+                query("advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
+            )
+            self._connection.execute("select pg_notify('lily_applied', '')")
+        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
+
+    def _open_batch(self) -> int:
+        row = self._connection.execute("insert into batches default values returning id").fetchone()
+        assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
+        return int(row[0])
+
+    def _merge_or_refuse(
+        self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
+    ) -> tuple[Counter[str], list[Refusal]]:
+        """Halves a batch that PostgreSQL refuses until the one poisonous event is found; the others are applied."""
+        if not events:
+            return Counter(), []
+        try:
+            with self._connection.transaction():
+                return self._merge(batch, fold(event for _, event in events)), []
+        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded) as error:
+            if len(events) == 1:
+                record, event = events[0]
+                problem = Problem("NOT_STORABLE", str(error).splitlines()[0], event.statement.qualified_name)
+                return Counter(), [Refusal(record, event.tenant, (problem,))]
+        middle = len(events) // 2
+        first, first_refused = self._merge_or_refuse(batch, events[:middle])
+        second, second_refused = self._merge_or_refuse(batch, events[middle:])
+        return first + second, first_refused + second_refused
+
+    def _merge(self, batch: int, rows: list[Folded]) -> Counter[str]:
+        self._connection.execute("truncate staged")
+        with self._connection.cursor().copy("copy staged from stdin") as copy:
+            for start in range(0, len(rows), 500):
+                copy.write("".join(row.as_copy_row() for row in rows[start : start + 500]))
+        counts: Counter[str] = Counter()
+        for layer, staged in Counter(row.layer_name for row in rows).items():
+            counts += self._merge_layer(batch, layer, staged)
+        return counts
+
+    def _merge_layer(self, batch: int, layer: LayerName, staged: int) -> Counter[str]:
+        cursor = self._connection.execute(layer_query("merge", layer), {"layer": layer, "batch": batch})
+        merged, changed = cursor.fetchone() or (0, 0)
+        if merged < staged:
+            changed += self._reconcile(batch, layer)
+        return Counter(merged=staged, changed=changed)
+
+    def _reconcile(self, batch: int, layer: LayerName) -> int:
+        """Merges what did not simply replace what was there, field by field, with the one `merge` there is."""
+        found = self._connection.execute(layer_query("left_over", layer), {"layer": layer}).fetchall()
+        updates = [self._reconciled(batch, layer, row) for row in found]
+        cursor = self._connection.cursor()
+        if updates:
+            cursor.executemany(layer_query("reconcile", layer), updates)
+        return max(cursor.rowcount, 0)
+
+    @staticmethod
+    def _reconciled(batch: int, layer: LayerName, row: tuple[Any, ...]) -> dict[str, Any]:
+        tenant, asset_id, fields, at, clocks, first, last, causes, *stored = row
+        result = merge(Layer(*stored), Layer(fields, at, clocks))
+        return {
+            "batch": batch,
+            "layer": layer,
+            "tenant_id": tenant,
+            "id": asset_id,
+            "fields": Jsonb(result.fields),
+            "at": result.at,
+            "clocks": None if result.clocks is None else Jsonb(result.clocks),
+            "first": first,
+            "last": last,
+            "causes": Jsonb(causes),
+        }
+
+    def _bury(self, batch: int, refusals: Sequence[Refusal]) -> None:
+        rows = [
+            {
+                "batch": batch,
+                "tenant": refusal.tenant,
+                "topic": refusal.record.topic,
+                "partition": refusal.record.partition,
+                "offset": refusal.record.offset,
+                "key": refusal.record.key,
+                "original": refusal.record.value,
+                "errors": Jsonb([problem.as_dict() for problem in refusal.problems]),
+            }
+            for refusal in refusals
+        ]
+        if rows:
+            self._connection.cursor().executemany(query("bury"), rows)

@@ -1,0 +1,77 @@
+"""The outbox as the relay sees it: batches that were committed and not yet published."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg.rows import dict_row, tuple_row
+
+from lily.store.postgres.queries import query
+
+_RELAY_LOCK = 0x6C72  # "lr": one relay at a time
+KEEP_PUBLISHED = "1 day"
+
+
+class Change(NamedTuple):
+    position: int
+    tenant_id: str
+    asset_id: str
+    qualified_name: str
+    entity_type: str | None
+    layer: str
+    version: int
+    before: dict[str, Any] | None
+    after: dict[str, Any]
+    causes: list[dict[str, str]]
+    committed_at: datetime
+
+
+class Outbox:
+    """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
+    transactions commit in another order than they begin."""
+
+    def __init__(self, database_url: str) -> None:
+        self._connection = psycopg.connect(
+            database_url, autocommit=True, row_factory=dict_row, application_name="lily-relay"
+        )
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def take_turn(self) -> bool:
+        """True while this is the one relay; the lock ends with the connection, so a dead relay never holds it."""
+        row = self._connection.execute("select pg_try_advisory_lock(%s) as mine", [_RELAY_LOCK]).fetchone()
+        if row is None or not row["mine"]:
+            return False
+        self._connection.execute("listen lily_applied")
+        return True
+
+    def wait(self, seconds: float) -> None:
+        """Returns when something was committed, or after the given time."""
+        for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+            pass
+
+    def unpublished(self, limit: int) -> list[int]:
+        rows = self._connection.execute(
+            "select id from batches where published_at is null order by id limit %s", [limit]
+        )
+        return [row["id"] for row in rows]
+
+    def changes(self, batches: list[int]) -> Iterator[Change]:
+        cursor = self._connection.cursor(row_factory=tuple_row)
+        return map(Change._make, cursor.execute(query("changes_of_batches"), [batches]))
+
+    def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
+        yield from self._connection.execute(query("dead_letters_of_batches"), [batches])
+
+    def mark_published(self, batches: list[int]) -> None:
+        self._connection.execute(
+            "update batches set published_at = clock_timestamp() where id = any(%s)", [batches]
+        )
+
+    def forget_published(self) -> int:
+        """Batches that were published long ago; their changes stay, as history."""
+        return self._connection.execute(
+            "delete from batches where published_at < now() - %s::interval", [KEEP_PUBLISHED]
+        ).rowcount

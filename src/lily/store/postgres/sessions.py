@@ -1,0 +1,89 @@
+"""The serving role's connections: every call is one transaction, in the tenant that asks, and one round trip."""
+
+from collections.abc import Mapping
+from typing import Any, LiteralString
+
+import orjson
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
+
+from lily.model.errors import Terminal, Transient
+from lily.store.postgres.queries import query
+
+CONNECTIONS = 6  # more would only queue inside a PostgreSQL that shares its cores with everything else
+PATIENCE_SECONDS = 3.0  # how long a request waits for a connection before it is told to come back
+WAITING = 500
+STATEMENT_SECONDS = 15
+
+Row = tuple[Any, ...]
+Query = LiteralString | sql.Composed
+_SET_TENANT = "select set_config('lily.tenant', %s, true)"
+
+
+class StoreUnavailable(Transient):
+    """PostgreSQL does not answer, or is too busy to. Nothing was read or written; the pool reconnects by itself."""
+
+
+class Database:
+    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help."""
+
+    def __init__(self, url: str) -> None:
+        self._pool = AsyncConnectionPool(
+            url,
+            min_size=2,
+            max_size=CONNECTIONS,
+            timeout=PATIENCE_SECONDS,
+            max_waiting=WAITING,
+            reconnect_timeout=3600,
+            open=False,
+            configure=_configure,
+            kwargs={"autocommit": True, "application_name": "lily-api", "connect_timeout": 5},
+        )
+
+    async def open(self) -> None:
+        """Raises StoreUnavailable if there is no server, Terminal if the role could see past row-level security."""
+        await self._pool.open()
+        await self._refuse_privileged_role()
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
+        """The rows of one statement, run for one tenant; None before the tenant is known, which sees no one's rows.
+
+        A connection that turns out to be dead is replaced and the statement sent once more, so one that writes must
+        bear being repeated; it says what it wrote with RETURNING.
+        """
+        try:
+            try:
+                return await self._fetch(tenant, statement, parameters)
+            except (psycopg.OperationalError, psycopg.InterfaceError):
+                return await self._fetch(tenant, statement, parameters)
+        except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, TooManyRequests) as error:
+            raise StoreUnavailable("The metadata store does not answer right now. Try again in a moment.") from error
+
+    async def _fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
+        # Between two syncs of a pipeline everything is one implicit transaction, so the setting, which is local to
+        # its transaction, holds for the statement and for nothing after it.
+        async with self._pool.connection() as connection, connection.pipeline():
+            if tenant is not None:
+                await connection.execute(_SET_TENANT, [tenant])
+            cursor = await connection.execute(statement, parameters)
+            return await cursor.fetchall()
+
+    async def _refuse_privileged_role(self) -> None:
+        ((role, superuser, bypasses, owns),) = await self.fetch(None, query("privileges"), {})
+        if superuser or bypasses or owns:
+            why = "is a superuser" if superuser else "bypasses row-level security" if bypasses else "owns tables"
+            raise Terminal(
+                f"The API refuses to serve as the database role {role!r}, because it {why} and could mix tenants up. "
+                "Let LILY_DATABASE_URL name the role lily_api."
+            )
+
+
+async def _configure(connection: AsyncConnection[Any]) -> None:
+    set_json_dumps(lambda value: orjson.dumps(value).decode(), connection)
+    set_json_loads(orjson.loads, connection)
+    await connection.execute(sql.SQL("set statement_timeout = {}").format(sql.Literal(f"{STATEMENT_SECONDS}s")))

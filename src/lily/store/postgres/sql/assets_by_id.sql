@@ -1,0 +1,3 @@
+select {columns}
+from assets
+where tenant_id = %(tenant)s and id = any(%(ids)s::uuid[])

@@ -1,0 +1,29 @@
+-- Merges one layer of every staged asset where the newer statement covers the older one, which is nearly always.
+-- What is left (older, partial or repeated statements) is answered by left_over.sql and merged field by field.
+with merged as (
+  merge into assets a
+  using (select * from staged where layer = %(layer)s order by tenant_id, id) s
+  on a.tenant_id = s.tenant_id and a.id = s.id
+  when matched and a.{at} is null
+                or (s.clocks is null and a.{clocks} is null and s.at > a.{at} and a.{values} - s.keys = '{{}}')
+  then update set
+    {values}   = s.fields,
+    {at}       = s.at,
+    {clocks}   = s.clocks,
+    version    = a.version + (a.{values} is distinct from s.fields)::integer,
+    created_at = least(a.created_at, s.first),
+    updated_at = greatest(a.updated_at, s.last)
+  when not matched then
+    insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at)
+    values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last)
+  returning old.{values} as before, new.{values} as after, s.causes,
+            new.tenant_id, new.id, new.qualified_name, new.entity_type, new.version
+),
+logged as (
+  insert into changes (batch_id, tenant_id, asset_id, qualified_name, entity_type, layer, version, before, after, causes)
+  select %(batch)s, tenant_id, id, qualified_name, entity_type, %(layer)s, version, before, after, causes
+  from merged
+  where before is distinct from after
+  returning 1
+)
+select (select count(*) from merged) as merged, (select count(*) from logged) as changed

@@ -1,0 +1,14 @@
+-- One row a layer of an asset that the batch states; lives as long as the connection.
+create temporary table if not exists staged (
+  layer          text not null,
+  tenant_id      text not null,
+  id             uuid not null,
+  qualified_name text collate "C" not null,
+  fields         jsonb not null,
+  keys           text[] not null,
+  at             text collate "C" not null,
+  clocks         jsonb,
+  first          timestamptz not null,
+  last           timestamptz not null,
+  causes         jsonb not null
+) on commit delete rows
