@@ -136,7 +136,7 @@ def change_event(change: Change) -> dict[str, Any]:
             "version": change.version,
             "change": changes.kind(change.before, change.after),
             "changed": changes.differences(change.before, change.after),
-            "tags": changes.tag_differences(change.before, change.after),
+            "tags": changes.tag_changes(change.before, change.after),
             "causes": change.causes,
             "position": change.position,
         },

@@ -91,8 +91,8 @@ def _jars(directory: Path) -> Iterator[Path]:
 
 def _retrieve(target: Path, progress: Progress) -> None:
     for attempt in range(1, ATTEMPTS + 1):
-        lines = _run_ivy(target, progress)
-        if not lines:
+        complete, lines = _run_ivy(target, progress)
+        if complete:
             return
         if attempt < ATTEMPTS:
             progress("the download was interrupted, trying again")
@@ -106,8 +106,8 @@ def _retrieve(target: Path, progress: Progress) -> None:
     )
 
 
-def _run_ivy(target: Path, progress: Progress) -> list[str]:
-    """Runs Ivy once; gives its output if it failed, nothing if every class path has its jars."""
+def _run_ivy(target: Path, progress: Progress) -> tuple[bool, list[str]]:
+    """Runs Ivy once: whether every class path has its jars, and what it said."""
     lines: list[str] = []
     found = fetched = 0
     with subprocess.Popen(
@@ -119,7 +119,7 @@ def _run_ivy(target: Path, progress: Progress) -> list[str]:
             fetched += "[SUCCESSFUL ]" in line
             progress(f"{found} modules found, {fetched} jars downloaded")
     complete = ivy.returncode == 0 and all(any((target / name).glob("*.jar")) for name in CLASS_PATHS)
-    return [] if complete else lines
+    return complete, lines
 
 
 def _ivy_command(target: Path) -> list[str]:

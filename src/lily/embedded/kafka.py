@@ -107,6 +107,9 @@ SETTINGS: dict[str, object] = {
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
+    # After a kill -9 the controller takes the dead broker for alive until its session ends: 9 s by default.
+    "broker.session.timeout.ms": 3_000,
+    "broker.heartbeat.interval.ms": 500,
     "auto.create.topics.enable": "false",
     "message.max.bytes": 4 << 20,
     "log.retention.hours": 7 * 24,

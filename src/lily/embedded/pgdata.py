@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from lily.embedded.privilege import Account, give_to, may_enter
+from lily.embedded.privilege import Account, give_to, may_enter, open_to_all
 from lily.embedded.process import Command, engine_environment, run_to_end
 from lily.model.errors import Terminal
 
@@ -83,13 +83,12 @@ def _directory(data_dir: Path, account: Account | None) -> Path:
         return place.readlink()
     if account is None or place.is_dir() or may_enter(account, data_dir):
         return place
-    away = _shelter() / hashlib.sha256(str(data_dir).encode()).hexdigest()[:16] / "postgres"
-    # The link is the only way to it. If it was deleted, what lies there belonged to a data directory that is gone.
-    shutil.rmtree(away, ignore_errors=True)
-    away.parent.mkdir(exist_ok=True)
-    away.parent.chmod(0o755)
-    place.symlink_to(away)
-    return away
+    # A new place each time: what lies in an old one may belong to a data directory that is just not mounted.
+    name = hashlib.sha256(str(data_dir).encode()).hexdigest()[:12]
+    away = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_shelter()))
+    away.chmod(0o755)
+    place.symlink_to(away / "postgres")
+    return away / "postgres"
 
 
 def _programs(account: Account | None) -> Path:
@@ -100,24 +99,30 @@ def _programs(account: Account | None) -> Path:
     with (installed / "bin" / "postgres").open("rb") as program:
         copy = _shelter() / f"{INSTALLATION}-{hashlib.file_digest(program, 'sha256').hexdigest()[:16]}"
     if not copy.is_dir():
-        _copy_tree(installed, copy)
-    return copy / "bin"
+        _copy_programs(installed, copy)
+    return copy / PACKAGE / INSTALLATION / "bin"
 
 
-def _copy_tree(source: Path, target: Path) -> None:
-    draft = Path(tempfile.mkdtemp(prefix="copying-", dir=target.parent))
-    shutil.copytree(source, draft / "tree", symlinks=True)
+def _copy_programs(installed: Path, copy: Path) -> None:
+    """Copies them and the libraries they look for beside their package. The copy appears complete or not at all."""
+    draft = Path(tempfile.mkdtemp(prefix="copying-", dir=copy.parent))
+    libraries = installed.parent.with_name(f"{PACKAGE}.libs")
+    shutil.copytree(installed, draft / PACKAGE / INSTALLATION, symlinks=True)
+    if libraries.is_dir():
+        shutil.copytree(libraries, draft / libraries.name)
+    open_to_all(draft)
     try:
-        (draft / "tree").rename(target)
+        draft.rename(copy)
     except OSError:
-        if not target.is_dir():  # else another stack was quicker, with the same programs
+        shutil.rmtree(draft)
+        if not copy.is_dir():  # else another stack was quicker, with the same programs
             raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _shelter() -> Path:
-    SHELTER.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if not SHELTER.is_dir():
+        SHELTER.mkdir(parents=True)
+        SHELTER.chmod(0o755)  # whatever the umask
     return SHELTER
 
 

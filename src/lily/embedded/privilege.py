@@ -45,3 +45,10 @@ def give_to(account: Account | None, directory: Path) -> None:
         os.chown(folder, account.uid, account.gid)
         for name in names:
             os.chown(Path(folder, name), account.uid, account.gid, follow_symlinks=False)
+
+
+def open_to_all(directory: Path) -> None:
+    """Lets everybody read what is in it, and run what its owner may run."""
+    for path in (directory, *directory.rglob("*")):
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o444 | (0o111 if mode & 0o100 else 0))

@@ -1,4 +1,4 @@
-"""What a change was: its kind and its differences, from a layer's values before and after."""
+"""What a change of a layer amounts to: its kind, the fields that differ, the tags that came and went."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,48 +6,47 @@ from typing import Any
 from lily.model.assets import DELETED, PARENT_ID, TYPE
 from lily.model.layers import TAGS
 
-_OWN_NAMES = {TYPE: "entity_type", DELETED: "is_deleted"}
+_SHOWN_AS = {TYPE: "entity_type", DELETED: "is_deleted"}
+
 Values = Mapping[str, Any]
 
 
 def kind(before: Values | None, after: Values) -> str:
-    """`created`, `deleted`, `restored`, `tagged`, `untagged` or `updated`: the strongest that fits."""
-    if after.get(DELETED) is True and (before is None or before.get(DELETED) is not True):
+    """created, deleted, restored, tagged, untagged or updated; `before` is None where the layer is new.
+
+    Only a source states a type, so a new layer with a type is a new asset; a person's new layer is an update.
+    """
+    if after.get(DELETED) is True and (before or {}).get(DELETED) is not True:
         return "deleted"
-    if before is None:
+    if before is None and TYPE in after:
         return "created"
-    if before.get(DELETED) is True and after.get(DELETED) is not True:
+    if after.get(DELETED) is False and (before or {}).get(DELETED) is not False:
         return "restored"
-    tags = tag_differences(before, after)
-    return "tagged" if tags["added"] else "untagged" if tags["removed"] else "updated"
+    tags = tag_changes(before, after)
+    if (tags["added"] or tags["removed"]) and differences(before, after).keys() == {TAGS}:
+        return "tagged" if tags["added"] else "untagged"
+    return "updated"
 
 
 def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any]]:
-    """`{field: {"from", "to"}}` for every field whose value is another now; tags as lists of names."""
-    before = before or {}
-    changed: dict[str, dict[str, Any]] = {}
-    for key, value in after.items():
-        if before.get(key) != value:
-            _note(changed, key, before.get(key), value)
-    for key, value in before.items():
-        if key not in after:
-            _note(changed, key, value, None)
-    return changed
-
-
-def tag_differences(before: Values | None, after: Values) -> dict[str, list[str]]:
-    was: Mapping[str, str] = (before or {}).get(TAGS) or {}
-    now: Mapping[str, str] = after.get(TAGS) or {}
-    if was == now:
-        return {"added": [], "removed": []}
+    """`{field: {"from", "to"}}` of what is different now, in the names of the contract."""
+    was = before or {}
+    changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and key != PARENT_ID]
     return {
-        "added": sorted(name for tag, name in now.items() if tag not in was),
-        "removed": sorted(name for tag, name in was.items() if tag not in now),
+        _SHOWN_AS.get(key, key): {"from": _shown(key, was.get(key)), "to": _shown(key, after.get(key))}
+        for key in sorted(changed)
     }
 
 
-def _note(changed: dict[str, dict[str, Any]], key: str, was: Any, now: Any) -> None:
-    if key == TAGS:
-        was, now = sorted((was or {}).values()), sorted((now or {}).values())
-    if key != PARENT_ID and was != now:
-        changed[_OWN_NAMES.get(key, key)] = {"from": was, "to": now}
+def tag_changes(before: Values | None, after: Values) -> dict[str, list[str]]:
+    was, now = (before or {}).get(TAGS) or {}, after.get(TAGS) or {}
+    if was == now:
+        return {"added": [], "removed": []}
+    return {
+        "added": sorted(now[tag] for tag in now.keys() - was.keys()),
+        "removed": sorted(was[tag] for tag in was.keys() - now.keys()),
+    }
+
+
+def _shown(key: str, value: Any) -> Any:
+    return sorted(value.values()) if key == TAGS and value is not None else value

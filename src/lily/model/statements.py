@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from lily.model import ids
 from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, TYPE, LayerName, fold_tag
-from lily.model.errors import Refused
+from lily.model.errors import Problem, Refused
 from lily.model.layers import TAGS, Layer
 from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
 
@@ -159,10 +159,10 @@ def _qualified_name(
 
 def _refuse_own_parent(tenant: str, qualified_name: str, attributes: Mapping[str, Any]) -> None:
     parent = attributes.get("parent")
-    if parent is not None and ids.resolve(tenant, parent) == ids.asset_id(tenant, qualified_name):
-        checker = Checker()
-        checker.refuse("INVALID_VALUE", "an asset cannot be its own parent", "attributes.parent")
-        raise Refused(*checker.problems)
+    if parent == qualified_name or (
+        parent is not None and ids.looks_like_uuid(parent) and parent.lower() == ids.asset_id(tenant, qualified_name)
+    ):
+        raise Refused(Problem("INVALID_VALUE", "an asset cannot be its own parent", "attributes.parent"))
 
 
 def _one_of(checker: Checker, given: Any, allowed: tuple[Any, ...], entity: str) -> Any:

@@ -1,3 +1,3 @@
 -- How far each partition has been applied; shared by all tenants.
-select topic, partition, next_offset, applied_at
+select topic, partition, next_offset
 from applied

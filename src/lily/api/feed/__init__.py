@@ -1,0 +1,1 @@
+"""Changes as they happen, for browsers and tools that listen on a WebSocket."""

@@ -1,0 +1,93 @@
+"""The outermost layer: every request gets a correlation id, a line in the log, a measurement, and an answer."""
+
+import time
+from typing import Any
+
+import structlog
+from opentelemetry import trace
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lily.api.correlation import HEADER, correlate
+from lily.api.errors import answer_for
+from lily.api.watch import Watch
+from lily.model.errors import LilyError
+from lily.observe import traces
+
+UNMATCHED = "unmatched"
+GONE = 499  # the caller hung up before there was an answer; nginx's number for it, never sent
+
+log = structlog.get_logger()
+
+
+class Front:
+    def __init__(self, app: ASGIApp, watch: Watch, *, traced: bool) -> None:
+        self._app = app
+        self._watch = watch
+        self._serve = self._traced if traced else self._answered
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        correlation = correlate(scope)
+        structlog.contextvars.bind_contextvars(correlation=correlation)
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        sent = _Sent(send, correlation)
+        try:
+            await self._serve(scope, receive, sent)
+        finally:
+            self._report(scope, sent.status, time.perf_counter() - began)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+        try:
+            await self._app(scope, receive, send)
+        except ClientDisconnect:
+            send.status = send.status or GONE
+        except LilyError as error:
+            await answer_for(error)(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - the last line of defence: logged in full, answered without details
+            log.exception("request.failed", method=scope["method"], route=_route(scope))
+            if not send.status:
+                await answer_for(error, send.correlation)(scope, receive, send)
+
+    async def _traced(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+        parent = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"), "")
+        with traces.tracer.start_as_current_span(
+            scope["method"], traces.context_of(parent), trace.SpanKind.SERVER
+        ) as span:
+            await self._answered(scope, receive, send)
+            span.update_name(f"{scope['method']} {_route(scope)}")
+            span.set_attribute("http.response.status_code", send.status)
+            span.set_attribute("lily.correlation", send.correlation)
+
+    def _report(self, scope: Scope, status: int, seconds: float) -> None:
+        method, route = scope["method"], _route(scope)
+        self._watch.requests.labels(method, route, str(status)).observe(seconds)
+        if not route.startswith("/health/"):  # a probe every second would drown the log
+            log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
+
+
+class _Sent:
+    """Sends, adding the correlation id to the headers, and remembers the status."""
+
+    __slots__ = ("_send", "correlation", "status")
+
+    def __init__(self, send: Send, correlation: str) -> None:
+        self._send = send
+        self.correlation = correlation
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message["headers"], (HEADER, self.correlation.encode())]
+        await self._send(message)
+
+
+def _route(scope: Scope) -> str:
+    route: Any = scope.get("route")
+    return str(getattr(route, "path_format", route or UNMATCHED))

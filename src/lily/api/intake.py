@@ -1,0 +1,52 @@
+"""Turns what callers send into events: the tenant is the token's, the time the door's, the statement checked."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from lily.api.calls import Call
+from lily.api.errors import forbidden
+from lily.model import clock, ids
+from lily.model.errors import Problem, Refused
+from lily.model.events import AssetEvent, read_time
+from lily.model.statements import Operation, read_statement
+from lily.observe import traces
+from lily.store.postgres.assets import StoredAsset
+
+FIELDS = frozenset({"entity_type", "attributes", "operation", "time", "tenant_id"})
+
+
+def source_event(call: Call, body: Any) -> AssetEvent:
+    """An event of the source layer from the body of `POST /ingest-metadata`. Raises Refused with what is wrong."""
+    if not isinstance(body, dict):
+        raise Refused(Problem("INVALID_TYPE", "a body is a JSON object", "body"))
+    unknown = body.keys() - FIELDS
+    if unknown:
+        known = ", ".join(sorted(FIELDS))
+        raise Refused(*(Problem("UNKNOWN_FIELD", f"known fields are: {known}", name) for name in sorted(unknown)[:20]))
+    _refuse_other_tenant(call, body.get("tenant_id"))
+    skew = timedelta(seconds=call.parts.settings.limits.future_skew_seconds)
+    time = read_time(body.get("time"), received=clock.now(), skew=skew)
+    stated = {key: body[key] for key in ("entity_type", "attributes", "operation") if key in body}
+    return _event(call, time, {"layer": "source", **stated})
+
+
+def person_event(
+    call: Call, asset: StoredAsset, operation: Operation, *, tag: str | None = None, attributes: Any = None
+) -> AssetEvent:
+    """An event of the person's layer about an asset there is."""
+    stated = {"layer": "user", "operation": operation, "qualified_name": asset.qualified_name}
+    return _event(call, clock.now(), {**stated, "tag": tag, "attributes": attributes})
+
+
+def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
+    statement = read_statement({**stated, "by": call.principal.name}, tenant=call.tenant)
+    return AssetEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+
+
+def _refuse_other_tenant(call: Call, tenant: Any) -> None:
+    if tenant is None or tenant == call.tenant:
+        return
+    if not isinstance(tenant, str):
+        raise Refused(Problem("INVALID_TYPE", "tenant_id must be a string", "tenant_id"))
+    raise forbidden("tenant_id is not the token's tenant; leave it out", "tenant_id", "OTHER_TENANT")

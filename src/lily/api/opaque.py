@@ -1,0 +1,35 @@
+"""Opaque texts that Lily hands out and takes back: cursors, receipts, positions.
+
+Each carries a digest of itself and of what it was made for (its purpose, the tenant, the query), so one that was
+damaged, or is shown where it does not belong, is noticed. It is no secret and grants nothing: whatever a text names
+is read through row-level security like everything else.
+"""
+
+import base64
+import binascii
+import hashlib
+from typing import Any
+
+import orjson
+
+_DIGEST = 8
+
+
+def seal(value: Any, *purpose: str) -> str:
+    payload = orjson.dumps(value)
+    return base64.urlsafe_b64encode(_digest(payload, purpose) + payload).decode().rstrip("=")
+
+
+def unseal(text: str, *purpose: str) -> Any:
+    """Raises ValueError for anything that `seal` did not make for the same purpose."""
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError("no text of ours") from error
+    if raw[:_DIGEST] != _digest(raw[_DIGEST:], purpose):
+        raise ValueError("made for something else, or damaged")
+    return orjson.loads(raw[_DIGEST:])
+
+
+def _digest(payload: bytes, purpose: tuple[str, ...]) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_DIGEST, key=hashlib.sha256("\x00".join(purpose).encode()).digest()).digest()

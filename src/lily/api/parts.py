@@ -1,0 +1,67 @@
+"""Everything the API holds while it runs, opened and closed in order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from lily.api.feed.hub import Hub
+from lily.api.principals import Principals
+from lily.api.waiter import Waiter
+from lily.api.watch import Watch
+from lily.bus.ends import LogEnds
+from lily.bus.producer import LogProducer
+from lily.settings import Settings
+from lily.store.postgres import listener, progress, tokens
+from lily.store.postgres.reader import AssetReader
+from lily.store.postgres.sessions import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    settings: Settings
+    watch: Watch
+    database: Database
+    reader: AssetReader
+    log: LogProducer
+    ends: LogEnds
+    principals: Principals
+    waiter: Waiter
+    hub: Hub
+
+    def heard(self, channel: str) -> None:
+        if channel == listener.APPLIED:
+            self.waiter.hear()
+        elif channel == listener.ACCESS:
+            self.principals.forget()
+
+
+@asynccontextmanager
+async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
+    """Raises Terminal if the database role is too mighty, StoreUnavailable if there is no database."""
+    async with AsyncExitStack() as stack:
+        database = Database(settings.database_url)
+        stack.push_async_callback(database.close)
+        await database.open()
+        log = LogProducer(settings.kafka_bootstrap)
+        stack.push_async_callback(log.close)
+        parts = Parts(
+            settings=settings,
+            watch=watch,
+            database=database,
+            reader=AssetReader(database),
+            log=log,
+            ends=LogEnds(settings.kafka_bootstrap),
+            principals=Principals(lambda key: tokens.principal_of(database, key)),
+            waiter=Waiter(lambda: progress.applied_positions(database)),
+            hub=Hub(settings.kafka_bootstrap, watch.connections),
+        )
+        stack.push_async_callback(parts.hub.close)
+        for task in (parts.waiter.run(), listener.listen(settings.database_url, parts.heard)):
+            stack.push_async_callback(_cancelled, asyncio.create_task(task))
+        yield parts
+
+
+async def _cancelled(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,69 @@
+"""Who shows which token: remembered for a moment, forgotten at once when access changes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from lily.model.access import Principal
+from lily.store.postgres.access import token_hash
+
+REMEMBERED_SECONDS = 5.0
+REMEMBERED = 10_000
+LONGEST_TOKEN = 512
+
+Look = Callable[[bytes], Awaitable[Principal | None]]
+
+
+class Principals:
+    """Only good tokens are remembered, so a token works the moment it is created. Raises what the look-up raises."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._known: dict[bytes, tuple[Principal, float]] = {}
+        self._asked: dict[bytes, asyncio.Task[Principal | None]] = {}
+        self._changed = asyncio.Event()
+
+    def known(self, token: str) -> Principal | None:
+        """The principal if it is remembered and still good; None says nothing, and `of` has to be asked."""
+        return self._remembered(token_hash(token))
+
+    async def of(self, token: str) -> Principal | None:
+        if len(token) > LONGEST_TOKEN or not token.isascii():
+            return None
+        key = token_hash(token)
+        found = self._remembered(key)
+        if found is not None:
+            return found
+        if key not in self._asked:
+            self._asked[key] = asyncio.create_task(self._ask(key))
+        # Shielded: many requests may wait for one look-up, and one that goes away must not take it along.
+        return await asyncio.shield(self._asked[key])
+
+    def forget(self) -> None:
+        """Access has changed somewhere: ask again, also about what is being asked right now."""
+        self._known, self._asked = {}, {}
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def changed(self) -> None:
+        """Returns when access changes next."""
+        await self._changed.wait()
+
+    def _remembered(self, key: bytes) -> Principal | None:
+        entry = self._known.get(key)
+        if entry is None or entry[1] < time.monotonic():
+            return None
+        expires_at = entry[0].expires_at
+        return None if expires_at is not None and expires_at <= time.time() else entry[0]
+
+    async def _ask(self, key: bytes) -> Principal | None:
+        known, asked = self._known, self._asked
+        try:
+            found = await self._look(key)
+        finally:
+            asked.pop(key, None)
+        if found is not None:
+            if len(known) >= REMEMBERED:
+                known.clear()
+            known[key] = (found, time.monotonic() + REMEMBERED_SECONDS)
+        return found

@@ -1,0 +1,80 @@
+"""Receipts: everything needed to tell later what became of a write, so that no row has to be kept for each."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from lily.api import opaque
+from lily.bus.producer import Position
+from lily.model import clock
+from lily.model.assets import LayerName
+from lily.model.events import AssetEvent
+from lily.model.layers import TAGS, Layer
+
+_PURPOSE = "receipt"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What one event stated: about which layer of which asset, and how many things."""
+
+    asset_id: str
+    layer: LayerName
+    event_id: str
+    time: str
+    count: int
+
+    @classmethod
+    def by(cls, event: AssetEvent) -> "Stated":
+        return cls(
+            event.asset_id, event.statement.layer, event.id, event.time, standing(event.layer(), event.clock)
+        )
+
+    @property
+    def clock(self) -> str:
+        return clock.clock(self.time, self.event_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Where in the log a write stands. A bulk write names the last position of each partition, and no asset."""
+
+    positions: tuple[Position, ...]
+    stated: Stated | None = None
+
+    def seal(self, tenant: str) -> str:
+        stated = self.stated
+        about = [stated.asset_id, stated.layer, stated.event_id, stated.time, stated.count] if stated else None
+        return opaque.seal([[list(position) for position in self.positions], about], _PURPOSE, tenant)
+
+    @property
+    def started(self) -> str | None:
+        """When the door took it: an event id begins with the milliseconds of its making."""
+        if self.stated is None:
+            return None
+        millis = UUID(self.stated.event_id).int >> 80
+        return clock.stamp(datetime.fromtimestamp(millis / 1000, UTC))
+
+
+def unseal(text: str, tenant: str) -> Receipt:
+    """Raises ValueError for what is no receipt of this tenant."""
+    value: Any = opaque.unseal(text, _PURPOSE, tenant)
+    positions, about = value
+    return Receipt(tuple(Position(*position) for position in positions), Stated(*about) if about else None)
+
+
+def standing(layer: Layer, at: str) -> int:
+    """How many of the statements that stand in a layer were made at this clock.
+
+    A clock belongs to one event, so an event still holds in full exactly where as many of its statements stand as it
+    made. That is `layers.holds`, without having to remember which statements they were.
+    """
+    clocks = layer.clocks or {}
+    fields = (layer.fields.keys() | clocks.keys()) - {TAGS}
+    count = sum(clocks.get(key, layer.at) == at for key in fields)
+    if TAGS in clocks:
+        return count + sum(clock == at for clock in clocks[TAGS].values())
+    if TAGS in layer.fields and layer.at == at:
+        return count + 1 + len(layer.fields[TAGS])
+    return count

@@ -1,0 +1,36 @@
+"""What the API counts and measures, for Prometheus. Labels are routes, statuses and topics, never tenants."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Watch:
+    """A registry of its own, so that two applications in one process (as in tests) do not count together."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Histogram(
+            "lily_http_request_seconds",
+            "Time to answer a request",
+            ["method", "route", "status"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.accepted = self._counter("lily_events_accepted", "Events durably in the log")
+        self.refused = self._counter("lily_events_refused", "Events refused at the door")
+        self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
+        self.peer_errors = self._counter("lily_metrics_peer_errors", "Metrics of another part that could not be fetched")
+        self.unconfirmed = self._gauge("lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed")
+        self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections")
+        self.backlog = self._gauge("lily_outbox_backlog_batches", "Committed batches not yet published as changes")
+        self.dead_letters = self._gauge("lily_dead_letters", "Events the pipeline refused (PostgreSQL's estimate)")
+        self.lag = Gauge(
+            "lily_log_lag_events", "Events in the log and not yet applied", ["topic"], registry=self.registry
+        )
+
+    def _counter(self, name: str, says: str) -> Counter:
+        return Counter(name, says, registry=self.registry)
+
+    def _gauge(self, name: str, says: str) -> Gauge:
+        return Gauge(name, says, registry=self.registry)

@@ -1,0 +1,140 @@
+"""Reads a topic without a group: the live end for everyone, or a stretch of the past for one who was away."""
+
+import asyncio
+import threading
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import NamedTuple
+
+import structlog
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+
+from lily.bus.producer import LogUnavailable
+from lily.model.errors import Terminal
+
+AT_ONCE = 500
+POLL_SECONDS = 0.2
+PATIENCE_SECONDS = 5.0
+
+# The next offset to read, by partition.
+Offsets = dict[int, int]
+log = structlog.get_logger()
+
+
+class Read(NamedTuple):
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes
+
+
+class PositionLost(Terminal):
+    """The log no longer holds what was asked for. Read the current state, then follow from now on."""
+
+
+class Changefeed:
+    """Hands every new record of a topic to `deliver`, from a thread of its own, and waits for it: one batch at a time.
+
+    While the log is away nothing is delivered; when it is back, reading goes on where it was.
+    """
+
+    def __init__(self, bootstrap: str, topic: str, deliver: Callable[[list[Read]], Awaitable[None]]) -> None:
+        self._bootstrap = bootstrap
+        self._topic = topic
+        self._deliver = deliver
+        self._loop = asyncio.get_running_loop()
+        self._running = False
+        self._thread = threading.Thread(target=self._read, name="changefeed", daemon=True)
+        self._consumer = _consumer(bootstrap)
+
+    async def start(self) -> Offsets:
+        """Begins at the end of the log, and says where that is. Raises LogUnavailable if the log does not answer."""
+        offsets = await asyncio.to_thread(_ends, self._consumer, self._topic)
+        self._consumer.assign([TopicPartition(self._topic, at, offset) for at, offset in offsets.items()])
+        self._running = True
+        self._thread.start()
+        return offsets
+
+    async def stop(self) -> None:
+        if self._running:
+            self._running = False
+            await asyncio.to_thread(self._thread.join)
+        self._consumer.close()
+
+    def _read(self) -> None:
+        while self._running:
+            batch = _records(self._consumer.consume(AT_ONCE, POLL_SECONDS))
+            if batch and self._running:
+                self._hand_over(batch)
+
+    def _hand_over(self, batch: list[Read]) -> None:
+        delivered = threading.Event()
+
+        async def deliver() -> None:
+            try:
+                await self._deliver(batch)
+            finally:
+                delivered.set()
+
+        asyncio.run_coroutine_threadsafe(deliver(), self._loop)
+        while self._running and not delivered.wait(POLL_SECONDS):
+            """The loop is busy; a stop must not wait for it, since it is the loop that stops."""
+
+
+async def replay(bootstrap: str, topic: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[Read]]:
+    """The records from one position to another. Raises PositionLost if the log has dropped some of them."""
+    consumer = _consumer(bootstrap)
+    try:
+        left = {at: offset for at, offset in end.items() if offset > begin.get(at, 0)}
+        await asyncio.to_thread(_refuse_lost, consumer, topic, {at: begin.get(at, 0) for at in left})
+        consumer.assign([TopicPartition(topic, at, begin.get(at, 0)) for at in left])
+        while left:
+            batch = _records(await asyncio.to_thread(consumer.consume, AT_ONCE, POLL_SECONDS))
+            yield [record for record in batch if record.partition in left and record.offset < end[record.partition]]
+            reached = {at.partition: at.offset for at in consumer.position([TopicPartition(topic, at) for at in left])}
+            left = {at: offset for at, offset in left.items() if reached[at] < offset}
+    finally:
+        consumer.close()
+
+
+def _consumer(bootstrap: str) -> Consumer:
+    return Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": f"lily-feed-{uuid.uuid4()}",  # librdkafka asks for one; nothing is ever committed under it
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            "fetch.wait.max.ms": 100,
+            "queued.max.messages.kbytes": 8 * 1024,
+            "log_level": 2,
+        }
+    )
+
+
+def _ends(consumer: Consumer, topic: str) -> Offsets:
+    try:
+        partitions = consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
+        return {at: consumer.get_watermark_offsets(TopicPartition(topic, at), PATIENCE_SECONDS)[1] for at in partitions}
+    except KafkaException as error:
+        raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
+
+
+def _refuse_lost(consumer: Consumer, topic: str, begin: Offsets) -> None:
+    for at, offset in begin.items():
+        try:
+            low, _ = consumer.get_watermark_offsets(TopicPartition(topic, at), PATIENCE_SECONDS)
+        except KafkaException as error:
+            raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
+        if offset < low:
+            raise PositionLost("The log no longer reaches back that far. Read the current state, then follow anew.")
+
+
+def _records(messages: list[Message]) -> list[Read]:
+    found = []
+    for message in messages:
+        error = message.error()
+        if error is not None:
+            log.warning("changefeed.error", reason=error.str())
+        else:
+            found.append(Read(message.partition(), message.offset(), message.key() or b"", message.value() or b""))
+    return found

@@ -1,0 +1,40 @@
+"""Hears what PostgreSQL announces: progress of the pipeline, and changes of access."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NoReturn
+
+import psycopg
+import structlog
+
+APPLIED = "lily_applied"
+ACCESS = "lily_access"
+RECONNECT_SECONDS = 1.0
+
+log = structlog.get_logger()
+
+
+async def listen(url: str, heard: Callable[[str], None]) -> NoReturn:
+    """Calls `heard` with the channel of each notification, for ever; reconnects by itself.
+
+    What was said while the connection was down is lost, so after each connect every channel counts as heard once.
+    """
+    while True:
+        try:
+            await _listen_once(url, heard)
+        except psycopg.OperationalError as error:
+            log.warning("listener.lost", reason=str(error).splitlines()[0], retry_seconds=RECONNECT_SECONDS)
+        await asyncio.sleep(RECONNECT_SECONDS)
+
+
+async def _listen_once(url: str, heard: Callable[[str], None]) -> None:
+    connection = await psycopg.AsyncConnection.connect(
+        url, autocommit=True, application_name="lily-api-listener", connect_timeout=5, keepalives_idle=10
+    )
+    async with connection:
+        await connection.execute(f"listen {APPLIED}")
+        await connection.execute(f"listen {ACCESS}")
+        heard(APPLIED)
+        heard(ACCESS)
+        async for notification in connection.notifies():
+            heard(notification.channel)

@@ -1,0 +1,74 @@
+"""Reads assets by id. Reads that arrive while a query runs are answered together by the next one."""
+
+import asyncio
+from collections.abc import Sequence
+
+from psycopg import sql
+
+from lily.store.postgres.assets import StoredAsset
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+TOGETHER = 500  # ids in one query: past that a query takes longer than it saves
+
+_BY_ID = sql.SQL(query("assets_by_id")).format(columns=sql.SQL(query("asset_columns")))
+_Found = asyncio.Future[StoredAsset | None]
+
+
+class AssetReader:
+    """One query at a time for each tenant.
+
+    Nothing is cached: a query serves only reads that arrived before it was sent, so whoever reads after a write was
+    acknowledged as applied sees it. If the store fails, every read of the batch raises StoreUnavailable.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[str, list[tuple[str, _Found]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def find(self, tenant: str, asset_id: str) -> _Found:
+        found: _Found = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.get(tenant)
+        if waiting is not None:
+            waiting.append((asset_id, found))
+            return found
+        self._waiting[tenant] = [(asset_id, found)]
+        task = asyncio.create_task(self._serve(tenant))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return found
+
+    async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
+        rows = await self._database.fetch(tenant, _BY_ID, {"tenant": tenant, "ids": list(asset_ids)})
+        return {row[0]: StoredAsset(tenant, row) for row in rows}
+
+    async def _serve(self, tenant: str) -> None:
+        while batch := self._take(tenant):
+            try:
+                assets = await self.find_many(tenant, list({asset_id for asset_id, _ in batch}))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to those who wait, not to this task
+                _fail(batch, error)
+            else:
+                _settle(batch, assets)
+
+    def _take(self, tenant: str) -> list[tuple[str, _Found]]:
+        """The next batch; none left ends the tenant's task, in the same step, so that no read falls between."""
+        waiting = self._waiting[tenant]
+        if not waiting:
+            del self._waiting[tenant]
+            return []
+        self._waiting[tenant] = waiting[TOGETHER:]
+        return waiting[:TOGETHER]
+
+
+def _settle(batch: list[tuple[str, _Found]], assets: dict[str, StoredAsset]) -> None:
+    for asset_id, found in batch:
+        if not found.done():
+            found.set_result(assets.get(asset_id))
+
+
+def _fail(batch: list[tuple[str, _Found]], error: Exception) -> None:
+    for _, found in batch:
+        if not found.done():
+            found.set_exception(error)

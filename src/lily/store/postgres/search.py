@@ -1,0 +1,95 @@
+"""Searches and lists assets, a page at a time, by keyset: a page costs the same wherever in the list it lies."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, LiteralString, get_args
+
+from psycopg import sql
+
+from lily.model import clock
+from lily.store.postgres.assets import StoredAsset
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
+Order = Literal["asc", "desc"]
+Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent"]
+
+# A name can be missing while only a person has spoken about an asset; null would fall out of a keyset comparison.
+_KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
+    "id": ("id", "uuid"),
+    "name": ("coalesce(name, '')", "text"),
+    "qualified_name": ("qualified_name", "text"),
+    "entity_type": ("coalesce(entity_type, '')", "text"),
+    "created_at": ("created_at", "timestamptz"),
+    "updated_at": ("updated_at", "timestamptz"),
+}
+_CONDITIONS: dict[Filter, LiteralString] = {
+    "q": "search_words(name, qualified_name) @@ to_tsquery('simple', %(q)s)",
+    "entity_type": "entity_type = %(entity_type)s",
+    "tag": "tags <> '{{}}' and tags @> array[%(tag)s::text]",
+    "data_source": "data_source = %(data_source)s",
+    "owner": "owner = %(owner)s",
+    "parent": "parent = %(parent)s",
+}
+FILTERS: tuple[Filter, ...] = get_args(Filter)
+_COLUMNS = sql.SQL(query("asset_columns"))
+_SEPARATORS = str.maketrans("./_:-", "     ")  # as in the function search_words
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is asked for: filters in stored form (tag folded, parent an id), order, page."""
+
+    filters: Mapping[Filter, str]
+    include_deleted: bool
+    sort: Sort
+    order: Order
+    limit: int
+    after: tuple[str, str] | None = None  # the key and the id of the last item of the page before
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    assets: list[StoredAsset]
+    last: tuple[str, str] | None  # where the next page goes on; None where there is none
+
+
+async def search(database: Database, tenant: str, listing: Listing) -> Page:
+    rows = await database.fetch(tenant, _statement(listing), _parameters(tenant, listing))
+    page = rows[: listing.limit]
+    last = (_text(page[-1][-1]), str(page[-1][0])) if len(rows) > listing.limit else None
+    return Page([StoredAsset(tenant, row[:-1]) for row in page], last)
+
+
+def _statement(listing: Listing) -> sql.Composed:
+    key, kind = _KEYS[listing.sort]
+    conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in listing.filters]
+    if not listing.include_deleted:
+        conditions.append("not is_deleted")
+    if listing.after is not None:
+        beyond: LiteralString = ">" if listing.order == "asc" else "<"
+        conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
+    return sql.SQL(query("search")).format(
+        columns=_COLUMNS,
+        key=sql.SQL(key),
+        direction=sql.SQL(listing.order),
+        conditions=sql.SQL(" and ").join([sql.SQL(text).format() for text in conditions or ["true"]]),
+    )
+
+
+def _parameters(tenant: str, listing: Listing) -> dict[str, Any]:
+    key, asset_id = listing.after or (None, None)
+    filters = {**listing.filters, "q": _words(listing.filters["q"])} if "q" in listing.filters else listing.filters
+    return {**filters, "tenant": tenant, "key": key, "id": asset_id, "limit": listing.limit + 1}
+
+
+def _words(text: str) -> str:
+    """Every word must begin a word of the name. `\\w` leaves nothing that a tsquery would take for an operator."""
+    return " & ".join(f"'{word}':*" for word in re.findall(r"\w+", text.translate(_SEPARATORS)))
+
+
+def _text(key: Any) -> str:
+    return clock.stamp(key) if isinstance(key, datetime) else str(key)

@@ -1,0 +1,136 @@
+"""Jars are fetched once, by one process at a time, and a cut-off download repairs itself. A stand-in plays Java."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lily.embedded import jars
+from lily.embedded.jars import DownloadFailed, ensure_jars, is_complete
+from lily.embedded.java import JavaMissing, parse_version
+
+JAVA = """#!/bin/sh
+if [ "$1" = -version ]; then echo 'openjdk version "{version}" 2025-04-15' >&2; exit 0; fi
+echo run >> "{home}/runs"
+{action}
+"""
+FETCH = """
+for word; do case "$word" in */\\[conf\\]*) target=${word%%/\\[conf\\]*};; esac; done
+sleep 0.3
+mkdir -p "$target/spark" "$target/broker"
+echo spark > "$target/spark/a.jar"; echo broker > "$target/broker/b.jar"
+"""
+
+
+class Java:
+    """A Java whose Ivy does what the test says."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        (home / "bin").mkdir(parents=True)
+        self.does(FETCH)
+
+    def does(self, action: str, version: str = "17.0.15") -> None:
+        program = self.home / "bin" / "java"
+        program.write_text(
+            JAVA.replace("{version}", version).replace("{home}", str(self.home)).replace("{action}", action)
+        )
+        program.chmod(0o755)
+
+    @property
+    def runs(self) -> int:
+        log = self.home / "runs"
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+@pytest.fixture
+def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Java:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    return Java(tmp_path / "jdk")
+
+
+def test_a_complete_directory_runs_no_java(java: Java, tmp_path: Path) -> None:
+    directory = ensure_jars(tmp_path / "jars")
+    assert is_complete(directory)
+    assert (directory / "spark" / "a.jar").read_text() == "spark\n"
+    assert ensure_jars(tmp_path / "jars") == directory
+    assert java.runs == 1
+
+
+def test_those_who_come_at_once_fetch_once(java: Java, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        directories = set(pool.map(lambda _: ensure_jars(tmp_path / "jars"), range(4)))
+    assert directories == {tmp_path / "jars"}
+    assert java.runs == 1
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "unlisted"])
+def test_a_damaged_directory_is_repaired(java: Java, tmp_path: Path, damage: str) -> None:
+    directory = ensure_jars(tmp_path / "jars")
+    if damage == "missing":
+        (directory / "broker" / "b.jar").unlink()
+    elif damage == "short":
+        (directory / "broker" / "b.jar").write_text("br")
+    else:
+        (directory / jars.MANIFEST).unlink()
+    ensure_jars(directory)
+    assert is_complete(directory)
+    assert (directory / "broker" / "b.jar").read_text() == "broker\n"
+    assert java.runs == 2
+
+
+def test_what_a_killed_download_left_is_cleared_away_and_foreign_files_are_not(java: Java, tmp_path: Path) -> None:
+    (tmp_path / "jars" / "partial-old" / "spark").mkdir(parents=True)
+    (tmp_path / "jars" / "mine.txt").write_text("kept")
+    directory = ensure_jars(tmp_path / "jars")
+    assert not list(directory.glob("partial-*"))
+    assert (directory / "mine.txt").read_text() == "kept"
+    assert java.runs == 1
+
+
+def test_jars_of_other_pins_are_fetched_anew(java: Java, tmp_path: Path) -> None:
+    manifest = ensure_jars(tmp_path / "jars") / jars.MANIFEST
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"pins": "those of another version"}))
+    ensure_jars(tmp_path / "jars")
+    assert java.runs == 2
+
+
+def test_a_failed_download_tells_ivys_last_words_and_leaves_nothing_that_counts(java: Java, tmp_path: Path) -> None:
+    java.does("echo 'UNRESOLVED DEPENDENCIES'; exit 1")
+    with pytest.raises(DownloadFailed, match=r"(?s)UNRESOLVED DEPENDENCIES.*lily jars"):
+        ensure_jars(tmp_path / "jars")
+    assert not is_complete(tmp_path / "jars")
+    assert java.runs == jars.ATTEMPTS
+
+
+def test_an_ivy_that_succeeds_without_jars_has_failed(java: Java, tmp_path: Path) -> None:
+    java.does("exit 0")
+    with pytest.raises(DownloadFailed):
+        ensure_jars(tmp_path / "jars")
+
+
+def test_an_interrupted_download_is_tried_again(java: Java, tmp_path: Path) -> None:
+    java.does(f'[ "$(wc -l < "{java.home}/runs")" = 1 ] && exit 1\n{FETCH}')
+    assert is_complete(ensure_jars(tmp_path / "jars"))
+    assert java.runs == 2
+
+
+def test_an_old_java_is_refused_with_the_remedy(java: Java, tmp_path: Path) -> None:
+    java.does(FETCH, version="11.0.2")
+    with pytest.raises(JavaMissing, match=r"Java 11.*Install"):
+        ensure_jars(tmp_path / "jars")
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ('openjdk version "17.0.15" 2025', 17),
+        ('java version "1.8.0_402"', 8),
+        ('openjdk version "25" 2025', 25),
+        ("?", 0),
+    ],
+)
+def test_the_release_is_read_from_what_java_says(text: str, release: int) -> None:
+    assert parse_version(text) == release

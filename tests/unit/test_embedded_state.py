@@ -1,0 +1,52 @@
+"""stack.json: secret, whole, and never believed about what runs."""
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lily.embedded.state import FILE, PartState, Running, StackState, load, save
+
+
+def test_a_saved_state_is_loaded_again(tmp_path: Path) -> None:
+    state = StackState(data_dir=tmp_path, ports={"kafka": 1}, passwords={"lily": "x"}, parts=[PartState(name="kafka")])
+    save(state)
+    assert load(tmp_path) == state
+
+
+def test_only_its_owner_may_read_it_and_no_draft_is_left(tmp_path: Path) -> None:
+    save(StackState(data_dir=tmp_path))
+    assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"data_dir": 3}', b"\xff\xfe"])
+def test_an_unreadable_state_counts_as_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    assert load(tmp_path) == StackState(data_dir=tmp_path)
+
+
+def test_a_copied_directory_knows_its_passwords_but_not_the_processes_of_the_original(tmp_path: Path) -> None:
+    original, copy = tmp_path / "a", tmp_path / "b"
+    original.mkdir()
+    copy.mkdir()
+    save(StackState(data_dir=original, passwords={"lily": "x"}, ports={"kafka": 1}, supervisor=Running.of(os.getpid())))
+    (copy / FILE).write_bytes((original / FILE).read_bytes())
+    assert load(copy) == StackState(data_dir=copy, passwords={"lily": "x"})
+
+
+def test_a_process_is_found_while_it_lives() -> None:
+    with subprocess.Popen(["/bin/sleep", "60"]) as sleeper:
+        recorded = Running.of(sleeper.pid)
+        found = recorded.process()
+        sleeper.kill()
+    assert found is not None
+    assert recorded.process() is None
+
+
+def test_another_process_with_a_recorded_pid_is_not_taken_for_it() -> None:
+    mine = Running.of(os.getpid())
+    assert mine.process() is not None
+    assert mine.model_copy(update={"create_time": mine.create_time - 5}).process() is None
