@@ -77,6 +77,8 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
     if layer == "source" and attributes.get("name") is None:
         checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
+    if layer != "source" and operation == "upsert" and not attributes:
+        checker.refuse("MISSING_FIELD", "attributes must name at least one attribute to change", "attributes")
     if layer == "source" and operation not in {"upsert", "delete"}:
         checker.refuse("INVALID_VALUE", f"a source cannot {operation}; it states upserts and deletes", "operation")
     by = checker.name(data["by"], "by") if data.get("by") else ""

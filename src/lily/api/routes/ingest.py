@@ -1,0 +1,29 @@
+"""`POST /ingest-metadata`: one statement of a source about an asset."""
+
+from fastapi import APIRouter
+
+from lily.api.answers import Accepted, Applied, Json
+from lily.api.bodies import read_json
+from lily.api.calls import Writes
+from lily.api.documents import body_schema
+from lily.api.intake import source_event
+from lily.api.writes import write
+from lily.model.errors import Refused
+
+router = APIRouter(tags=["ingest"])
+
+
+@router.post(
+    "/ingest-metadata",
+    status_code=202,
+    responses={200: {"model": Applied}, 202: {"model": Accepted}},
+    openapi_extra=body_schema("ingest-body"),
+)
+async def ingest(call: Writes) -> Json:
+    """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""
+    try:
+        event = source_event(call, await read_json(call.request, call.parts.settings.limits.body_bytes))
+    except Refused:
+        call.parts.watch.refused.inc()
+        raise
+    return await write(call, event)

@@ -1,0 +1,163 @@
+"""Answers as typed values. What a newer server adds is ignored; what is missing is an unexpected answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a write. `receipt` names it for later; `superseded` is None while it is not yet readable."""
+
+    metadata_id: str
+    status: str
+    superseded: bool | None
+    receipt: str
+
+    @property
+    def readable(self) -> bool:
+        return self.superseded is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags by layer, and those that decisions use."""
+
+    source: list[str]
+    enriched: list[str]
+    user: list[str]
+    propagated: list[str]
+    inherited: list[str]
+    effective: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    metadata_id: str
+    entity_type: str
+    attributes: dict[str, Any]
+    tags: Tags
+    at_risk: list[str]
+    tenant_id: str
+    version: int
+    is_deleted: bool
+    created_at: str
+    updated_at: str
+    fresh_as_of: str
+
+    @property
+    def name(self) -> str:
+        return self.attributes.get("name") or ""
+
+    @property
+    def qualified_name(self) -> str:
+        return str(self.attributes["qualified_name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    items: list[Asset]
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    tag: str
+    layer: Literal["source", "enriched", "user", "propagated", "inherited"]
+    origin: str
+    path: list[str]
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The event behind a change: who stated it, and when."""
+
+    id: str
+    time: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change in an asset's history. `what` maps a field to `{"from": …, "to": …}`."""
+
+    position: int
+    version: int
+    layer: str
+    change: str
+    what: dict[str, dict[str, Any]]
+    causes: list[Cause]
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemProblem:
+    """Why an input was refused; `row` counts from 1 over everything that was sent, and is 0 outside a bulk."""
+
+    code: str
+    description: str
+    entity: str = ""
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    id: int
+    topic: str
+    partition: int
+    offset: int
+    errors: list[ItemProblem]
+    refused_at: str
+    replayed_at: str | None
+    original: str | None
+    encoding: str
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    replayed: int
+    missing: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    live: bool
+    ready: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkResult:
+    """What became of everything sent so far. `errors` holds the first of the refused rows, `rejected` counts all."""
+
+    accepted: int = 0
+    rejected: int = 0
+    errors: list[ItemProblem] = field(default_factory=list)
+    readable: bool = False  # every accepted row could be read when its batch was answered
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A change as it happens. `position` is where to resume after it; `fields` is the whole message."""
+
+    type: str
+    metadata_id: str
+    entity_type: str
+    change: str
+    timestamp: str
+    position: str
+    fields: dict[str, Any]
+
+    @property
+    def qualified_name(self) -> str:
+        return self.fields.get("qualified_name") or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page[T]:
+    items: list[T]
+    next_cursor: str | None

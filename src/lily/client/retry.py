@@ -1,0 +1,47 @@
+"""When to try again: connection errors, 429 and 503, with growing pauses, bounded in number and in time."""
+
+import random
+import time
+from dataclasses import dataclass
+
+from lily.client.errors import Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """At most so many attempts, none begun later than so many seconds after the first."""
+
+    attempts: int = 8
+    seconds: float = 60.0  # the stack restarts a part that was killed in less
+    first_pause: float = 0.1
+    longest_pause: float = 10.0
+
+    def begin(self) -> "Attempts":
+        return Attempts(self)
+
+
+NEVER = Retry(attempts=1)
+
+
+class Attempts:
+    """The attempts at one call."""
+
+    def __init__(self, retry: Retry) -> None:
+        self._retry = retry
+        self._failed = 0
+        self._deadline = time.monotonic() + retry.seconds
+
+    def pause_after(self, failure: Unavailable) -> float:
+        """Seconds to wait before the next attempt; raises the failure where there is to be none.
+
+        The pause grows twofold and is random between its half and its whole, so that many clients whose server came
+        back do not all return in the same moment. The server's Retry-After is heeded, never undercut.
+        """
+        self._failed += 1
+        pause = min(self._retry.first_pause * 2 ** (self._failed - 1), self._retry.longest_pause)
+        pause *= random.uniform(0.5, 1.0)  # noqa: S311 (spreads load, guards nothing)
+        if failure.retry_after is not None:
+            pause += failure.retry_after
+        if self._failed >= self._retry.attempts or time.monotonic() + pause > self._deadline:
+            raise failure
+        return pause

@@ -1,0 +1,105 @@
+"""A small store for secrets (webhook keys, passwords of sources), encrypted before they reach the database.
+
+Each secret has a data key of its own, AES-256-GCM, and the data key is wrapped by a master key that never enters the
+database. Both seals are bound to the tenant and the name, so a row that is copied to another place does not open.
+"""
+
+import base64
+import binascii
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from lily.model.errors import Terminal
+
+_NONCE = 12
+_KEY = 32
+
+
+def read_master_key(path: Path | None) -> bytes:
+    if path is None:
+        raise Terminal("There is no master key. Point LILY_MASTER_KEY_FILE at a file with 32 random bytes in base64.")
+    try:
+        key = base64.b64decode(path.read_text().strip(), validate=True)
+    except (OSError, binascii.Error, ValueError) as error:
+        raise Terminal(f"The master key in {path} cannot be read: {error}") from error
+    if len(key) != _KEY:
+        raise Terminal(f"The master key in {path} must be {_KEY} bytes in base64, and is {len(key)}.")
+    return key
+
+
+class Vault:
+    """Seals and opens. Opening raises Terminal if the row was moved or altered, or the master key is another one."""
+
+    def __init__(self, master_key: bytes) -> None:
+        self._master = AESGCM(master_key)
+
+    def seal(self, tenant: str, name: str, secret: str) -> tuple[bytes, bytes]:
+        """The wrapped data key and the sealed secret."""
+        place = _place(tenant, name)
+        data_key = AESGCM.generate_key(_KEY * 8)
+        return _seal(self._master, data_key, place), _seal(AESGCM(data_key), secret.encode(), place)
+
+    def open(self, tenant: str, name: str, wrapped_key: bytes, sealed: bytes) -> str:
+        place = _place(tenant, name)
+        try:
+            return _open(AESGCM(_open(self._master, wrapped_key, place)), sealed, place).decode()
+        except InvalidTag as error:
+            raise Terminal(
+                f"The secret {name!r} does not open: it was altered or moved, or the master key is not the one that sealed it."
+            ) from error
+
+
+class Secrets:
+    """The secrets of one tenant. Every query names the tenant, and row-level security would hold it anyway."""
+
+    def __init__(self, connection: psycopg.Connection, tenant: str, vault: Vault) -> None:
+        self._connection, self._tenant, self._vault = connection, tenant, vault
+
+    def put(self, name: str, secret: str) -> None:
+        wrapped, sealed = self._vault.seal(self._tenant, name, secret)
+        with self._one_tenant():
+            self._connection.execute(
+                "insert into secrets (tenant_id, name, wrapped_key, sealed) values (%s, %s, %s, %s) "
+                "on conflict (tenant_id, name) do update "
+                "set wrapped_key = excluded.wrapped_key, sealed = excluded.sealed, updated_at = now()",
+                [self._tenant, name, wrapped, sealed],
+            )
+
+    def get(self, name: str) -> str | None:
+        with self._one_tenant():
+            row = self._connection.execute(
+                "select wrapped_key, sealed from secrets where tenant_id = %s and name = %s", [self._tenant, name]
+            ).fetchone()
+        return None if row is None else self._vault.open(self._tenant, name, *row)
+
+    def remove(self, name: str) -> bool:
+        with self._one_tenant():
+            cursor = self._connection.execute(
+                "delete from secrets where tenant_id = %s and name = %s", [self._tenant, name]
+            )
+        return cursor.rowcount > 0
+
+    @contextmanager
+    def _one_tenant(self) -> Iterator[None]:
+        with self._connection.transaction():
+            self._connection.execute("select set_config('lily.tenant', %s, true)", [self._tenant])
+            yield
+
+
+def _place(tenant: str, name: str) -> bytes:
+    return f"lily/secret/{tenant}/{name}".encode()
+
+
+def _seal(cipher: AESGCM, plain: bytes, place: bytes) -> bytes:
+    nonce = os.urandom(_NONCE)
+    return nonce + cipher.encrypt(nonce, plain, place)
+
+
+def _open(cipher: AESGCM, sealed: bytes, place: bytes) -> bytes:
+    return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place)

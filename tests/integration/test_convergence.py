@@ -1,0 +1,149 @@
+"""Any shuffle, repetition and delay of the same events ends in the catalogue that an independent oracle computes."""
+
+import uuid
+from collections.abc import Callable
+from itertools import count, islice
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lily.model.events import AssetEvent
+from lily.model.layers import Layer
+from lily.model.records import Record
+from lily.model.statements import Statement
+from lily.store.postgres.hot import HotStore
+from tests import oracle
+from tests.conftest import Stack
+from tests.strategies import events
+
+_offsets = count()
+
+
+def feed(store: HotStore, found: list[AssetEvent]) -> int:
+    """Applies a batch; answers how many changes it logged."""
+    records = [(Record("convergence", 0, next(_offsets), event.time, b"", b""), event) for event in found]
+    return store.apply("convergence", {0: next(_offsets)}, records, []).changed
+
+
+def for_tenant(tenant: str, event: AssetEvent) -> AssetEvent:
+    return AssetEvent(event.id, event.time, tenant, event.statement)
+
+
+def batches(found: list[AssetEvent], random: Random) -> list[list[AssetEvent]]:
+    """The events shuffled, some repeated, cut into batches of random size."""
+    arrivals = found + random.sample(found, random.randint(0, len(found)))
+    random.shuffle(arrivals)
+    stream = iter(arrivals)
+    return list(iter(lambda: list(islice(stream, random.randint(1, 4))), []))
+
+
+def stored(database: str, tenant: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """The catalogue of a tenant, told as the oracle tells it."""
+    with psycopg.connect(database) as connection:
+        rows = connection.execute(
+            'select qualified_name, source, enriched, "user", created_at, updated_at from assets where tenant_id = %s',
+            [tenant],
+        ).fetchall()
+    return {(tenant, name): told(layers, created, updated) for name, *layers, created, updated in rows}
+
+
+def told(layers: list[dict[str, Any] | None], created: Any, updated: Any) -> dict[str, Any]:
+    own = {"$type": "entity_type", "$deleted": "deleted"}
+    asset: dict[str, Any] = {"created_at": created, "updated_at": updated}
+    for name, fields in zip(("source", "enriched", "user"), layers, strict=True):
+        if fields is not None:
+            asset[name] = {own.get(key, key): value for key, value in fields.items() if key != "$parent"}
+            if "tags" in fields:
+                asset[name]["tags"] = set(fields["tags"])
+    return asset
+
+
+def comparable(catalogue: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    from_text = {key: dict(asset) for key, asset in catalogue.items()}
+    for asset in from_text.values():
+        for field in ("created_at", "updated_at"):
+            if not isinstance(asset[field], str):
+                asset[field] = asset[field].strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return from_text
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
+def test_every_arrival_order_ends_in_the_same_catalogue(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]], found: list[AssetEvent], random: Random
+) -> None:
+    tenant, _ = make_tenant()
+    mine = [for_tenant(tenant, event) for event in found]
+    for batch in batches(mine, random):
+        feed(hot_store, batch)
+    missing = [event for event in mine]
+    feed(hot_store, missing)
+    assert comparable(stored(stack.database, tenant)) == oracle.catalogue(mine)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
+def test_a_full_replay_changes_nothing(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]], found: list[AssetEvent], random: Random
+) -> None:
+    tenant, _ = make_tenant()
+    mine = [for_tenant(tenant, event) for event in found]
+    feed(hot_store, mine)
+    before = everything(stack.database, tenant)
+    replayed = [feed(hot_store, batch) for batch in batches(mine * 2, random)]
+    assert sum(replayed) == 0
+    assert everything(stack.database, tenant) == before
+
+
+def everything(database: str, tenant: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(database) as connection:
+        return connection.execute("select * from assets where tenant_id = %s order by id", [tenant]).fetchall()
+
+
+def test_an_event_that_postgresql_cannot_store_is_refused_alone(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenant, _ = make_tenant()
+    good = [event_of(tenant, f"shop.t{number}", {"name": "t"}) for number in range(9)]
+    poison = event_of(tenant, "shop.poison", {"name": "t", "owner": "NUL \x00 reached the store"})
+    records = [(Record("poison", 0, next(_offsets), e.time, b"", b"{}"), e) for e in [*good[:4], poison, *good[4:]]]
+    applied = hot_store.apply("poison", {0: next(_offsets)}, records, [])
+    assert (applied.merged, applied.refused) == (9, 1)
+    with psycopg.connect(stack.database) as connection:
+        (errors,) = connection.execute("select errors from dead_letters where tenant_id = %s", [tenant]).fetchone() or ()
+    assert errors[0]["code"] == "NOT_STORABLE"
+    assert errors[0]["entity"] == "shop.poison"
+
+
+def event_of(tenant: str, name: str, attributes: dict[str, Any]) -> AssetEvent:
+    statement = Statement("source", "upsert", name, "table", attributes)
+    return AssetEvent(str(uuid.uuid4()), "2026-01-01T00:00:00.000000Z", tenant, statement)
+
+
+@pytest.mark.parametrize("layer", ["source", "user"])
+def test_a_batch_that_states_one_asset_in_two_layers_keeps_them_apart(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]], layer: str
+) -> None:
+    tenant, _ = make_tenant()
+    source = event_of(tenant, "shop.t", {"name": "t", "owner": "alice"})
+    person = AssetEvent(
+        str(uuid.uuid4()), source.time, tenant, Statement("user", "upsert", "shop.t", None, {"owner": "bob"})
+    )
+    feed(hot_store, [source, person] if layer == "source" else [person, source])
+    (asset,) = stored(stack.database, tenant).values()
+    assert (asset["source"]["owner"], asset["user"]["owner"]) == ("alice", "bob")
+
+
+def test_a_layer_read_back_from_the_store_is_the_layer_that_was_written(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenant, _ = make_tenant()
+    event = event_of(tenant, "shop.t", {"name": 'back\\slash "quoted"', "tags": ["PII"], "n": 1.5, "deep": {"a": [None]}})
+    feed(hot_store, [event])
+    with psycopg.connect(stack.database) as connection:
+        row = connection.execute("select source, source_at, source_clocks from assets where tenant_id = %s", [tenant])
+        assert Layer(*(row.fetchone() or ())) == event.layer()
