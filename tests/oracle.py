@@ -10,7 +10,7 @@ from lily.model.events import AssetEvent
 
 
 def catalogue(events: Iterable[AssetEvent]) -> dict[tuple[str, str], dict[str, Any]]:
-    """`{(tenant, qualified name): {layer: {field: value}, created_at, updated_at}}` with tags as a set of folded names."""
+    """`{(tenant, qualified name): {layer: {field: value}, created_at, updated_at}}`, tags as sets of folded names."""
     assets: dict[tuple[str, str], dict[str, Any]] = {}
     for event in sorted(set_of(events), key=lambda event: (event.time, event.id)):
         asset = assets.setdefault((event.tenant, event.statement.qualified_name), {"created_at": event.time})

@@ -44,8 +44,10 @@ def run_worker(settings: Settings) -> None:
 def lag(settings: Settings) -> dict[str, int]:
     """For each topic that a query applies: how many events it is behind the log."""
     with psycopg.connect(settings.database_url) as connection:
-        applied = dict(
-            connection.execute("select partition, next_offset from applied where topic = %s", [topics.ASSETS]).fetchall()
+        applied: dict[int, int] = dict(
+            connection.execute(
+                "select partition, next_offset from applied where topic = %s", [topics.ASSETS]
+            ).fetchall()
         )
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
@@ -57,9 +59,14 @@ def lag(settings: Settings) -> dict[str, int]:
 
 
 def _require(settings: Settings) -> None:
-    for value, name in ((settings.kafka_bootstrap, "LILY_KAFKA_BOOTSTRAP"), (settings.database_url, "LILY_DATABASE_URL")):
+    for value, name in (
+        (settings.kafka_bootstrap, "LILY_KAFKA_BOOTSTRAP"),
+        (settings.database_url, "LILY_DATABASE_URL"),
+    ):
         if not value:
-            raise Terminal(f"{name} is not set. `lily up` sets it for the embedded stack; a real deployment sets it itself.")
+            raise Terminal(
+                f"{name} is not set. `lily up` sets it for the embedded stack; a real deployment sets it itself."
+            )
 
 
 def _configure(part: str, settings: Settings) -> None:

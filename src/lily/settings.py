@@ -36,7 +36,9 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = 8585
     kafka_bootstrap: str = ""
-    database_url: str = Field("", description="the libpq URI this process connects with; each part has a role of its own")
+    database_url: str = Field(
+        "", description="the libpq URI this process connects with; each part has a role of its own"
+    )
     spark_master: str = "local[2]"
     warehouse: str = ""
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
@@ -56,7 +58,7 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)

@@ -1,7 +1,8 @@
 """The topics of the contract. They are internal and shared by all tenants, keyed `tenant/asset`."""
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from lily.model.errors import Transient
 

@@ -11,16 +11,15 @@ LAYERS: tuple[LayerName, ...] = ("source", "enriched", "user")
 # Fields that are Lily's own. "$" cannot begin an attribute's name, so they never collide with a user's.
 TYPE, DELETED, PARENT_ID = "$type", "$deleted", "$parent"
 
-ENTITY_TYPES = frozenset(
-    """
+_ENTITY_TYPES = """
     database schema table view materialized_view column index function procedure
     dashboard chart report workbook worksheet field bi_field measure dimension metric dataset
     data_source collection container bucket folder file
     topic stream queue job task pipeline process query notebook
     model ml_model feature feature_group api endpoint service application
     glossary term domain data_product user group
-    """.split()
-)
+"""
+ENTITY_TYPES = frozenset(_ENTITY_TYPES.split())
 
 # A protective tag never stops protecting because another layer is the one shown (contract, "Access").
 PROTECTIVE = frozenset({"pii", "gdpr"})
@@ -41,7 +40,9 @@ def shown_fields(layers: Mapping[LayerName, Layer]) -> dict[str, Any]:
 
 
 def entity_type(layers: Mapping[LayerName, Layer]) -> str:
-    return next((str(layers[name].fields[TYPE]) for name in LAYERS if name in layers and TYPE in layers[name].fields), "")
+    return next(
+        (str(layers[name].fields[TYPE]) for name in LAYERS if name in layers and TYPE in layers[name].fields), ""
+    )
 
 
 def is_deleted(layers: Mapping[LayerName, Layer]) -> bool:

@@ -63,7 +63,9 @@ def read_event(event: Any, *, received: str) -> AssetEvent:
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_ENVELOPE", "an event is a JSON object", ""))
     if event.get("specversion") != SPEC_VERSION or event.get("type") != ASSET_STATED:
-        raise Refused(Problem("INVALID_ENVELOPE", f"expected a CloudEvent {SPEC_VERSION} of type {ASSET_STATED}", "type"))
+        raise Refused(
+            Problem("INVALID_ENVELOPE", f"expected a CloudEvent {SPEC_VERSION} of type {ASSET_STATED}", "type")
+        )
     event_id, tenant, data = event.get("id"), event.get("tenantid"), event.get("data")
     if not _is_token(event_id):
         raise Refused(Problem("INVALID_ENVELOPE", f"id must be 1 to {MAX_EVENT_ID} printable ASCII characters", "id"))
@@ -74,12 +76,17 @@ def read_event(event: Any, *, received: str) -> AssetEvent:
     time = read_time(event.get("time"), received=received)
     statement = read_statement(data, tenant=str(tenant))
     return AssetEvent(
-        str(event_id), time, str(tenant), statement, _short(event.get("correlationid")), _short(event.get("traceparent"))
+        str(event_id),
+        time,
+        str(tenant),
+        statement,
+        _short(event.get("correlationid")),
+        _short(event.get("traceparent")),
     )
 
 
 def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> str:
-    """The time an event claims, in fixed width, or the time it was received. Raises Refused if it lies in the future."""
+    """The time an event claims, in fixed width, or else when it was received. Raises Refused if it is in the future."""
     if given is None:
         return received
     try:

@@ -16,7 +16,7 @@ def looks_like_uuid(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)  # parents are asked for again and again
 def asset_id(tenant: str, qualified_name: str) -> str:
-    """A UUIDv8 whose first 16 bits are shared by everything below one prefix, so that a table's columns lie together."""
+    """A UUIDv8. All names below one prefix share its first 16 bits, so that the columns of a table lie together."""
     place = _place(tenant, prefix(qualified_name))
     rest = _digest(tenant, qualified_name)
     variant = "89ab"[int(rest[11], 16) & 3]

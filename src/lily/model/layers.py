@@ -49,7 +49,10 @@ def merge(one: Layer, other: Layer) -> Layer:
 def replaces(newer: Layer, older: Layer) -> bool:
     """Whether a newer layer states everything that the older one does, so that nothing of the older remains."""
     return (
-        newer.at > older.at and newer.clocks is None and older.clocks is None and older.fields.keys() <= newer.fields.keys()
+        newer.at > older.at
+        and newer.clocks is None
+        and older.clocks is None
+        and older.fields.keys() <= newer.fields.keys()
     )
 
 

@@ -100,7 +100,7 @@ def _attributes(checker: Checker, given: Any) -> dict[str, Any]:
     return {key: _attribute(checker, key, value) for key, value in given.items() if key != "qualified_name"}
 
 
-def _attribute(checker: Checker, key: str, value: Any) -> Any:
+def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind of attribute
     entity = f"attributes.{key}"
     if value is None:
         return None
@@ -115,7 +115,9 @@ def _attribute(checker: Checker, key: str, value: Any) -> Any:
     if key == "description":
         return checker.text(value, entity)
     if not key or key.startswith("$") or len(key) > MAX_KEY or not key.isprintable():
-        return checker.refuse("INVALID_VALUE", "an attribute's name is printable and does not begin with $", entity[:300])
+        return checker.refuse(
+            "INVALID_VALUE", "an attribute's name is printable and does not begin with $", entity[:300]
+        )
     return checker.free(value, entity)
 
 

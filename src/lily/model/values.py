@@ -24,6 +24,7 @@ class Checker:
         self.problems: list[Problem] = []
 
     def refuse(self, code: str, description: str, entity: str) -> None:
+        """Notes the problem. It answers None, so that a check can end with it."""
         self.problems.append(Problem(code, description, entity))
 
     def name(self, value: Any, entity: str, limit: int = MAX_NAME) -> str | None:
@@ -60,7 +61,7 @@ class Checker:
         found = [self.name(item, f"{entity}[{index}]", limit) for index, item in enumerate(value)]
         return list(dict.fromkeys(item for item in found if item is not None))
 
-    def free(self, value: Any, entity: str, depth: int = 0) -> Any:
+    def free(self, value: Any, entity: str, depth: int = 0) -> Any:  # noqa: PLR0911 - one for each kind of JSON
         """Any JSON that can be stored: bounded depth, no NUL, no lone surrogates."""
         if isinstance(value, str):
             return self.text(value, entity)
@@ -79,4 +80,6 @@ class Checker:
 
     @staticmethod
     def _storable(text: str) -> bool:
-        return text.isascii() and "\x00" not in text or not ("\x00" in text or any("\ud800" <= c <= "\udfff" for c in text))
+        return (text.isascii() and "\x00" not in text) or not (
+            "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text)
+        )

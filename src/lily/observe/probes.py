@@ -20,7 +20,8 @@ def serve_probes(host: str, port: int, registry: CollectorRegistry, ready: Calla
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == "/metrics":
-            return metrics(environ, start_response)
+            page: Iterable[bytes] = metrics(environ, start_response)
+            return page
         healthy = path == "/health/live" or (path == "/health/ready" and ready())
         start_response("200 OK" if healthy else "503 Service Unavailable", [("Content-Type", "application/json")])
         return [b'{"status":"ok"}' if healthy else b'{"status":"starting"}']

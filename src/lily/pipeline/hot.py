@@ -9,6 +9,7 @@ nothing the second time.
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import psycopg
 import pyarrow as pa
@@ -17,11 +18,13 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
 from lily.model.clock import stamp_micros
-from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.pipeline.judge import judge
 from lily.pipeline.latency import measured
 from lily.store.postgres.hot import Applied, HotStore
+
+if TYPE_CHECKING:
+    from lily.model.events import AssetEvent
 
 REPORT = "partition int, events long, merged long, changed long, refused long, latency array<long>, seconds double"
 _REPORT_ARROW = pa.schema(

@@ -23,7 +23,7 @@ def judge(record: Record, knows_tenant: Callable[[str], bool]) -> AssetEvent | R
         event = read_event(decoded, received=record.received)
         _check_place(record, event, knows_tenant)
     except orjson.JSONDecodeError as error:
-        problems = (Problem("MALFORMED_JSON", f"the event is not JSON: {error}", ""),)
+        problems: tuple[Problem, ...] = (Problem("MALFORMED_JSON", f"the event is not JSON: {error}", ""),)
     except Refused as refused:
         problems = refused.problems
     except Exception as error:  # noqa: BLE001 - whatever it is, it belongs to this record and goes with it

@@ -1,4 +1,4 @@
-"""Latency from the log to the catalogue, counted where it happens (a task) and kept where it is asked for (the driver)."""
+"""Latency from the log to the catalogue: counted in the tasks, where it happens, and kept in the driver."""
 
 import threading
 from bisect import bisect_left

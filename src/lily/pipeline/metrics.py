@@ -16,9 +16,13 @@ class PipelineMetrics:
         self.changed = Counter("lily_pipeline_changed", "Changes that were really one", registry=self.registry)
         self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
         self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
-        self.restarts = Counter("lily_pipeline_query_restarts", "Starts of a query after a failure", registry=self.registry)
+        self.restarts = Counter(
+            "lily_pipeline_query_restarts", "Starts of a query after a failure", registry=self.registry
+        )
         self.batch_seconds = Histogram("lily_pipeline_batch_seconds", "Time a micro-batch took", registry=self.registry)
-        self.last_batch = Gauge("lily_pipeline_last_batch_timestamp_seconds", "End of the last one", registry=self.registry)
+        self.last_batch = Gauge(
+            "lily_pipeline_last_batch_timestamp_seconds", "End of the last one", registry=self.registry
+        )
         self.latency = LatencyHistogram("lily_pipeline_latency_seconds", "From taken by the log to committed")
         self.registry.register(self.latency)
 

@@ -119,8 +119,8 @@ def _start(consumer: Consumer, partition: int, applied: int | None) -> int:
     start = low if applied is None else applied
     if not low <= start <= high:
         raise Terminal(
-            f"The log no longer holds offset {start} of {topics.ASSETS}/{partition} (it has {low} to {high}), so events "
-            "would be lost. Restore the log, or accept the loss by updating the table `applied`."
+            f"The log no longer holds offset {start} of {topics.ASSETS}/{partition} (it has {low} to {high}), so "
+            "events would be lost. Restore the log, or accept the loss by updating the table `applied`."
         )
     return start
 

@@ -9,14 +9,13 @@ from lily.api.bodies import JSON, refuse_longer, require_media_type
 from lily.api.bulk.array import Array
 from lily.api.bulk.intake import BulkIntake
 from lily.api.bulk.rows import Lines, Splitter
-from lily.api.calls import Writes
+from lily.api.calls import Call, Writes
 from lily.api.documents import bulk_schema
-from lily.api.errors import problems_answer, too_large
 from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt
 from lily.api.writes import receipt_headers
 from lily.bus.producer import LogUnavailable
-from lily.model.errors import Problem
+from lily.model.errors import Problem, Refused
 
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 
@@ -38,24 +37,35 @@ async def ingest_bulk(call: Writes) -> Json:
     intake = BulkIntake(call)
     await _stream(call, intake, Array(limits.body_bytes) if kind == JSON else Lines(limits.body_bytes))
     await intake.finish()
+    _refuse_if_nothing_was_read(intake)
     return await _answer(call, intake, wait)
 
 
-async def _stream(call: Writes, intake: BulkIntake, splitter: Splitter) -> None:
+async def _stream(call: Call, intake: BulkIntake, splitter: Splitter) -> None:
     length, limit = 0, call.parts.settings.limits.bulk_bytes
     async for chunk in call.request.stream():
         length += len(chunk)
         if length > limit:
-            return await intake.take(Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
+            await intake.take(Problem("TOO_LARGE", f"the body must not exceed {limit} bytes; the rest is lost", "body"))
+            return
         for piece in splitter.feed(chunk):
             await intake.take(piece)
         await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
     for piece in splitter.finish():
         await intake.take(piece)
-    return None
 
 
-async def _answer(call: Writes, intake: BulkIntake, wait: int | None) -> Json:
-    if intake.accepted == 0:
-        _refuse_unread(call, intake)
-    ...
+def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:
+    if intake.accepted:
+        return
+    if intake.log_failed:
+        raise LogUnavailable("The log did not confirm a single row. Nothing was stored; try again in a moment.")
+    if intake.rejected and not intake.readable:
+        raise Refused(*(Problem(error["code"], error["description"], error["entity"]) for error in intake.errors[:20]))
+
+
+async def _answer(call: Call, intake: BulkIntake, wait: int | None) -> Json:
+    receipt = Receipt(tuple(intake.newest.values()))
+    applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)
+    tally = {"accepted": intake.accepted, "rejected": intake.rejected, "errors": intake.errors}
+    return Json(tally, 200 if applied else 202, receipt_headers(call, receipt, wait))

@@ -9,6 +9,7 @@ from lily.api.documents import body_schema
 from lily.api.intake import source_event
 from lily.api.writes import write
 from lily.model.errors import Refused
+from lily.model.schemas import INGEST_BODY
 
 router = APIRouter(tags=["ingest"])
 
@@ -17,7 +18,7 @@ router = APIRouter(tags=["ingest"])
     "/ingest-metadata",
     status_code=202,
     responses={200: {"model": Applied}, 202: {"model": Accepted}},
-    openapi_extra=body_schema("ingest-body"),
+    openapi_extra=body_schema(INGEST_BODY),
 )
 async def ingest(call: Writes) -> Json:
     """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""

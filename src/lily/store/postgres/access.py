@@ -24,7 +24,8 @@ def token_hash(token: str) -> bytes:
 def create_tenant(owner_url: str, name: str) -> None:
     if not _TENANT.fullmatch(name):
         raise Terminal(
-            f"{name!r} cannot name a tenant: use 1 to 63 lower-case letters, digits, - and _, beginning with a letter or digit."
+            f"{name!r} cannot name a tenant: use 1 to 63 lower-case letters, digits, - and _, "
+            "beginning with a letter or digit."
         )
     with psycopg.connect(owner_url) as connection:
         connection.execute("insert into tenants (id) values (%s) on conflict do nothing", [name])

@@ -66,9 +66,7 @@ class Outbox:
         yield from self._connection.execute(query("dead_letters_of_batches"), [batches])
 
     def mark_published(self, batches: list[int]) -> None:
-        self._connection.execute(
-            "update batches set published_at = clock_timestamp() where id = any(%s)", [batches]
-        )
+        self._connection.execute("update batches set published_at = clock_timestamp() where id = any(%s)", [batches])
 
     def forget_published(self) -> int:
         """Batches that were published long ago; their changes stay, as history."""

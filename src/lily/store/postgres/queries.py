@@ -2,7 +2,7 @@
 
 from functools import cache
 from importlib import resources
-from typing import LiteralString, cast
+from typing import LiteralString
 
 from psycopg import sql
 
@@ -13,7 +13,7 @@ from lily.model.assets import LayerName
 @cache
 def query(name: str) -> LiteralString:
     # The files ship with the package, so their text is as trusted as a literal.
-    return cast("LiteralString", resources.files(__package__).joinpath("sql", f"{name}.sql").read_text())
+    return resources.files(__package__).joinpath("sql", f"{name}.sql").read_text()  # type: ignore[return-value,unused-ignore]
 
 
 @cache

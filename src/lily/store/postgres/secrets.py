@@ -51,7 +51,8 @@ class Vault:
             return _open(AESGCM(_open(self._master, wrapped_key, place)), sealed, place).decode()
         except InvalidTag as error:
             raise Terminal(
-                f"The secret {name!r} does not open: it was altered or moved, or the master key is not the one that sealed it."
+                f"The secret {name!r} does not open: it was altered or moved, "
+                "or the master key is not the one that sealed it."
             ) from error
 
 

@@ -1,7 +1,6 @@
 """Brings a database to the newest schema: the numbered `.sql` files beside this one, each once, in order."""
 
 from importlib import resources
-from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
@@ -31,7 +30,7 @@ def _ensure_role(connection: psycopg.Connection, role: str, password: str) -> No
     exists = connection.execute("select 1 from pg_roles where rolname = %s", [role]).fetchone()
     statement = "alter role {} " if exists else "create role {} "
     connection.execute(
-        sql.SQL(cast("LiteralString", statement + "login nosuperuser nobypassrls password {}")).format(
+        sql.SQL(statement + "login nosuperuser nobypassrls password {}").format(
             sql.Identifier(role), sql.Literal(password)
         )
     )
@@ -45,5 +44,5 @@ def _apply_pending(connection: psycopg.Connection) -> None:
     files = [file for file in resources.files(__package__).iterdir() if file.name.endswith(".sql")]
     for file in sorted(files, key=lambda file: file.name):
         if file.name not in done:
-            connection.execute(cast("LiteralString", file.read_text()))
+            connection.execute(file.read_text().encode())
             connection.execute("insert into migrations (name) values (%s)", [file.name])

@@ -1,0 +1,82 @@
+"""What the pipeline refused: look at it, and try again."""
+
+import asyncio
+import base64
+from typing import Any
+
+from fastapi import APIRouter
+
+from lily.api import cursors
+from lily.api.answers import DeadLetters, Json, Replayed
+from lily.api.bodies import read_body
+from lily.api.calls import Call, Reads, Writes
+from lily.api.documents import body_schema
+from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.requests import ReplayBody
+from lily.bus import topics
+from lily.model import clock
+from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
+
+AT_ONCE = 50  # originals held at once; each can be a megabyte
+
+router = APIRouter(tags=["dead letters"])
+
+
+@router.get("/dead-letters", responses={200: {"model": DeadLetters}})
+async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """What was refused and why, newest first."""
+    question = (call.tenant, "dead-letters")
+    below = None if cursor is None else int(cursors.unseal(cursor, *question))
+    asked = checked_limit(call, limit)
+    found = await letters(call.parts.database, call.tenant, below=below, limit=asked + 1)
+    page = found[:asked]
+    more = cursors.seal(page[-1].id, *question) if len(found) > asked else None
+    return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
+
+
+@router.post(
+    "/dead-letters/replay", responses={200: {"model": Replayed}}, openapi_extra=body_schema(ReplayBody.SCHEMA)
+)
+async def replay(call: Writes) -> Json:
+    """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""
+    body = await read_body(call.request, ReplayBody, call.parts.settings.limits.body_bytes)
+    ids = None if body.all else sorted(set(body.ids or ()))
+    done: list[int] = []
+    while batch := await replayable(
+        call.parts.database, call.tenant, ids=ids, above=done[-1] if done else 0, limit=AT_ONCE
+    ):
+        await _append(call, batch)
+        done += [letter.id for letter in batch]
+    return Json({"replayed": len(done), "missing": sorted(set(ids or ()) - set(done))})
+
+
+async def _append(call: Call, batch: list[Replayable]) -> None:
+    """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
+    confirmations = [call.parts.log.append(letter.topic, letter.key, letter.original or b"") for letter in batch]
+    await asyncio.gather(*confirmations)
+    await mark_replayed(call.parts.database, call.tenant, [letter.id for letter in batch])
+
+
+def _item(letter: Letter) -> dict[str, Any]:
+    original, encoding = _legible(letter.original)
+    return {
+        "id": letter.id,
+        "topic": letter.topic,
+        "partition": letter.partition,
+        "offset": letter.offset,
+        "errors": letter.errors,
+        "refused_at": clock.stamp(letter.refused_at),
+        "replayed_at": clock.stamp(letter.replayed_at) if letter.replayed_at else None,
+        "original": original,
+        "encoding": encoding,
+        "truncated": (letter.length or 0) > len(letter.original or b""),
+    }
+
+
+def _legible(original: bytes | None) -> tuple[str | None, str]:
+    if original is None:
+        return None, "text"
+    try:
+        return original.decode(), "text"
+    except UnicodeDecodeError:
+        return base64.b64encode(original).decode(), "base64"

@@ -1,0 +1,95 @@
+"""One asset: read it, change it, delete it, restore it. By id or qualified name, or by name alone."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from lily.api.answers import Accepted, Applied, Asset, Batch, Json
+from lily.api.bodies import read_body
+from lily.api.calls import Call, Reads, Writes
+from lily.api.documents import body_model, body_schema
+from lily.api.intake import person_event
+from lily.api.protection import dropped, guard_removal
+from lily.api.references import find, find_by_name, normal, resolve
+from lily.api.requests import BatchGetBody, UpdateBody
+from lily.api.writes import write
+from lily.model.errors import Problem, Refused
+from lily.model.layers import TAGS
+from lily.model.schemas import UPDATE_BODY
+from lily.store.postgres.assets import StoredAsset
+
+router = APIRouter(tags=["metadata"])
+
+WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
+QualifiedName = Annotated[str, Query(min_length=1, max_length=1024)]
+
+
+@router.get("/metadata/by-name", responses={200: {"model": Asset}})
+async def read_by_name(qualified_name: QualifiedName, call: Reads) -> Json:
+    """The asset of this qualified name."""
+    return Json((await find_by_name(call, qualified_name)).json)
+
+
+@router.put("/metadata/by-name", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
+async def update_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
+    """A person's change of the named attributes."""
+    return await _update(call, await find_by_name(call, qualified_name))
+
+
+@router.delete("/metadata/by-name", status_code=202, responses=WRITTEN)
+async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
+    """A person's deletion; it outlives refreshes of the source until it is restored."""
+    return await write(call, person_event(call, await find_by_name(call, qualified_name), "delete"))
+
+
+@router.post("/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody))
+async def batch_get(call: Reads) -> Json:
+    """Many assets at once, in the order asked for; those there are not are named."""
+    body = await read_body(call.request, BatchGetBody, call.parts.settings.limits.body_bytes)
+    wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
+    found = await call.parts.reader.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
+    items = [found[asset_id].view for asset_id in dict.fromkeys(wanted.values()) if asset_id in found]
+    return Json({"items": items, "missing": [name for name, asset_id in wanted.items() if asset_id not in found]})
+
+
+@router.post("/metadata/{id:path}/restore", status_code=202, responses=WRITTEN)
+async def restore(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Undoes a deletion."""
+    return await write(call, person_event(call, await find(call, id), "restore"))
+
+
+@router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
+async def read(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
+    """The asset, also when it is deleted. `fast_read.py` answers the plain case before it gets here."""
+    return Json((await find(call, id)).json)
+
+
+@router.put("/metadata/{id:path}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
+async def update(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """A person's change of the named attributes: absent is not stated, null clears."""
+    return await _update(call, await find(call, id))
+
+
+@router.delete("/metadata/{id:path}", status_code=202, responses=WRITTEN)
+async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """A person's deletion; it outlives refreshes of the source until it is restored."""
+    return await write(call, person_event(call, await find(call, id), "delete"))
+
+
+async def _update(call: Call, asset: StoredAsset) -> Json:
+    body = await read_body(call.request, UpdateBody, call.parts.settings.limits.body_bytes)
+    _refuse_renaming(asset, body.attributes.pop("qualified_name", None))
+    if not body.attributes:
+        raise Refused(Problem("MISSING_FIELD", "state at least one attribute", "attributes"))
+    event = person_event(call, asset, "upsert", attributes=body.attributes)
+    if TAGS in event.statement.attributes:
+        await guard_removal(call, asset, dropped(asset, event.statement.attributes[TAGS] or ()))
+    return await write(call, event)
+
+
+def _refuse_renaming(asset: StoredAsset, qualified_name: Any) -> None:
+    if qualified_name is not None and (
+        not isinstance(qualified_name, str) or normal(qualified_name) != asset.qualified_name
+    ):
+        description = "a qualified_name identifies an asset and cannot be changed"
+        raise Refused(Problem("INVALID_VALUE", description, "attributes.qualified_name"))

@@ -1,0 +1,44 @@
+"""`GET /propagations/{id}`: what became of a write."""
+
+from fastapi import APIRouter
+
+from lily.api.answers import Json
+from lily.api.answers import Receipt as ReceiptAnswer
+from lily.api.calls import Call, Reads
+from lily.api.errors import not_found
+from lily.api.receipts import Receipt, unseal
+from lily.api.writes import finished, is_superseded, outcome_for
+
+router = APIRouter(tags=["metadata"])
+
+
+@router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
+async def propagation(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
+    """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline."""
+    try:
+        receipt = unseal(id, call.tenant)
+    except (ValueError, TypeError) as error:
+        raise not_found(id[:64], "receipt") from error
+    answer = {
+        "id": id,
+        "state": "pending",
+        "metadata_id": receipt.stated.asset_id if receipt.stated else None,
+        "reached": 0,
+        "depth": 0,
+        "started": receipt.started,
+        "finished": None,
+        "errors": [],
+    }
+    if await call.parts.waiter.is_applied(receipt.positions):
+        answer |= await _settled(call, receipt)
+    return Json(answer)
+
+
+async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
+    if receipt.stated is None:
+        return {"state": "applied"}
+    outcome = await outcome_for(call, receipt)
+    if outcome.errors is not None:
+        return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}
+    state = "superseded" if is_superseded(receipt, outcome) else "applied"
+    return {"state": state, "finished": finished(outcome)}

@@ -1,0 +1,160 @@
+"""The JSON Schemas Lily publishes: what may be sent, and what its events look like.
+
+They describe; `lily.model.statements` decides. A schema cannot say everything that is checked (bytes of UTF-8, Unicode
+categories, times in the future), so what fits a schema may still be refused, with the reason.
+"""
+
+from typing import Any, Final
+
+from lily.model.assets import ENTITY_TYPES, LAYERS
+from lily.model.events import ASSET_CHANGED, ASSET_STATED, MAX_EVENT_ID, SPEC_VERSION
+from lily.model.statements import OPERATIONS
+from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
+
+Schema = dict[str, Any]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NO_CONTROLS = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0][^\u0000-\u001f\u007f-\u009f]*$"
+
+
+def _object(required: list[str], properties: Schema, **more: Any) -> Schema:
+    return {"type": "object", "required": required, "properties": properties, **more}
+
+
+def _name(limit: int = MAX_NAME) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": limit, "pattern": _NO_CONTROLS}
+
+
+def _optional(schema: Schema) -> Schema:
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": ["array", "null"], "items": items, "maxItems": MAX_ITEMS}
+
+
+_TIME: Final[Schema] = {"type": "string", "format": "date-time"}
+_TEXT: Final[Schema] = {"type": "string"}
+
+ATTRIBUTES: Final[Schema] = {
+    "type": "object",
+    "description": "Absent is not stated; null clears. Free attributes take any JSON.",
+    "maxProperties": MAX_ATTRIBUTES,
+    "propertyNames": {"minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[^$\u0000-\u001f][^\u0000-\u001f]*$"},
+    "properties": {
+        "name": _optional(_name()),
+        "qualified_name": _optional(_name(MAX_QUALIFIED_NAME)),
+        "description": {"type": ["string", "null"], "maxLength": MAX_TEXT},
+        "owner": _optional(_name()),
+        "created_by": _optional(_name()),
+        "data_source": _optional(_name()),
+        "external_id": _optional(_name()),
+        "parent": _optional(_name(MAX_QUALIFIED_NAME)),
+        "tags": _list(_name(MAX_TAG)),
+        "business_terms": _list(_name()),
+    },
+}
+
+INGEST_BODY: Final[Schema] = _object(
+    ["entity_type", "attributes"],
+    {
+        "entity_type": {"type": "string", "enum": sorted(ENTITY_TYPES)},
+        "attributes": {
+            **ATTRIBUTES,
+            "required": ["name"],
+            "properties": {**ATTRIBUTES["properties"], "name": _name()},
+        },
+        "operation": {"type": ["string", "null"], "enum": ["upsert", "delete", None]},
+        "time": _optional({**_TIME, "description": "when the source knew it; by default when it came in"}),
+        "tenant_id": {"type": ["string", "null"], "description": "if given, the token's tenant"},
+    },
+    additionalProperties=False,
+)
+
+UPDATE_BODY: Final[Schema] = _object(
+    ["attributes"], {"attributes": {**ATTRIBUTES, "minProperties": 1}}, additionalProperties=False
+)
+
+ERROR: Final[Schema] = _object(
+    ["errors"],
+    {
+        "errors": {
+            "type": "array",
+            "items": _object(["code", "description", "entity"], {"code": _TEXT, "description": _TEXT, "entity": _TEXT}),
+        }
+    },
+)
+
+
+def _event(type_: str, data: Schema) -> Schema:
+    """A CloudEvent with the extension attribute `tenantid`."""
+    token = {"type": "string", "minLength": 1, "maxLength": MAX_EVENT_ID}
+    return _object(
+        ["specversion", "id", "source", "type", "time", "tenantid", "data"],
+        {
+            "specversion": {"const": SPEC_VERSION},
+            "id": token,
+            "source": {"type": "string", "format": "uri-reference"},
+            "type": {"const": type_},
+            "time": _TIME,
+            "tenantid": token,
+            "subject": {"type": "string", "format": "uuid"},
+            "datacontenttype": {"const": "application/json"},
+            "correlationid": {"type": "string"},
+            "traceparent": {"type": "string"},
+            "data": data,
+        },
+    )
+
+
+ASSET_EVENT: Final[Schema] = _event(
+    ASSET_STATED,
+    _object(
+        ["layer", "operation", "qualified_name"],
+        {
+            "layer": {"enum": list(LAYERS)},
+            "operation": {"enum": list(OPERATIONS)},
+            "qualified_name": _name(MAX_QUALIFIED_NAME),
+            "entity_type": {"enum": sorted(ENTITY_TYPES)},
+            "attributes": ATTRIBUTES,
+            "tag": _name(MAX_TAG),
+            "by": _name(),
+        },
+    ),
+)
+
+CHANGE_EVENT: Final[Schema] = _event(
+    ASSET_CHANGED,
+    _object(
+        ["metadata_id", "entity_type", "qualified_name", "layer", "version", "change", "changed", "position"],
+        {
+            "metadata_id": {"type": "string", "format": "uuid"},
+            "entity_type": {"type": ["string", "null"]},
+            "qualified_name": _TEXT,
+            "layer": {"enum": list(LAYERS)},
+            "version": {"type": "integer"},
+            "change": {"enum": ["created", "updated", "deleted", "restored", "tagged", "untagged"]},
+            "changed": {
+                "type": "object",
+                "additionalProperties": _object(["from", "to"], {"from": {}, "to": {}}),
+            },
+            "tags": _object(
+                ["added", "removed"],
+                {"added": {"type": "array", "items": _TEXT}, "removed": {"type": "array", "items": _TEXT}},
+            ),
+            "causes": {"type": "array", "items": _object(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT})},
+            "position": {"type": "integer"},
+        },
+    ),
+)
+
+SCHEMAS: Final[dict[str, Schema]] = {
+    name: {"$schema": _DIALECT, "title": name, **schema}
+    for name, schema in {
+        "asset-event": ASSET_EVENT,
+        "change-event": CHANGE_EVENT,
+        "error": ERROR,
+        "ingest-body": INGEST_BODY,
+        "update-body": UPDATE_BODY,
+    }.items()
+}
