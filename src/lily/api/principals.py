@@ -45,9 +45,9 @@ class Principals:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def changed(self) -> None:
-        """Returns when access changes next."""
-        await self._changed.wait()
+    def next_change(self) -> asyncio.Event:
+        """Is set when access changes next. Take it before looking, so that no change falls between."""
+        return self._changed
 
     def _remembered(self, key: bytes) -> Principal | None:
         entry = self._known.get(key)

@@ -27,9 +27,7 @@ class Stated:
 
     @classmethod
     def by(cls, event: AssetEvent) -> "Stated":
-        return cls(
-            event.asset_id, event.statement.layer, event.id, event.time, standing(event.layer(), event.clock)
-        )
+        return cls(event.asset_id, event.statement.layer, event.id, event.time, standing(event.layer(), event.clock))
 
     @property
     def clock(self) -> str:

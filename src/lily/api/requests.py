@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from lily.model.values import MAX_QUALIFIED_NAME, MAX_TAG
 
@@ -34,3 +34,11 @@ class ReplayNamed(_Strict):
 
 class ReplayAll(_Strict):
     all: Literal[True]
+
+
+class ReplayBody(RootModel[ReplayNamed | ReplayAll]):
+    """Either the ids, or all."""
+
+    @property
+    def ids(self) -> list[int] | None:
+        return sorted(set(self.root.ids)) if isinstance(self.root, ReplayNamed) else None

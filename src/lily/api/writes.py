@@ -68,9 +68,7 @@ async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
 
 def is_superseded(receipt: Receipt, outcome: Outcome) -> bool:
     stated = receipt.stated
-    return stated is not None and (
-        outcome.layer is None or standing(outcome.layer, stated.clock) != stated.count
-    )
+    return stated is not None and (outcome.layer is None or standing(outcome.layer, stated.clock) != stated.count)
 
 
 def finished(outcome: Outcome) -> str | None:

@@ -1,10 +1,9 @@
 """Answers as typed values. What a newer server adds is ignored; what is missing is an unexpected answer."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-Json = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +124,10 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    live: bool
+    """Whether it can serve; if not, why not."""
+
     ready: bool
-    detail: str = ""
+    problems: list[ItemProblem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,6 @@ class Notification:
 
 
 @dataclass(frozen=True, slots=True)
-class Page[T]:
+class Page(Generic[T]):
     items: list[T]
     next_cursor: str | None

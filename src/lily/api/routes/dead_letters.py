@@ -12,7 +12,7 @@ from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_schema
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.requests import ReplayBody
+from lily.api.requests import ReplayAll, ReplayBody, ReplayNamed
 from lily.bus import topics
 from lily.model import clock
 from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
@@ -35,19 +35,24 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 
 
 @router.post(
-    "/dead-letters/replay", responses={200: {"model": Replayed}}, openapi_extra=body_schema(ReplayBody.SCHEMA)
+    "/dead-letters/replay",
+    responses={200: {"model": Replayed}},
+    openapi_extra=body_schema({"oneOf": [ReplayNamed.model_json_schema(), ReplayAll.model_json_schema()]}),
 )
 async def replay(call: Writes) -> Json:
     """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""
     body = await read_body(call.request, ReplayBody, call.parts.settings.limits.body_bytes)
-    ids = None if body.all else sorted(set(body.ids or ()))
+    # What is refused once more becomes a new letter; the newest as of now bounds the loop.
+    newest = await letters(call.parts.database, call.tenant, below=None, limit=1)
     done: list[int] = []
-    while batch := await replayable(
-        call.parts.database, call.tenant, ids=ids, above=done[-1] if done else 0, limit=AT_ONCE
-    ):
+    while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
         await _append(call, batch)
         done += [letter.id for letter in batch]
-    return Json({"replayed": len(done), "missing": sorted(set(ids or ()) - set(done))})
+    return Json({"replayed": len(done), "missing": sorted(set(body.ids or ()) - set(done))})
+
+
+async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> list[Replayable]:
+    return await replayable(call.parts.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
 
 
 async def _append(call: Call, batch: list[Replayable]) -> None:

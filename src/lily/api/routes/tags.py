@@ -29,9 +29,7 @@ async def tags_of(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's 
     return Json({"items": items, "next_cursor": None})
 
 
-@router.post(
-    "/metadata/{id:path}/tags", status_code=202, responses=WRITTEN, openapi_extra=body_model(TagBody)
-)
+@router.post("/metadata/{id:path}/tags", status_code=202, responses=WRITTEN, openapi_extra=body_model(TagBody))
 async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Puts one tag on the asset; edits of other tags at the same time are not lost."""
     asset = await find(call, id)

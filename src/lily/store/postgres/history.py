@@ -31,9 +31,7 @@ class Outcome:
     at: datetime | None
 
 
-async def changes_of(
-    database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int
-) -> list[Change]:
+async def changes_of(database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int) -> list[Change]:
     asked = {"tenant": tenant, "id": asset_id, "below": below, "limit": limit}
     return [Change(*row) for row in await database.fetch(tenant, query("history"), asked)]
 

@@ -35,7 +35,7 @@ async def letters(database: Database, tenant: str, *, below: int | None, limit: 
 
 
 async def replayable(
-    database: Database, tenant: str, *, ids: Sequence[int] | None, above: int, limit: int
+    database: Database, tenant: str, *, ids: Sequence[int] | None, above: int, newest: int, limit: int
 ) -> list[Replayable]:
     """The named letters, or every one never replayed; only those whose key is the tenant's own."""
     asked = {
@@ -43,6 +43,7 @@ async def replayable(
         "prefix": f"{tenant}/".encode(),
         "ids": None if ids is None else list(ids),
         "above": above,
+        "newest": newest,
         "limit": limit,
     }
     return [Replayable(*row) for row in await database.fetch(tenant, query("letters_to_replay"), asked)]

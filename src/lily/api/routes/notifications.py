@@ -1,0 +1,71 @@
+"""`/ws/notifications`: changes as they happen; and the tickets that let a browser in."""
+
+from typing import cast
+
+from fastapi import APIRouter, WebSocket
+
+from lily.api.answers import Json, Ticket
+from lily.api.calls import Reads, bearer
+from lily.api.errors import answer_for, forbidden, unauthenticated
+from lily.api.feed.hub import Listener
+from lily.api.feed.messages import Wanted, seal_position, unseal_position
+from lily.api.feed.session import Session
+from lily.api.parts import Parts
+from lily.bus.changefeed import Offsets
+from lily.model.access import Principal
+from lily.model.errors import LilyError, Problem, Refused
+from lily.store.postgres import tokens
+
+FILTERS = ("entity_type", "change", "metadata_id", "tag")
+
+router = APIRouter(tags=["notifications"])
+
+
+@router.post("/ws/tickets", responses={200: {"model": Ticket}})
+async def ticket(call: Reads) -> Json:
+    """A ticket for one WebSocket: a browser cannot send a header with it."""
+    issued = await tokens.issue_ticket(call.parts.database, call.principal)
+    return Json({"ticket": issued, "expires_in": tokens.TICKET_SECONDS})
+
+
+@router.websocket("/ws/notifications")
+async def notifications(websocket: WebSocket) -> None:
+    """Changes of the tenant, filtered by the query parameters; `since` resumes after a position."""
+    parts = cast("Parts", websocket.app.state.parts)
+    try:
+        principal = await _admitted(websocket, parts)
+        since = _since(websocket)
+        async with parts.hub.following():
+            position = seal_position(since or parts.hub.offsets())
+            await websocket.accept(headers=[(b"lily-position", position.encode())])
+            await Session(websocket, parts, principal, _listener(websocket, principal), since).run()
+    except LilyError as error:
+        await websocket.send_denial_response(answer_for(error))
+
+
+async def _admitted(websocket: WebSocket, parts: Parts) -> Principal:
+    """Raises Declined before the connection is accepted. A ticket is used up by being shown."""
+    shown = websocket.query_params.get("ticket")
+    token = bearer(websocket.headers.get("authorization", ""))
+    if shown is not None:
+        principal = await tokens.redeem_ticket(parts.database, shown)
+    else:
+        principal = await parts.principals.of(token) if token else None
+    if principal is None:
+        raise unauthenticated()
+    if not principal.may("metadata:read"):
+        raise forbidden("listening needs the scope metadata:read", "/ws/notifications")
+    return principal
+
+
+def _since(websocket: WebSocket) -> Offsets | None:
+    text = websocket.query_params.get("since")
+    try:
+        return None if text is None else unseal_position(text)
+    except (ValueError, TypeError) as error:
+        raise Refused(Problem("INVALID_VALUE", "since is no position of ours", "since")) from error
+
+
+def _listener(websocket: WebSocket, principal: Principal) -> Listener:
+    asked = {name: websocket.query_params.getlist(name) for name in FILTERS}
+    return Listener(principal.tenant, Wanted.of(principal.tenant, asked))

@@ -1,0 +1,75 @@
+"""Which layer is shown, which tags are effective, when an asset counts as deleted."""
+
+from typing import Any
+
+from lily.model.assets import LayerName, asset_view, is_deleted, shown_fields, tags_of
+from lily.model.layers import Layer, merge
+from lily.model.statements import Statement
+
+
+def layer(name: LayerName, at: str, operation: Any = "upsert", **attributes: Any) -> Layer:
+    return Statement(name, operation, "db.t", "table" if name == "source" else None, attributes).as_layer("default", at)
+
+
+def test_the_person_comes_before_enrichment_and_enrichment_before_the_source() -> None:
+    layers: dict[LayerName, Layer] = {
+        "source": layer("source", "1", name="t", owner="alice", description="from the source"),
+        "enriched": layer("enriched", "2", owner="rule"),
+        "user": layer("user", "3", owner="bob"),
+    }
+    assert shown_fields(layers) == {"name": "t", "owner": "bob", "description": "from the source"}
+
+
+def test_a_person_who_clears_a_field_shows_the_layer_below_again() -> None:
+    person = merge(layer("user", "2", owner="bob"), layer("user", "3", owner=None))
+    assert shown_fields({"source": layer("source", "1", owner="alice"), "user": person})["owner"] == "alice"
+
+
+def test_the_tags_of_the_source_are_shown_where_it_states_any() -> None:
+    person = layer("user", "2", tags=["mine"])
+    assert tags_of({"source": layer("source", "1", tags=["public"]), "user": person})["shown"] == ["public"]
+    assert tags_of({"source": layer("source", "1", tags=[]), "user": person})["shown"] == ["mine"]
+    assert tags_of({"source": layer("source", "1"), "user": person})["shown"] == ["mine"]
+
+
+def test_a_protective_tag_is_effective_in_whatever_layer_it_stands() -> None:
+    tags = tags_of({"source": layer("source", "1", tags=["public"]), "user": layer("user", "2", tags=["pii", "mine"])})
+    assert tags["shown"] == ["public"]
+    assert tags["effective"] == ["pii", "public"]
+
+
+def test_a_persons_deletion_outlives_source_refreshes_until_it_is_restored() -> None:
+    deleted = layer("user", "2", "delete")
+    assert is_deleted({"source": layer("source", "9"), "user": deleted})
+    restored = merge(deleted, layer("user", "3", "restore"))
+    assert not is_deleted({"source": layer("source", "1"), "user": restored})
+
+
+def test_a_sources_deletion_is_undone_by_a_newer_source_event() -> None:
+    deleted = layer("source", "2", "delete", name="t")
+    assert is_deleted({"source": deleted})
+    assert not is_deleted({"source": merge(deleted, layer("source", "3", name="t"))})
+    assert is_deleted({"source": merge(deleted, layer("source", "1", name="t"))})
+
+
+def test_a_restore_outlives_only_the_older_deletion_of_the_source() -> None:
+    restored = layer("user", "3", "restore")
+    assert not is_deleted({"source": layer("source", "2", "delete"), "user": restored})
+    assert is_deleted({"source": layer("source", "4", "delete"), "user": restored})
+
+
+def test_an_asset_has_the_shape_of_the_contract() -> None:
+    view = asset_view(
+        metadata_id="id",
+        tenant_id="default",
+        qualified_name="db.t",
+        layers={"source": layer("source", "1", name="t", zone="eu", tags=["PII"])},
+        version=1,
+        created_at="c",
+        updated_at="u",
+        fresh_as_of="f",
+    )
+    assert list(view["attributes"]) == [
+        "name", "qualified_name", "description", "owner", "created_by", "data_source", "parent", "tags", "business_terms", "zone",
+    ]  # fmt: skip
+    assert set(view["tags"]) == {"source", "enriched", "user", "propagated", "inherited", "effective"}

@@ -1,0 +1,115 @@
+"""One record cannot stop the log: it is an event, or a refusal with its cause."""
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.model import ids
+from lily.model.events import AssetEvent
+from lily.model.records import Record, Refusal
+from lily.model.statements import read_statement
+from lily.pipeline.judge import PING, judge
+
+NOW = "2026-11-15T08:36:00.000000Z"
+TENANTS = {"default", "other"}
+
+
+def an_event(tenant: str = "default", time: str = NOW) -> AssetEvent:
+    statement = read_statement({"entity_type": "table", "attributes": {"name": "orders"}}, tenant=tenant)
+    return AssetEvent(ids.event_id(), time, tenant, statement)
+
+
+def record(value: bytes | None, key: bytes | None = None) -> Record:
+    return Record("asset-ingestion-events", 0, 7, NOW, key, value)
+
+
+def place(event: AssetEvent) -> bytes:
+    return f"{event.tenant}/{event.asset_id}".encode()
+
+
+def refusal(value: bytes | None, key: bytes | None = None) -> Refusal:
+    verdict = judge(record(value, key), TENANTS.__contains__)
+    assert isinstance(verdict, Refusal)
+    return verdict
+
+
+def test_what_a_door_wrote_is_read_as_it_was_meant() -> None:
+    event = an_event()
+    assert judge(record(orjson.dumps(event.as_cloudevent()), place(event)), TENANTS.__contains__) == event
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (None, "MALFORMED_JSON"),
+        (b"", "MALFORMED_JSON"),
+        (b"{", "MALFORMED_JSON"),
+        (b"\xff\xfe", "MALFORMED_JSON"),
+        (b"[" * 100_000, "MALFORMED_JSON"),
+        (b"[]", "INVALID_ENVELOPE"),
+        (b'"text"', "INVALID_ENVELOPE"),
+        (b'{"specversion":"0.3"}', "INVALID_ENVELOPE"),
+    ],
+)
+def test_what_is_no_event_is_refused(value: bytes | None, code: str) -> None:
+    assert refusal(value, b"default/x").problems[0].code == code
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"id": ""}, "INVALID_ENVELOPE"),
+        ({"id": "x" * 65}, "INVALID_ENVELOPE"),
+        ({"tenantid": None}, "INVALID_ENVELOPE"),
+        ({"data": []}, "INVALID_ENVELOPE"),
+        ({"time": "noon"}, "INVALID_TIME"),
+        ({"time": "2026-11-15T09:36:00Z"}, "TIME_IN_FUTURE"),
+        ({"data": {"entity_type": "table"}}, "MISSING_FIELD"),
+        ({"tenantid": "other"}, "KEY_MISMATCH"),
+    ],
+)
+def test_an_event_that_breaks_the_contract_is_refused_with_the_cause(change: dict[str, Any], code: str) -> None:
+    event = an_event()
+    refused = refusal(orjson.dumps(event.as_cloudevent() | change), place(event))
+    assert refused.problems[0].code == code
+    assert refused.tenant == "default"
+
+
+def test_a_tenant_that_does_not_exist_is_refused_and_shown_to_nobody() -> None:
+    event = an_event("nobody")
+    refused = refusal(orjson.dumps(event.as_cloudevent()), place(event))
+    assert (refused.problems[0].code, refused.tenant) == ("UNKNOWN_TENANT", "")
+
+
+def test_a_ping_passes_and_changes_nothing() -> None:
+    assert judge(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
+
+
+@given(st.binary(max_size=60), st.binary(max_size=20))
+def test_no_bytes_can_stop_the_log(value: bytes, key: bytes) -> None:
+    assert isinstance(judge(record(value, key), TENANTS.__contains__), Refusal)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("entity_type", "attributes", "operation", "layer", "by"), JSON))
+)
+def test_no_data_can_stop_the_log(data: dict[str, Any]) -> None:
+    event = an_event().as_cloudevent() | {"data": data}
+    try:
+        value = orjson.dumps(event)
+    except (TypeError, ValueError):  # a lone surrogate or an enormous number never gets as far as the log
+        return
+    verdict = judge(record(value, b"default/x"), TENANTS.__contains__)
+    assert isinstance(verdict, Refusal)
+    assert all(problem.code != "INTERNAL" for problem in verdict.problems)
+    orjson.dumps([problem.as_dict() for problem in verdict.problems])
