@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lily.embedded.bootstrap import url_for_role
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.store.postgres.access import create_tenant, create_token
 from lily.store.postgres.hot import HotStore
+
+# How long an example takes says nothing on a machine that runs a whole stack beside it.
+settings.register_profile("lily", deadline=None)
+settings.load_profile("lily")
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def comparable(catalogue: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[s
     return from_text
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_every_arrival_order_ends_in_the_same_catalogue(
     stack: Stack,
@@ -88,7 +88,7 @@ def test_every_arrival_order_ends_in_the_same_catalogue(
     assert comparable(stored(stack.database, tenant)) == oracle.catalogue(mine)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_a_full_replay_changes_nothing(
     stack: Stack,

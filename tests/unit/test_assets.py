@@ -7,8 +7,10 @@ from lily.model.layers import Layer, merge
 from lily.model.statements import Statement
 
 
-def layer(name: LayerName, at: str, operation: Any = "upsert", **attributes: Any) -> Layer:
-    return Statement(name, operation, "db.t", "table" if name == "source" else None, attributes).as_layer("default", at)
+def layer(which: LayerName, at: str, operation: Any = "upsert", **attributes: Any) -> Layer:
+    return Statement(which, operation, "db.t", "table" if which == "source" else None, attributes).as_layer(
+        "default", at
+    )
 
 
 def test_the_person_comes_before_enrichment_and_enrichment_before_the_source() -> None:
@@ -70,6 +72,7 @@ def test_an_asset_has_the_shape_of_the_contract() -> None:
         fresh_as_of="f",
     )
     assert list(view["attributes"]) == [
-        "name", "qualified_name", "description", "owner", "created_by", "data_source", "parent", "tags", "business_terms", "zone",
+        "name", "qualified_name", "description", "owner", "created_by", "data_source", "parent", "tags",
+        "business_terms", "zone",
     ]  # fmt: skip
     assert set(view["tags"]) == {"source", "enriched", "user", "propagated", "inherited", "effective"}

@@ -3,7 +3,6 @@
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
 from lily.api.answers import Errors
@@ -45,24 +44,24 @@ def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def describe(app: FastAPI, page: int) -> None:
-    """Gives the application its document, with the limits that are settings."""
+class Documented(FastAPI):
+    """An application whose document also states who may call without a token, and the limits that are settings."""
 
-    def document() -> dict[str, Any]:
-        if not app.openapi_schema:
-            app.openapi_schema = _document(app, page)
-        return app.openapi_schema
+    def __init__(self, page: int, **framework: Any) -> None:
+        super().__init__(**framework)
+        self._page = page
 
-    app.openapi = document  # type: ignore[method-assign] - FastAPI's own way to extend the document
+    def openapi(self) -> dict[str, Any]:
+        if not self.openapi_schema:
+            document = super().openapi()
+            document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+            for path, operations in document["paths"].items():
+                for operation in operations.values():
+                    operation["security"] = [] if path in PUBLIC else [{"token": []}]
+                    self._state_limits(operation)
+        return self.openapi_schema or {}
 
-
-def _document(app: FastAPI, page: int) -> dict[str, Any]:
-    document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    for path, operations in document["paths"].items():
-        for operation in operations.values():
-            operation["security"] = [] if path in PUBLIC else [{"token": []}]
-            for parameter in operation.get("parameters", ()):
-                if parameter["name"] == "limit":
-                    parameter["schema"]["maximum"] = page
-    return document
+    def _state_limits(self, operation: dict[str, Any]) -> None:
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] == "limit":
+                parameter["schema"]["maximum"] = self._page

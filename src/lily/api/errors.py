@@ -43,26 +43,34 @@ def too_large(limit: int) -> Declined:
 def answer_for(error: Exception, correlation: str = "") -> Json:
     """The answer to an exception. What Lily did not raise on purpose says nothing but where to look it up."""
     match error:
-        case Declined():
-            return problems_answer(error.status, error.problems, error.headers)
         case Refused():
-            return problems_answer(400, error.problems)
-        case LogFull():
-            return problems_answer(429, [Problem("LOG_FULL", str(error))], {"Retry-After": RETRY_SECONDS})
+            return _refused(error)
         case Transient():
-            return problems_answer(503, [Problem("UNAVAILABLE", str(error))], {"Retry-After": RETRY_SECONDS})
+            return _try_later(error)
         case RequestValidationError():
             return problems_answer(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
         case HTTPException():
             return problems_answer(error.status_code, [_plain(error)], error.headers)
-    problem = Problem("INTERNAL", f"something went wrong here; the log knows more under {correlation}")
-    return problems_answer(500, [problem])
+        case _:
+            where = f"something went wrong here; the log knows more under {correlation}"
+            return problems_answer(500, [Problem("INTERNAL", where)])
 
 
 def problems_answer(
     status: int, problems: tuple[Problem, ...] | list[Problem], headers: Mapping[str, str] | None = None
 ) -> Json:
     return Json({"errors": [problem.as_dict() for problem in problems]}, status, headers)
+
+
+def _refused(error: Refused) -> Json:
+    if isinstance(error, Declined):
+        return problems_answer(error.status, error.problems, error.headers)
+    return problems_answer(400, error.problems)
+
+
+def _try_later(error: Transient) -> Json:
+    status, code = (429, "LOG_FULL") if isinstance(error, LogFull) else (503, "UNAVAILABLE")
+    return problems_answer(status, [Problem(code, str(error))], {"Retry-After": RETRY_SECONDS})
 
 
 def _plain(error: HTTPException) -> Problem:

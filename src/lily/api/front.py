@@ -49,7 +49,7 @@ class Front:
             send.status = send.status or GONE
         except LilyError as error:
             await answer_for(error)(scope, receive, send)
-        except Exception as error:  # noqa: BLE001 - the last line of defence: logged in full, answered without details
+        except Exception as error:
             log.exception("request.failed", method=scope["method"], route=_route(scope))
             if not send.status:
                 await answer_for(error, send.correlation)(scope, receive, send)

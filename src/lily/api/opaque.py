@@ -32,6 +32,5 @@ def unseal(text: str, *purpose: str) -> Any:
 
 
 def _digest(payload: bytes, purpose: tuple[str, ...]) -> bytes:
-    return hashlib.blake2b(
-        payload, digest_size=_DIGEST, key=hashlib.sha256("\x00".join(purpose).encode()).digest()
-    ).digest()
+    key = hashlib.sha256("\x00".join(purpose).encode()).digest()
+    return hashlib.blake2b(payload, digest_size=_DIGEST, key=key).digest()

@@ -68,11 +68,11 @@ def standing(layer: Layer, at: str) -> int:
     A clock belongs to one event, so an event still holds in full exactly where as many of its statements stand as it
     made. That is `layers.holds`, without having to remember which statements they were.
     """
-    clocks = layer.clocks or {}
+    clocks: dict[str, Any] = layer.clocks or {}
     fields = (layer.fields.keys() | clocks.keys()) - {TAGS}
-    count = sum(clocks.get(key, layer.at) == at for key in fields)
+    count = [clocks.get(key, layer.at) for key in fields].count(at)
     if TAGS in clocks:
-        return count + sum(clock == at for clock in clocks[TAGS].values())
+        return count + list(clocks[TAGS].values()).count(at)
     if TAGS in layer.fields and layer.at == at:
         return count + 1 + len(layer.fields[TAGS])
     return count

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from lily import __version__
 from lily.api.answers import Json
 from lily.api.correlation import correlation_of
-from lily.api.documents import ERRORS, describe
+from lily.api.documents import ERRORS, Documented
 from lily.api.errors import answer_for
 from lily.api.fast_read import FastRead
 from lily.api.front import Front
@@ -70,7 +70,8 @@ def build(settings: Settings) -> FastAPI:
             app.state.failure = error
             raise
 
-    app = FastAPI(
+    app = Documented(
+        settings.limits.page,
         title="Lily",
         version=__version__,
         description="A near-real-time metadata platform. Every call but the probes shows a token.",
@@ -86,7 +87,6 @@ def build(settings: Settings) -> FastAPI:
         app.add_exception_handler(kind, _answer)
     app.add_middleware(FastRead)
     app.add_middleware(Front, watch=watch, traced=bool(settings.otlp_endpoint))
-    describe(app, settings.limits.page)
     return app
 
 
@@ -114,7 +114,7 @@ def serve(settings: Settings) -> None:
     server.run()
     if not server.started:
         raise getattr(app.state, "failure", None) or Terminal(
-            f"The API cannot listen on {settings.host}:{settings.port}. Is another process there? Choose another --port."
+            f"The API cannot listen on {settings.host}:{settings.port}. Is another process there? Choose another port."
         )
 
 

@@ -20,9 +20,7 @@ class Watch:
         self.accepted = self._counter("lily_events_accepted", "Events durably in the log")
         self.refused = self._counter("lily_events_refused", "Events refused at the door")
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
-        self.peer_errors = self._counter(
-            "lily_metrics_peer_errors", "Metrics of another part that could not be fetched"
-        )
+        self.peer_errors = self._counter("lily_metrics_peer_errors", "Parts whose metrics could not be fetched")
         self.look_errors = self._counter("lily_metrics_look_errors", "Gauges that could not be asked for")
         self.unconfirmed = self._gauge("lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed")
         self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections")

@@ -136,5 +136,6 @@ def _records(messages: list[Message]) -> list[Read]:
         if error is not None:
             log.warning("changefeed.error", reason=error.str())
         else:
-            found.append(Read(message.partition(), message.offset(), message.key() or b"", message.value() or b""))
+            at, offset = message.partition() or 0, message.offset() or 0
+            found.append(Read(at, offset, message.key() or b"", message.value() or b""))
     return found

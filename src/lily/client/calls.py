@@ -46,10 +46,10 @@ def ingest_rows(rows: bytes, wait: int | None) -> Call[BulkResult]:
     )
 
 
-def get(id_or_name: str, *, as_of: str | datetime | None = None) -> Call[Asset]:
+def get(id_or_name: str) -> Call[Asset]:
     """The asset with this id or qualified name; raises NotFound. A deleted one is found, with `is_deleted`."""
     path, params = _asset(id_or_name)
-    return Call("GET", path, reading.one_asset, params=params | ({"as_of": stamped(as_of)} if as_of else {}))
+    return Call("GET", path, reading.one_asset, params=params)
 
 
 def find(
@@ -67,7 +67,14 @@ def find(
 ) -> Call[Page[Asset]]:
     """All assets that fit every filter, fetched a page at a time as the iterator gets there."""
     params = _given(
-        q=q, entity_type=entity_type, tag=tag, data_source=data_source, owner=owner, parent=parent, sort=sort, order=order
+        q=q,
+        entity_type=entity_type,
+        tag=tag,
+        data_source=data_source,
+        owner=owner,
+        parent=parent,
+        sort=sort,
+        order=order,
     )
     if include_deleted:
         params["include_deleted"] = "true"
@@ -75,8 +82,8 @@ def find(
 
 
 def batch_get(references: Sequence[str]) -> Call[Batch]:
-    """Many assets at once, by id or qualified name; `missing` names those there are not."""
-    return Call("POST", "/metadata/batch-get", reading.batch, content=_json({"ids": list(references)}), headers=JSON)
+    """Up to 1,000 assets at once, by id or qualified name; `missing` names those there are not."""
+    return Call("POST", "/metadata/batch-get", reading.batch, content=encoded({"ids": list(references)}), headers=JSON)
 
 
 def update(id_or_name: str, attributes: Mapping[str, Any], *, wait: int | None = None) -> Call[Receipt]:
@@ -113,9 +120,7 @@ def remove_tag(id_or_name: str, tag: str, *, wait: int | None = None) -> Call[Re
 
 def history(id_or_name: str, *, page_size: int = 100) -> Call[Page[Change]]:
     """The asset's changes, newest first: who, when, what, from which event."""
-    return Call(
-        "GET", _below(id_or_name, "history"), reading.page_of(reading.change), params={"limit": str(page_size)}
-    )
+    return Call("GET", _below(id_or_name, "history"), reading.page_of(reading.change), params={"limit": str(page_size)})
 
 
 def dead_letters(*, page_size: int = 100) -> Call[Page[DeadLetter]]:
@@ -125,8 +130,8 @@ def dead_letters(*, page_size: int = 100) -> Call[Page[DeadLetter]]:
 
 def replay(letters: Sequence[int] | None = None) -> Call[Replayed]:
     """Tries dead letters again: those named, else all that never were."""
-    body = {} if letters is None else {"ids": list(letters)}
-    return Call("POST", "/dead-letters/replay", reading.replayed, content=_json(body), headers=JSON)
+    body = {"all": True} if letters is None else {"ids": list(letters)}
+    return Call("POST", "/dead-letters/replay", reading.replayed, content=encoded(body), headers=JSON)
 
 
 def health() -> Call[Health]:
@@ -154,7 +159,7 @@ def _write(
         path,
         reading.receipt,
         params=params or {},
-        content=None if body is None else _json(body),
+        content=None if body is None else encoded(body),
         headers=_prefer(wait) | ({} if body is None else JSON),
         wait=wait or 0,
     )
@@ -179,7 +184,7 @@ def _given(**filters: str | None) -> dict[str, str]:
     return {name: value for name, value in filters.items() if value is not None}
 
 
-def _json(body: Any) -> bytes:
+def encoded(body: Any) -> bytes:
     """Raises Refused for what no JSON can say, as the door would."""
     try:
         return orjson.dumps(body, default=_jsonable)

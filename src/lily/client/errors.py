@@ -63,7 +63,9 @@ def error_for(status: int, body: bytes, retry_after: str = "") -> LilyApiError:
 
 def unreachable(url: str, cause: BaseException) -> Unavailable:
     reason = str(cause) or type(cause).__name__
-    problem = Problem("UNREACHABLE", f"{url} does not answer ({reason}). Is Lily running there? See `lily status`.", url)
+    problem = Problem(
+        "UNREACHABLE", f"{url} does not answer ({reason}). Is Lily running there? See `lily status`.", url
+    )
     return Unavailable(0, [problem])
 
 

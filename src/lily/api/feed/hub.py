@@ -1,7 +1,7 @@
 """Fans the change log out: one consumer a process, any number of listeners, each hearing its own tenant only."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -43,6 +43,7 @@ class Hub:
         self._listeners: dict[str, set[Listener]] = {}
         self._feed: Changefeed | None = None
         self._offsets: Offsets = {}
+        self._moved = asyncio.Event()
         self._turning = asyncio.Lock()
 
     @asynccontextmanager
@@ -64,7 +65,7 @@ class Hub:
         """Where the live feed stands."""
         return dict(self._offsets)
 
-    async def messages(self, listener: Listener, since: Offsets | None) -> AsyncIterator[str]:
+    async def messages(self, listener: Listener, since: Offsets | None) -> AsyncGenerator[str]:
         """What the listener wants, from a position on or from now on: no gap, no repetition, for ever.
 
         The past is replayed by a consumer of its own until little is missing. Then the listener joins the live feed,
@@ -89,7 +90,7 @@ class Hub:
         try:
             async with asyncio.timeout(AHEAD_SECONDS):
                 while any(offset > self._offsets[partition] for partition, offset in at.items()):
-                    await asyncio.sleep(0.05)
+                    await self._moved.wait()
         except TimeoutError as error:
             raise PositionLost("The position lies ahead of the log. Read the current state, then follow.") from error
 
@@ -125,6 +126,8 @@ class Hub:
                 for listener in listeners:
                     if listener.wanted.takes(news):
                         listener.hear(message)
+        self._moved.set()
+        self._moved = asyncio.Event()
 
     async def _stop_if_alone(self) -> None:
         async with self._turning:

@@ -90,4 +90,4 @@ def seal_position(offsets: Offsets) -> str:
 
 def unseal_position(text: str) -> Offsets:
     """Raises ValueError for what is no position."""
-    return {partition: offset for partition, offset in opaque.unseal(text, _PURPOSE)}
+    return dict(opaque.unseal(text, _PURPOSE))

@@ -13,7 +13,6 @@ from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_schema
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.requests import ReplayAll, ReplayBody, ReplayNamed
-from lily.bus import topics
 from lily.model import clock
 from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
 

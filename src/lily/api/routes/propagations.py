@@ -19,7 +19,7 @@ async def propagation(id: str, call: Reads) -> Json:  # noqa: A002 - the contrac
         receipt = unseal(id, call.tenant)
     except (ValueError, TypeError) as error:
         raise not_found(id[:64], "receipt") from error
-    answer = {
+    answer: dict[str, object] = {
         "id": id,
         "state": "pending",
         "metadata_id": receipt.stated.asset_id if receipt.stated else None,

@@ -20,6 +20,7 @@ Text = Annotated[str | None, Query(max_length=1024)]
 
 @router.get("/metadata", responses={200: {"model": Assets}})
 async def list_assets(
+    *,
     call: Reads,
     q: Text = None,
     entity_type: Text = None,
@@ -27,7 +28,7 @@ async def list_assets(
     data_source: Text = None,
     owner: Text = None,
     parent: Text = None,
-    include_deleted: bool = False,  # noqa: FBT001 - a query parameter has no position
+    include_deleted: bool = False,
     sort: Sort = "id",
     order: Order = "asc",
     limit: Limit = DEFAULT,
@@ -38,7 +39,7 @@ async def list_assets(
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
     listing = Listing(
-        filters=_stored_form(call, filters),
+        filters={name: _stored_form(call, name, value) for name, value in filters.items()},
         include_deleted=include_deleted,
         sort=sort,
         order=order,
@@ -50,13 +51,20 @@ async def list_assets(
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
 
 
-def _stored_form(call: Call, filters: dict[Filter, str]) -> dict[Filter, str]:
-    """Each filter as the store compares it: names normal, types in lower case, tags folded, a parent by its id."""
-    forms = {"tag": fold_tag, "entity_type": str.lower, "parent": lambda parent: resolve(call.tenant, parent)}
-    for name, value in filters.items():
-        if "\x00" in value:
-            raise Refused(Problem("INVALID_VALUE", f"{name} must not contain NUL", name))
-    return {name: forms.get(name, str)(normal(value)) for name, value in filters.items()}
+def _stored_form(call: Call, name: Filter, given: str) -> str:
+    """A filter as the store compares it: names in normal form, tags folded, a parent by its id."""
+    if "\x00" in given:
+        raise Refused(Problem("INVALID_VALUE", f"{name} must not contain NUL", name))
+    value = normal(given)
+    match name:
+        case "tag":
+            return fold_tag(value)
+        case "entity_type":
+            return value.lower()
+        case "parent":
+            return resolve(call.tenant, value)
+        case _:
+            return value
 
 
 def _after(last: list[str]) -> tuple[str, str]:

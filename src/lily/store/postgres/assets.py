@@ -1,6 +1,5 @@
 """An asset as the store holds it, and as the contract shows it."""
 
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +19,8 @@ class StoredAsset:
         self.id: str = row[0]
         self.qualified_name: str = row[1]
         self._version: int = row[2]
-        self._created_at: datetime = row[3]
-        self._updated_at: datetime = row[4]
+        self._created_at = clock.stamp(row[3])
+        self._updated_at = clock.stamp(row[4])
         self.layers: dict[LayerName, Layer] = {
             name: Layer(*row[start : start + 3])
             for name, start in zip(LAYERS, (5, 8, 11), strict=True)
@@ -30,7 +29,6 @@ class StoredAsset:
 
     @cached_property
     def view(self) -> dict[str, Any]:
-        updated_at = clock.stamp(self._updated_at)
         source = self.layers.get("source")
         return asset_view(
             metadata_id=self.id,
@@ -38,9 +36,9 @@ class StoredAsset:
             qualified_name=self.qualified_name,
             layers=self.layers,
             version=self._version,
-            created_at=clock.stamp(self._created_at),
-            updated_at=updated_at,
-            fresh_as_of=clock.time_of(source.at) if source else updated_at,
+            created_at=self._created_at,
+            updated_at=self._updated_at,
+            fresh_as_of=clock.time_of(source.at) if source else self._updated_at,
         )
 
     @cached_property

@@ -82,7 +82,7 @@ def _statement(listing: Listing) -> sql.Composed:
 
 def _parameters(tenant: str, listing: Listing) -> dict[str, Any]:
     key, asset_id = listing.after or (None, None)
-    filters = {**listing.filters, "q": _words(listing.filters["q"])} if "q" in listing.filters else listing.filters
+    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in listing.filters.items()}
     return {**filters, "tenant": tenant, "key": key, "id": asset_id, "limit": listing.limit + 1}
 
 

@@ -1,0 +1,58 @@
+"""The Python client of the API: `Lily` for ordinary code, `AsyncLily` for asynchronous code.
+
+    with Lily() as lily:
+        lily.ingest("table", {"name": "orders", "qualified_name": "shop.public.orders"}, wait=5)
+        print(lily.get("shop.public.orders").attributes["name"])
+
+Needs no part of Lily but the model, so a service that only calls Lily installs neither Spark nor Kafka.
+"""
+
+from lily.client.address import NoAddress
+from lily.client.answers import (
+    Asset,
+    Batch,
+    BulkResult,
+    Cause,
+    Change,
+    DeadLetter,
+    Health,
+    ItemProblem,
+    Notification,
+    Receipt,
+    Replayed,
+    Tag,
+    Tags,
+)
+from lily.client.asynchronous import AsyncLily, AsyncNotifications
+from lily.client.blocking import Lily, Notifications
+from lily.client.errors import LilyApiError, NotAllowed, NotAuthenticated, NotFound, Refused, Unavailable, Unexpected
+from lily.client.retry import Retry
+
+__all__ = [
+    "Asset",
+    "AsyncLily",
+    "AsyncNotifications",
+    "Batch",
+    "BulkResult",
+    "Cause",
+    "Change",
+    "DeadLetter",
+    "Health",
+    "ItemProblem",
+    "Lily",
+    "LilyApiError",
+    "NoAddress",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "Notification",
+    "Notifications",
+    "Receipt",
+    "Refused",
+    "Replayed",
+    "Retry",
+    "Tag",
+    "Tags",
+    "Unavailable",
+    "Unexpected",
+]

@@ -1,0 +1,69 @@
+"""Splits a stream of events into batches that fit in memory, and adds their answers up."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from lily.client.answers import BulkResult, ItemProblem
+from lily.client.calls import encoded, stamped
+from lily.client.errors import Refused
+
+BATCH = 5_000
+BATCH_BYTES = 16 << 20  # a batch is held until it is confirmed, so that it can be sent again
+KEPT_ERRORS = 1_000  # an endless stream can have endless errors; all are counted, these are spelled out
+
+Event = Mapping[str, Any]
+Progress = Callable[[BulkResult], None]
+
+
+class Bulk:
+    """Gathers rows into bodies of newline-delimited JSON: `add` and `finish` give one whenever it is to be sent.
+
+    An event that no JSON can say is refused here, as the door would have done; a blank line keeps its place, so that
+    the server's row numbers stay true.
+    """
+
+    def __init__(self, batch: int = BATCH, on_progress: Progress | None = None) -> None:
+        self._batch = batch
+        self._on_progress = on_progress
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._sent = 0  # rows in bodies already given out
+        self._in_answer = 0  # rows before the body whose answer is awaited
+        self.result = BulkResult(readable=True)
+
+    def add(self, event: Event) -> bytes | None:
+        line = self._line(event)
+        self._lines.append(line)
+        self._size += len(line) + 1
+        return self.finish() if len(self._lines) >= self._batch or self._size >= BATCH_BYTES else None
+
+    def finish(self) -> bytes | None:
+        """The rows gathered so far, None if there is nothing to send."""
+        lines, self._lines, self._size = self._lines, [], 0
+        self._in_answer, self._sent = self._sent, self._sent + len(lines)
+        return b"\n".join(lines) + b"\n" if any(lines) else None
+
+    def take(self, answer: BulkResult) -> None:
+        shifted = [replace(error, row=error.row + self._in_answer) for error in answer.errors]
+        self._count(answer.accepted, answer.rejected, shifted, readable=answer.readable)
+        if self._on_progress:
+            self._on_progress(self.result)
+
+    def _line(self, event: Event) -> bytes:
+        try:
+            return encoded({**event, "time": stamped(event.get("time"))})
+        except Refused as error:
+            row = self._sent + len(self._lines) + 1
+            problems = [ItemProblem(p.code, p.description, p.entity, row) for p in error.problems]
+            self._count(0, 1, problems, readable=True)
+            return b""
+
+    def _count(self, accepted: int, rejected: int, errors: list[ItemProblem], *, readable: bool) -> None:
+        now = self.result
+        self.result = BulkResult(
+            now.accepted + accepted,
+            now.rejected + rejected,
+            (now.errors + errors)[:KEPT_ERRORS],
+            now.readable and readable,
+        )
