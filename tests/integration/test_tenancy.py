@@ -75,7 +75,7 @@ def test_a_body_that_names_another_tenant_is_refused(stack: Stack, make_tenant: 
     (mine, token), (theirs, _) = make_tenant(), make_tenant()
     with client_of(stack, token) as client:
         refused = client.post("/ingest-metadata", json=event(mine, 1) | {"tenant_id": theirs})
-        assert (refused.status_code, refused.json()["errors"][0]["code"]) == (403, "TENANT_MISMATCH")
+        assert (refused.status_code, refused.json()["errors"][0]["code"]) == (403, "OTHER_TENANT")
 
 
 GUARDED = ["assets", "changes", "dead_letters", "secrets", "audit"]

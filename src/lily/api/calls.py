@@ -39,7 +39,7 @@ def bearer(authorization: str) -> str | None:
 
 
 def parts_of(request: Request) -> Parts:
-    return cast("Parts", request.app.state.parts)
+    return cast("Parts", request.app.parts)
 
 
 async def authenticated(request: Request) -> Call:

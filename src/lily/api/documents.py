@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import FastAPI
 from pydantic import BaseModel
 
 from lily.api.answers import Errors
@@ -44,24 +43,12 @@ def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-class Documented(FastAPI):
-    """An application whose document also states who may call without a token, and the limits that are settings."""
-
-    def __init__(self, page: int, **framework: Any) -> None:
-        super().__init__(**framework)
-        self._page = page
-
-    def openapi(self) -> dict[str, Any]:
-        if not self.openapi_schema:
-            document = super().openapi()
-            document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-            for path, operations in document["paths"].items():
-                for operation in operations.values():
-                    operation["security"] = [] if path in PUBLIC else [{"token": []}]
-                    self._state_limits(operation)
-        return self.openapi_schema or {}
-
-    def _state_limits(self, operation: dict[str, Any]) -> None:
-        for parameter in operation.get("parameters", ()):
-            if parameter["name"] == "limit":
-                parameter["schema"]["maximum"] = self._page
+def complete(document: dict[str, Any], page: int) -> None:
+    """States who may call without a token, and the limits that are settings."""
+    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            operation["security"] = [] if path in PUBLIC else [{"token": []}]
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] == "limit":
+                    parameter["schema"]["maximum"] = page

@@ -4,7 +4,7 @@ Only the plain case is answered here: a UUID, a token that is remembered, an ass
 on to the route, which has the one implementation of every refusal.
 """
 
-from typing import cast
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -19,12 +19,13 @@ _ROUTE = "/metadata/{id}"
 
 
 class FastRead:
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, parts: Callable[[], Parts]) -> None:
         self._app = app
+        self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if _is_plain(scope):
-            parts = cast("Parts", scope["app"].state.parts)
+            parts = self._parts()
             principal = _remembered(scope, parts)
             if principal is not None and principal.may("metadata:read"):
                 asset = await parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())

@@ -16,7 +16,7 @@ from lily.client.bulk import BATCH, Bulk, Event, Progress
 from lily.client.call import Call, after, failure_of, request_of, result_of
 from lily.client.errors import Unavailable
 from lily.client.retry import NEVER, Retry
-from lily.client.subscription import BROKEN, OPEN_SECONDS, Subscription
+from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Subscription
 from lily.client.surface import worded_as
 
 P = ParamSpec("P")
@@ -191,9 +191,14 @@ class AsyncNotifications:
     async def _connected(self) -> ClientConnection:
         if self._socket is None:
             asked = self._subscription
-            self._socket = await self._open.enter_async_context(
-                connect(asked.url, additional_headers=asked.headers, open_timeout=OPEN_SECONDS)
+            opening = connect(
+                asked.url,
+                additional_headers=asked.headers,
+                open_timeout=OPEN_SECONDS,
+                close_timeout=CLOSE_SECONDS,
             )
+            self._socket = await self._open.enter_async_context(opening)
+            asked.connected(self._socket.response)
         return self._socket
 
     async def _pause_after(self, error: Exception) -> None:

@@ -16,7 +16,7 @@ from lily.client.bulk import BATCH, Bulk, Event, Progress
 from lily.client.call import Call, after, failure_of, request_of, result_of
 from lily.client.errors import Unavailable
 from lily.client.retry import NEVER, Retry
-from lily.client.subscription import BROKEN, OPEN_SECONDS, Subscription
+from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Subscription
 from lily.client.surface import worded_as
 
 P = ParamSpec("P")
@@ -159,14 +159,8 @@ class Notifications:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return None
-            try:
-                message = self._connected().recv(left)
-            except TimeoutError:
-                continue
-            except BROKEN as error:
-                self._pause_after(error)
-                continue
-            heard = self._subscription.hear(message)
+            message = self._next_message(left)
+            heard = None if message is None else self._subscription.hear(message)
             if heard is not None:
                 return heard
 
@@ -195,12 +189,29 @@ class Notifications:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
+    def _next_message(self, timeout: float | None) -> str | bytes | None:
+        """None where the time is up, or the connection had to be made anew."""
+        try:
+            socket = self._connected()
+            try:
+                return socket.recv(timeout)
+            except TimeoutError:
+                return None
+        except BROKEN as error:
+            self._pause_after(error)
+            return None
+
     def _connected(self) -> ClientConnection:
         if self._socket is None:
             asked = self._subscription
-            self._socket = self._open.enter_context(
-                connect(asked.url, additional_headers=asked.headers, open_timeout=OPEN_SECONDS)
+            opening = connect(
+                asked.url,
+                additional_headers=asked.headers,
+                open_timeout=OPEN_SECONDS,
+                close_timeout=CLOSE_SECONDS,
             )
+            self._socket = self._open.enter_context(opening)
+            asked.connected(self._socket.response)
         return self._socket
 
     def _pause_after(self, error: Exception) -> None:

@@ -51,9 +51,8 @@ def result_of(call: Call[T], answer: httpx.Response) -> T:
     try:
         return call.read(answer)
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise unexpected(
-            answer.status_code, f"{call.method} {call.path} was not answered as the contract says"
-        ) from error
+        what = f"{call.method} {call.path} was not answered as the contract says"
+        raise unexpected(answer.status_code, what) from error
 
 
 def failure_of(request: httpx.Request, error: httpx.HTTPError) -> LilyApiError:

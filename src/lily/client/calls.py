@@ -66,18 +66,8 @@ def find(
     page_size: int = 200,
 ) -> Call[Page[Asset]]:
     """All assets that fit every filter, fetched a page at a time as the iterator gets there."""
-    params = _given(
-        q=q,
-        entity_type=entity_type,
-        tag=tag,
-        data_source=data_source,
-        owner=owner,
-        parent=parent,
-        sort=sort,
-        order=order,
-    )
-    if include_deleted:
-        params["include_deleted"] = "true"
+    filters = _given(q=q, entity_type=entity_type, tag=tag, data_source=data_source, owner=owner, parent=parent)
+    params = filters | _given(sort=sort, order=order, include_deleted="true" if include_deleted else None)
     return Call("GET", "/metadata", reading.page_of(reading.asset), params=params | {"limit": str(page_size)})
 
 

@@ -63,10 +63,8 @@ def error_for(status: int, body: bytes, retry_after: str = "") -> LilyApiError:
 
 def unreachable(url: str, cause: BaseException) -> Unavailable:
     reason = str(cause) or type(cause).__name__
-    problem = Problem(
-        "UNREACHABLE", f"{url} does not answer ({reason}). Is Lily running there? See `lily status`.", url
-    )
-    return Unavailable(0, [problem])
+    description = f"{url} does not answer ({reason}). Is Lily running there? See `lily status`."
+    return Unavailable(0, [Problem("UNREACHABLE", description)])
 
 
 def unexpected(status: int, what: str) -> Unexpected:
@@ -89,7 +87,7 @@ def _code(status: int) -> str:
 
 
 def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in HTTPStatus else ""
+    return next((known.phrase for known in HTTPStatus if known == status), "")
 
 
 def _sentence(problem: Problem) -> str:

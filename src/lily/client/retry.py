@@ -38,7 +38,7 @@ class Attempts:
         back do not all return in the same moment. The server's Retry-After is heeded, never undercut.
         """
         self._failed += 1
-        pause = min(self._retry.first_pause * 2 ** (self._failed - 1), self._retry.longest_pause)
+        pause = min(self._retry.first_pause * 2.0 ** (self._failed - 1), self._retry.longest_pause)
         pause *= random.uniform(0.5, 1.0)  # noqa: S311 (spreads load, guards nothing)
         if failure.retry_after is not None:
             pause += failure.retry_after

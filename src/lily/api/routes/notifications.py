@@ -31,7 +31,7 @@ async def ticket(call: Reads) -> Json:
 @router.websocket("/ws/notifications")
 async def notifications(websocket: WebSocket) -> None:
     """Changes of the tenant, filtered by the query parameters; `since` resumes after a position."""
-    parts = cast("Parts", websocket.app.state.parts)
+    parts = cast("Parts", websocket.app.parts)
     try:
         principal = await _admitted(websocket, parts)
         since = _since(websocket)

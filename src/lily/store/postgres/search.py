@@ -19,7 +19,7 @@ Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent"]
 
 # A name can be missing while only a person has spoken about an asset; null would fall out of a keyset comparison.
 _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
-    "id": ("id", "uuid"),
+    "id": ("assets.id", "uuid"),
     "name": ("coalesce(name, '')", "text"),
     "qualified_name": ("qualified_name", "text"),
     "entity_type": ("coalesce(entity_type, '')", "text"),

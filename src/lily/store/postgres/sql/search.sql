@@ -2,5 +2,5 @@
 select {columns}, {key}
 from assets
 where tenant_id = %(tenant)s and {conditions}
-order by {key} {direction}, id {direction}
+order by {key} {direction}, assets.id {direction}
 limit %(limit)s

@@ -1,0 +1,128 @@
+"""The load: full restatements of tables, about 550 bytes each, built ahead so that sending them costs next to nothing.
+
+The model itself writes one event with marks in it. What differs from asset to asset is filled in ahead; what differs
+from event to event (id, time, and a number in the description, so that every event is a real change) when it is sent.
+"""
+
+import random
+import time
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import orjson
+from confluent_kafka import Producer
+
+from lily.bus.topics import ASSETS, key_of
+from lily.model import clock
+from lily.model.events import AssetEvent
+from lily.model.ids import asset_id
+from lily.model.statements import read_statement
+
+TENANT = "default"
+SCHEMAS = 97
+OWNER, SOURCE = "alice", "warehouse"
+ABOUT = "One row an order as the shop took it, with what was ordered, by whom and when. Refreshed hourly. Revision {}."
+CHUNK = 50  # events that share one time; their ids tell them apart
+_ID, _TIME, _NAME, _PARENT, _SERIAL = "@id@", "2000-01-01T00:00:00.000000Z", "@name@", "@parent@", "@serial@"
+
+
+class Asset(NamedTuple):
+    id: str
+    qualified_name: str
+    name: str
+    parent: str
+
+
+def asset(number: int, kind: str = "orders") -> Asset:
+    parent, name = f"warehouse.shop_{number % SCHEMAS}", f"{kind}_{number}"
+    return Asset(asset_id(TENANT, f"{parent}.{name}"), f"{parent}.{name}", name, parent)
+
+
+def statement(of: Asset, serial: int | str) -> dict[str, object]:
+    """What a source says about it; also the body of a POST."""
+    attributes = {
+        "name": of.name,
+        "description": ABOUT.format(serial),
+        "owner": OWNER,
+        "data_source": SOURCE,
+        "parent": of.parent,
+    }
+    return {"entity_type": "table", "qualified_name": of.qualified_name, "attributes": attributes}
+
+
+def _template() -> tuple[bytes, ...]:
+    """The event in four pieces: up to its id, up to its time, up to the serial number, the rest; `%s` for the names."""
+    marked = read_statement(statement(Asset("", f"{_PARENT}.{_NAME}", _NAME, _PARENT), _SERIAL), tenant=TENANT)
+    event = AssetEvent(_ID, _TIME, TENANT, marked)
+    text = orjson.dumps(event.as_cloudevent()).decode()
+    before_id, rest = text.split(_ID)
+    before_time, rest = rest.split(_TIME)
+    before_serial, after_serial = rest.split(_SERIAL)
+    for mark, field in ((event.asset_id, "id"), (_PARENT, "parent"), (_NAME, "name")):
+        before_serial = before_serial.replace(mark, f"%({field})s")
+        after_serial = after_serial.replace(mark, f"%({field})s")
+    return before_id.encode(), before_time.encode(), before_serial.encode(), after_serial.encode()
+
+
+_BEFORE_ID, _BEFORE_TIME, _BEFORE_SERIAL, _AFTER_SERIAL = _template()
+
+
+class Payloads:
+    """Events about some assets, in the order given, again and again."""
+
+    def __init__(self, assets: Iterable[Asset]) -> None:
+        self._pieces = [_pieces(of) for of in assets]
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    def take(self, count: int) -> Iterator[tuple[bytes, bytes]]:
+        """Key and value of so many events, made as of now."""
+        made = clock.now().encode()
+        serial = time.time_ns() // 1000
+        for step in range(count):
+            key, before_serial, after_serial = self._pieces[self._next]
+            self._next = (self._next + 1) % len(self._pieces)
+            number = b"%016x" % (serial + step)
+            head = (_BEFORE_ID, b"00000000-0000-7000-", number, _BEFORE_TIME, made, before_serial)
+            yield key, b"".join((*head, number, after_serial))
+
+
+def _pieces(of: Asset) -> tuple[bytes, bytes, bytes]:
+    names = {b"id": of.id.encode(), b"parent": of.parent.encode(), b"name": of.name.encode()}
+    return key_of(TENANT, of.id), _BEFORE_SERIAL % names, _AFTER_SERIAL % names
+
+
+def sample(pool: int, count: int, seed: int) -> list[Asset]:
+    """So many different assets of the pool in random order; all of them if there are fewer."""
+    return [asset(number) for number in random.Random(seed).sample(range(pool), min(count, pool))]
+
+
+def producer(bootstrap: str) -> Producer:
+    """As the doors have it: durable, and batched a little."""
+    return Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "enable.idempotence": True,
+            "acks": "all",
+            "linger.ms": 5,
+            "compression.type": "lz4",
+            "partitioner": "murmur2_random",
+            "queue.buffering.max.messages": 200_000,
+            "log_level": 2,
+        }
+    )
+
+
+def send(log: Producer, payloads: Payloads, count: int) -> None:
+    """Hands so many events to the producer."""
+    for start in range(0, count, CHUNK):
+        for key, value in payloads.take(min(CHUNK, count - start)):
+            while True:
+                try:
+                    log.produce(ASSETS, value, key)
+                    break
+                except BufferError:
+                    log.poll(0.05)
+        log.poll(0)

@@ -1,0 +1,64 @@
+"""One run of the benchmark: its sizes, the stack that the measurements share, and what the person watching sees."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.progress import Progress, TaskID
+
+from bench import stack as stacks
+from bench.findings import Outcome
+from bench.sizes import Sizes
+from bench.stack import BenchStack
+
+
+@dataclass
+class Run:
+    sizes: Sizes
+    parts: str
+    progress: Progress
+    task: TaskID
+    name: str = ""
+    _stack: BenchStack | None = None
+
+    @property
+    def stack(self) -> BenchStack:
+        """The shared stack, started when first asked for."""
+        return self._stack or self.restart()
+
+    def restart(self) -> BenchStack:
+        """A fresh shared stack in place of the old one."""
+        self.close()
+        self.say("starting the stack")
+        self._stack = stacks.start(self.parts)
+        return self._stack
+
+    def filled(self, assets: int) -> BenchStack:
+        """The shared stack with at least so many assets in its catalogue."""
+        stack = self.stack
+        self.say(f"{assets:,} assets through the log")
+        stack.fill(assets)
+        return stack
+
+    def close(self) -> None:
+        if self._stack is not None:
+            self.say("stopping the stack")
+            self._stack, old = None, self._stack
+            stacks.stop(old)
+
+    def rounds(self, count: int | None = None) -> Iterator[int]:
+        """1, 2, …, for the progress display as well."""
+        count = count or self.sizes.rounds
+        self.progress.update(self.task, total=count, completed=0)
+        for number in range(1, count + 1):
+            self._round = f"round {number} of {count}: "
+            yield number
+            self.progress.update(self.task, completed=number)
+        self._round = ""
+
+    def say(self, what: str) -> None:
+        self.progress.update(self.task, description=f"[bold]{self.name}[/] {self._round}{what}")
+
+    _round: str = ""
+
+
+__all__ = ["Outcome", "Run"]

@@ -1,0 +1,146 @@
+"""An embedded stack for the measurements: started in a temporary directory, looked into, stopped, nothing left."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+import psycopg
+from confluent_kafka import Consumer, TopicPartition
+
+from bench.events import Payloads, asset, producer, send
+from bench.findings import BenchError
+from lily.bus.topics import ASSETS
+from lily.embedded.ports import choose_ports
+from lily.embedded.state import load
+
+LOOK = 0.02  # seconds between looks at the applied positions: a look costs PostgreSQL about 50 µs
+PATIENCE = 300.0
+START_SECONDS = 240
+SPINE = "kafka,postgres,pipeline,worker"  # all that the log needs to become the catalogue and the change log
+
+
+class BenchStack:
+    """One running stack. `database` is the owner's connection, for looking; no measured path uses it."""
+
+    def __init__(self, data_dir: Path, answer: dict[str, Any], start_seconds: float) -> None:
+        self.data_dir, self.start_seconds = data_dir, start_seconds
+        self.url: str = answer["url"]
+        self.token: str = answer["token"]
+        self.kafka: str = answer["kafka"]
+        self.database_url: str = answer["database"]
+        self.ports = load(data_dir).ports
+        self.database = psycopg.connect(self.database_url, autocommit=True, application_name="bench")
+        self._consumer = Consumer({"bootstrap.servers": self.kafka, "group.id": "bench-ends", "log_level": 2})
+        self._assets = 0
+
+    def close(self) -> None:
+        self._consumer.close()
+        self.database.close()
+
+    def fill(self, assets: int) -> None:
+        """Makes sure that the catalogue holds the assets 0 to `assets`, all of them through the log."""
+        missing = Payloads(asset(number) for number in range(self._assets, assets))
+        if not len(missing):
+            return
+        log = producer(self.kafka)
+        send(log, missing, len(missing))
+        log.flush(60)
+        self._assets = assets
+        self.settle()
+        # What autovacuum does by itself within minutes of such a load.
+        self.database.execute("vacuum analyze assets")
+
+    def ends(self) -> dict[int, int]:
+        """The next offset of every partition of the hot topic."""
+        partitions = self._consumer.list_topics(ASSETS, timeout=15).topics[ASSETS].partitions
+        return {p: self._consumer.get_watermark_offsets(TopicPartition(ASSETS, p), timeout=15)[1] for p in partitions}
+
+    def wait_applied(self, ends: dict[int, int]) -> float:
+        """When everything below the given offsets could be read, as the clock then said."""
+        query = "select partition, next_offset from applied where topic = %s"
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            applied = dict(self.database.execute(query, [ASSETS]).fetchall())
+            if all(applied.get(partition, 0) >= end for partition, end in ends.items()):
+                return time.time()
+            time.sleep(LOOK)
+        raise BenchError(f"the pipeline did not catch up within {PATIENCE:.0f} seconds")
+
+    def settle(self) -> None:
+        """Returns when nothing is left to apply and nothing to publish."""
+        self.wait_applied(self.ends())
+        deadline = time.monotonic() + PATIENCE
+        while self.database.execute("select 1 from batches where published_at is null limit 1").fetchone():
+            if time.monotonic() > deadline:
+                raise BenchError(f"the relay did not catch up within {PATIENCE:.0f} seconds")
+            time.sleep(0.1)
+
+    @contextmanager
+    def paused_pipeline(self) -> Iterator[None]:
+        """Freezes every process of the pipeline; its supervisor would replace it only after a minute."""
+        tree = self.processes("pipeline")
+        try:
+            for process in tree:
+                process.send_signal(signal.SIGSTOP)
+            yield
+        finally:
+            for process in tree:
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(signal.SIGCONT)
+
+    def processes(self, part: str = "") -> list[psutil.Process]:
+        """The processes of one part, or of the whole stack with its supervisor."""
+        state = load(self.data_dir)
+        running = next((found.running for found in state.parts if found.name == part), state.supervisor)
+        process = running.process()
+        if process is None:
+            raise BenchError(f"{part or 'the stack'} is not running; see its log")
+        return [process, *process.children(recursive=True)]
+
+
+def lily(*words: str, data_dir: Path) -> str:
+    """Runs a command and answers the last line it printed. Raises BenchError with what it said."""
+    command = [sys.executable, "-m", "lily", *words, "--data-dir", str(data_dir), "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"lily {words[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
+    return done.stdout.splitlines()[-1]
+
+
+def start(parts: str = "") -> BenchStack:
+    """Starts a stack of all parts, or of the given ones, in a directory of its own."""
+    data_dir = Path(tempfile.mkdtemp(prefix="lily-bench-")).resolve()
+    data_dir.chmod(0o755)  # PostgreSQL may run as another user, who has to get in
+    words = ["up", "--detach", "--port", str(choose_ports(["api"], {})["api"])]
+    try:
+        began = time.monotonic()
+        answer = json.loads(lily(*words, *(["--parts", parts] if parts else []), data_dir=data_dir))
+        return BenchStack(data_dir, answer, time.monotonic() - began)
+    except BaseException:
+        remove(data_dir)
+        raise
+
+
+def stop(stack: BenchStack) -> None:
+    stack.close()
+    remove(stack.data_dir)
+
+
+def remove(data_dir: Path) -> None:
+    """Stops whatever runs in the directory and deletes it."""
+    try:
+        lily("down", data_dir=data_dir)
+    finally:
+        place = data_dir / "postgres"
+        if place.is_symlink():  # where that other user could not get in, PostgreSQL's files lie elsewhere
+            shutil.rmtree(place.readlink().parent, ignore_errors=True)
+        shutil.rmtree(data_dir, ignore_errors=True)

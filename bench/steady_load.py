@@ -1,0 +1,50 @@
+"""The load generator, a process of its own: `python -m bench.steady_load '{"kafka": …}'`.
+
+It prepares, says `ready`, waits for a line on its standard input, then keeps the rate for the given time and prints
+what it did as JSON. It sends what is due every few milliseconds; if it falls behind, it says by how much.
+"""
+
+import json
+import sys
+import time
+
+from bench.events import Payloads, producer, sample, send
+
+SLICE_SECONDS = 0.005
+
+
+def main() -> None:
+    order = json.loads(sys.argv[1])
+    rate, seconds = order["rate"], order["seconds"]
+    payloads = Payloads(sample(order["pool"], int(rate * seconds), order["seed"]))
+    log = producer(order["kafka"])
+    log.list_topics(timeout=15)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    cpu, began = time.process_time(), time.time()
+    produced, behind = 0, 0.0
+    while (now := time.time()) < began + seconds:
+        due = int((now - began) * rate) - produced
+        send(log, payloads, due)
+        produced += due
+        late = time.time() - now - SLICE_SECONDS
+        behind = max(behind, late)
+        time.sleep(max(0.0, -late))
+    unsent = log.flush(30)
+    ended = time.time()
+    print(
+        json.dumps(
+            {
+                "produced": produced - unsent,
+                "began": began,
+                "ended": ended,
+                "per_second": produced / (ended - began),
+                "worst_delay_seconds": behind,
+                "cpu_cores": (time.process_time() - cpu) / (ended - began),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

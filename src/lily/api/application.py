@@ -1,0 +1,72 @@
+"""The application: FastAPI, with the front and the fast path before it and a complete document."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from lily import __version__
+from lily.api.answers import Json
+from lily.api.correlation import correlation_of
+from lily.api.documents import ERRORS, complete
+from lily.api.errors import answer_for
+from lily.api.fast_read import FastRead
+from lily.api.front import Front
+from lily.api.parts import Parts, opened
+from lily.api.watch import Watch
+from lily.model.errors import LilyError
+from lily.settings import Settings
+
+
+class Application(FastAPI):
+    """Its parts are opened when it starts and closed when it ends; `failure` says what kept it from starting."""
+
+    parts: Parts
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(
+            title="Lily",
+            version=__version__,
+            description="A near-real-time metadata platform. Every call but the probes shows a token.",
+            lifespan=_lifespan,
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            responses=ERRORS,
+        )
+        self.settings = settings
+        self.watch = Watch()
+        self.failure: LilyError | None = None
+        for kind in (LilyError, HTTPException, RequestValidationError, Exception):
+            self.add_exception_handler(kind, _answer)
+        # Outside of the framework's own layers, which a plain read would pay for and not use.
+        fast = FastRead(super().__call__, lambda: self.parts)
+        self._front = Front(fast, self.watch, traced=bool(settings.otlp_endpoint))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._front(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        if not self.openapi_schema:
+            complete(super().openapi(), self.settings.limits.page)
+        return super().openapi()
+
+
+@asynccontextmanager
+async def _lifespan(app: Application) -> AsyncIterator[None]:
+    try:
+        async with opened(app.settings, app.watch) as parts:
+            app.parts = parts
+            yield
+    except LilyError as error:
+        app.failure = error
+        raise
+
+
+async def _answer(request: Request, error: Exception) -> Json:
+    return answer_for(error, correlation_of(request.scope))

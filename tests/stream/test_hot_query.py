@@ -1,0 +1,133 @@
+"""The hot query on the real log: disorder, repetition and rubbish in; catalogue, change log and dead letters out."""
+
+import time
+import uuid
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
+
+from lily.bus import topics
+from lily.model import ids
+from lily.model.events import AssetEvent
+from lily.model.statements import read_statement
+from tests import oracle
+from tests.conftest import Stack
+from tests.integration.test_convergence import comparable, stored
+
+Make = Callable[[], tuple[str, str]]
+_PATIENCE = 60
+
+
+def append(stack: Stack, records: list[tuple[bytes | None, bytes | None]]) -> dict[int, int]:
+    """Appends to the hot topic; answers the last offset of each partition."""
+    producer = Producer({"bootstrap.servers": stack.kafka, "enable.idempotence": True, "partitioner": "murmur2_random"})
+    last: dict[int, int] = {}
+
+    def delivered(error: Any, message: Message) -> None:
+        assert error is None
+        partition, offset = message.partition() or 0, message.offset() or 0
+        last[partition] = max(offset, last.get(partition, 0))
+
+    for key, value in records:
+        producer.produce(topics.ASSETS, value, key, on_delivery=delivered)
+    assert producer.flush(30) == 0
+    return last
+
+
+def wait_applied(stack: Stack, last: dict[int, int]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        while time.monotonic() < deadline:
+            rows = connection.execute("select partition, next_offset from applied where topic = %s", [topics.ASSETS])
+            applied = dict(rows.fetchall())
+            if all(applied.get(partition, 0) > offset for partition, offset in last.items()):
+                return
+            time.sleep(0.1)
+    pytest.fail(f"not applied within {_PATIENCE} s")
+
+
+def random_event(random: Random, tenant: str) -> AssetEvent:
+    name = f"shop.public.t{random.randrange(40)}"
+    optional = {
+        "owner": random.choice(["alice", "bob", None]),
+        "description": f"text {random.random()}",
+        "tags": random.sample(["PII", "GDPR", "public"], random.randrange(3)),
+        "rows": random.randrange(9),
+    }
+    chosen = {key: optional[key] for key in random.sample(sorted(optional), random.randrange(1, 5))}
+    data: dict[str, Any] = {"layer": "user", "qualified_name": name, "attributes": chosen}
+    if random.random() < 0.8:
+        operation = random.choice(["upsert", "upsert", "upsert", "delete"])
+        data |= {"layer": "source", "operation": operation, "entity_type": "table"}
+        data["attributes"]["name"] = name.rpartition(".")[2]
+    time_stated = f"2026-01-01T00:{random.randrange(60):02}:00.000000Z"
+    return AssetEvent(
+        str(uuid.UUID(int=random.getrandbits(128))), time_stated, tenant, read_statement(data, tenant=tenant)
+    )
+
+
+def record(event: AssetEvent) -> tuple[bytes, bytes]:
+    return topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
+
+
+def test_shuffled_repeated_and_mixed_with_rubbish_the_events_end_in_the_oracles_catalogue(
+    stack: Stack, make_tenant: Make
+) -> None:
+    random = Random(7)
+    tenant, _ = make_tenant()
+    found = [random_event(random, tenant) for _ in range(1500)]
+    arrivals = [record(event) for event in found + random.sample(found, 700)]
+    rubbish = [(f"{tenant}/x".encode(), value) for value in (b"{", b"\xff\x00", b"[]", b"{}", b"null", b"")]
+    arrivals += rubbish
+    random.shuffle(arrivals)
+    wait_applied(stack, append(stack, arrivals))
+    assert comparable(stored(stack.database, tenant)) == oracle.catalogue(found)
+    with psycopg.connect(stack.database) as connection:
+        letters = connection.execute("select original from dead_letters where tenant_id = %s", [tenant]).fetchall()
+    assert sorted(original for (original,) in letters) == sorted(value for _, value in rubbish)
+
+
+def test_every_change_is_published_once_it_is_committed(stack: Stack, make_tenant: Make) -> None:
+    tenant, _ = make_tenant()
+    random = Random(8)
+    wait_applied(stack, append(stack, [record(random_event(random, tenant)) for _ in range(300)]))
+    with psycopg.connect(stack.database) as connection:
+        rows = connection.execute("select position from changes where tenant_id = %s", [tenant]).fetchall()
+    expected = {f"change-{position}" for (position,) in rows}
+    published = [event for event in read_all(stack, topics.METADATA, expected) if event["tenantid"] == tenant]
+    assert {event["id"] for event in published} == expected
+    versions: dict[str, list[int]] = {}
+    for event in published:
+        versions.setdefault(event["subject"], []).append(event["data"]["version"])
+    assert all(found == sorted(found) for found in versions.values())
+
+
+def read_all(stack: Stack, topic: str, expected: set[str]) -> list[dict[str, Any]]:
+    """Reads the topic from its beginning until all expected events were seen."""
+    consumer = Consumer({"bootstrap.servers": stack.kafka, "group.id": "test", "auto.offset.reset": "earliest"})
+    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+    events: list[dict[str, Any]] = []
+    deadline = time.monotonic() + _PATIENCE
+    while expected - {event["id"] for event in events} and time.monotonic() < deadline:
+        messages = consumer.consume(500, timeout=1)
+        events += [orjson.loads(message.value() or b"") for message in messages if message.error() is None]
+    consumer.close()
+    return events
+
+
+def test_an_event_for_a_tenant_that_does_not_exist_reaches_nobody(stack: Stack) -> None:
+    ghost = f"ghost-{uuid.uuid4().hex[:8]}"
+    statement = read_statement({"entity_type": "table", "attributes": {"name": "t"}}, tenant=ghost)
+    event = AssetEvent(ids.event_id(), "2026-01-01T00:00:00.000000Z", ghost, statement)
+    wait_applied(stack, append(stack, [record(event)]))
+    assert stored(stack.database, ghost) == {}
+    with psycopg.connect(stack.database) as connection:
+        row = connection.execute("select tenant_id, errors from dead_letters order by id desc limit 1").fetchone()
+    assert row is not None
+    assert (row[0], row[1][0]["code"]) == ("", "UNKNOWN_TENANT")
