@@ -9,8 +9,8 @@ to fold away.
 
 import time
 
-from bench.bare import Bare, Row, fresh_rows
-from bench.events import Payloads, producer, sample, send
+from bench.bare import Bare, fresh_rows
+from bench.events import Asset, Payloads, producer, sample, send
 from bench.findings import Finding, Outcome, Round, at_least, column, ratios
 from bench.run import Run
 from bench.stack import BenchStack
@@ -19,26 +19,51 @@ from bench.stack import BenchStack
 def measure(run: Run) -> Outcome:
     sizes = run.sizes
     stack = run.filled(sizes.pool)
-    assets = sample(sizes.pool, sizes.backlog, seed=1)
     bare = Bare(stack.database_url)
     try:
-        bare.merge(fresh_rows(assets))
-        _catch_up(stack, Payloads(assets), sizes.backlog)  # a first time, for the caches of both sides
+        everything = sample(sizes.pool, sizes.pool, seed=0)
+        bare.merge(fresh_rows(everything))  # both sides update what is there
+        catch_up(stack, everything[: sizes.backlog])  # and have done it once before
         rounds = [_round(run, stack, bare) for _ in run.rounds()]
     finally:
         bare.drop()
     return Outcome(_findings(rounds), rounds, {"events": sizes.backlog, "assets": sizes.pool})
 
 
+def catch_up(stack: BenchStack, assets: list[Asset]) -> float:
+    """Events a second, of a backlog with one event an asset."""
+    stack.settle()
+    log, payloads = producer(stack.kafka), Payloads(assets)
+    with stack.paused_pipeline():
+        send(log, payloads, len(assets))
+        log.flush(60)
+        ends = stack.ends()
+        began = time.time()
+    ended = stack.wait_applied(ends)
+    stack.settle()
+    return len(assets) / (ended - began)
+
+
 def _round(run: Run, stack: BenchStack, bare: Bare) -> Round:
-    sizes = run.sizes
-    assets = sample(sizes.pool, sizes.backlog, seed=time.time_ns())
+    assets = sample(run.sizes.pool, run.sizes.backlog, seed=time.time_ns())
     run.say("the log's backlog")
-    numbers: Round = {"hot_lane": _catch_up(stack, Payloads(assets), sizes.backlog)}
-    rows = _rows(sizes.backlog, assets)
+    hot_lane = catch_up(stack, assets)
     run.say("bare COPY + merge")
-    numbers["copy_merge"] = bare.merge(_rows(sizes.backlog, assets))
-    numbers["copy_merge_2_connections"] = bare.merge(_rows(sizes.backlog, assets), connections=2)
+    one = bare.merge(fresh_rows(assets))
+    two = bare.merge(fresh_rows(assets), connections=2)
     run.say("a commit a row")
-    numbers["commit_each"] = bare.commit_each(rows[: sizes.single_commits])
-    return numbers
+    each = bare.commit_each(fresh_rows(assets[: run.sizes.single_commits]))
+    return {"hot_lane": hot_lane, "copy_merge": one, "copy_merge_2_connections": two, "commit_each": each}
+
+
+def _findings(rounds: list[Round]) -> list[Finding]:
+    what = "hot lane, events/s from log to queryable"
+    bare = ratios(rounds, "hot_lane", "copy_merge")
+    both = ratios(rounds, "hot_lane", "copy_merge_2_connections")
+    each = ratios(rounds, "hot_lane", "commit_each")
+    return [
+        Finding(what=what, against="bare COPY + newest-wins merge of the same rows", goal=at_least(0.35), values=bare),
+        Finding(what=what, against="the same over two connections at once", values=both),
+        Finding(what=what, against="one commit a row", goal=at_least(5), values=each),
+        Finding(what=what, unit="/s", values=column(rounds, "hot_lane")),
+    ]

@@ -1,12 +1,11 @@
 """One run of the benchmark: its sizes, the stack that the measurements share, and what the person watching sees."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.progress import Progress, TaskID
 
 from bench import stack as stacks
-from bench.findings import Outcome
 from bench.sizes import Sizes
 from bench.stack import BenchStack
 
@@ -18,7 +17,8 @@ class Run:
     progress: Progress
     task: TaskID
     name: str = ""
-    _stack: BenchStack | None = None
+    _stack: BenchStack | None = field(default=None, init=False)
+    _round: str = field(default="", init=False)
 
     @property
     def stack(self) -> BenchStack:
@@ -45,6 +45,12 @@ class Run:
             self._stack, old = None, self._stack
             stacks.stop(old)
 
+    def begin(self, name: str) -> None:
+        """A new measurement, for the progress display."""
+        self.name, self._round = name, ""
+        self.progress.update(self.task, total=None, completed=0)
+        self.say("")
+
     def rounds(self, count: int | None = None) -> Iterator[int]:
         """1, 2, …, for the progress display as well."""
         count = count or self.sizes.rounds
@@ -57,8 +63,3 @@ class Run:
 
     def say(self, what: str) -> None:
         self.progress.update(self.task, description=f"[bold]{self.name}[/] {self._round}{what}")
-
-    _round: str = ""
-
-
-__all__ = ["Outcome", "Run"]

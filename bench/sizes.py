@@ -8,7 +8,7 @@ class Sizes:
     rounds: int
     starts: int
     pool: int  # assets in the catalogue while the hot lane, reads and doors are measured
-    backlog: int  # events the hot lane has to catch up with in one round
+    backlog: int  # events the hot lane has to catch up with in one round; at most one an asset
     single_commits: int
     rate: int  # events a second
     steady_seconds: float
@@ -39,7 +39,7 @@ QUICK = Sizes(
     rounds=2,
     starts=1,
     pool=20_000,
-    backlog=40_000,
+    backlog=20_000,
     single_commits=500,
     rate=10_000,
     steady_seconds=6,

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -23,7 +23,7 @@ Make = Callable[[], tuple[str, str]]
 _PATIENCE = 60
 
 
-def append(stack: Stack, records: list[tuple[bytes | None, bytes | None]]) -> dict[int, int]:
+def append(stack: Stack, records: Sequence[tuple[bytes | None, bytes | None]]) -> dict[int, int]:
     """Appends to the hot topic; answers the last offset of each partition."""
     producer = Producer({"bootstrap.servers": stack.kafka, "enable.idempotence": True, "partitioner": "murmur2_random"})
     last: dict[int, int] = {}
@@ -44,7 +44,7 @@ def wait_applied(stack: Stack, last: dict[int, int]) -> None:
     with psycopg.connect(stack.database, autocommit=True) as connection:
         while time.monotonic() < deadline:
             rows = connection.execute("select partition, next_offset from applied where topic = %s", [topics.ASSETS])
-            applied = dict(rows.fetchall())
+            applied: dict[int, int] = dict(rows.fetchall())
             if all(applied.get(partition, 0) > offset for partition, offset in last.items()):
                 return
             time.sleep(0.1)

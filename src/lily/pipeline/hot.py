@@ -19,6 +19,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lily.bus import topics
 from lily.model.clock import stamp_micros
 from lily.model.records import Record, Refusal
+from lily.observe.traces import tracer
 from lily.pipeline.judge import judge
 from lily.pipeline.latency import measured
 from lily.store.postgres.hot import Applied, HotStore
@@ -57,7 +58,9 @@ def start(
 
     def apply(batch: DataFrame, _: int) -> None:
         started = time.monotonic()
-        reports = batch.mapInArrow(partial(apply_partition, database_url=database_url), REPORT).collect()
+        with tracer.start_as_current_span("hot.batch") as span:
+            reports = batch.mapInArrow(partial(apply_partition, database_url=database_url), REPORT).collect()
+            span.set_attribute("lily.events", sum(report["events"] for report in reports))
         on_batch(reports, time.monotonic() - started)
 
     return (

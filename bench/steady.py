@@ -1,0 +1,40 @@
+"""A steady load from a process of its own, with tracers beside it."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from bench.findings import BenchError
+from bench.stack import BenchStack
+from bench.tracer import Tracer
+
+KEPT = 0.98  # of the rate asked for; less, and the round says nothing about that rate
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    latencies: list[float]
+    load: dict[str, Any]
+
+
+def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float) -> Steady:
+    """Raises BenchError if the generator could not keep the rate."""
+    order = {"kafka": stack.kafka, "pool": pool, "rate": rate, "seconds": seconds, "seed": time.time_ns()}
+    command = [sys.executable, "-m", "bench.steady_load", json.dumps(order)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as generator:
+        try:
+            assert generator.stdin and generator.stdout
+            if generator.stdout.readline().strip() != "ready":
+                raise BenchError("the load generator did not start")
+            generator.stdin.write("go\n")
+            generator.stdin.flush()
+            tracer = Tracer(stack.kafka, stack.database_url, seconds)
+            load = json.loads(generator.stdout.read())
+        finally:
+            generator.kill()
+    if load["per_second"] < rate * KEPT:
+        raise BenchError(f"the load generator reached only {load['per_second']:,.0f} of {rate:,} events/s")
+    return Steady(tracer.latencies(), load)
