@@ -73,8 +73,10 @@ def fresh_rows(assets: Sequence[Asset]) -> list[Row]:
     """A new statement about each asset, later than every one before."""
     now, serial = clock.now(), time.time_ns() // 1000
     return [
-        (TENANT, of.id, of.qualified_name, "table", of.name, ABOUT.format(f"{serial + step:016x}"), OWNER, SOURCE)
-        + (of.parent, clock.clock(now, ids.event_id()))
+        (
+            *(TENANT, of.id, of.qualified_name, "table", of.name, ABOUT.format(f"{serial + step:016x}")),
+            *(OWNER, SOURCE, of.parent, clock.clock(now, ids.event_id())),
+        )
         for step, of in enumerate(assets)
     ]
 

@@ -22,33 +22,35 @@ class ChangeFeed:
     """Counts from the end of the log as it was when this was made."""
 
     def __init__(self, kafka: str) -> None:
-        self._consumer = Consumer(
-            {"bootstrap.servers": kafka, "group.id": "bench-changes", "enable.auto.commit": False, "log_level": 2}
-        )
-        partitions = self._consumer.list_topics(METADATA, timeout=15).topics[METADATA].partitions
-        ends = [
-            TopicPartition(METADATA, p, self._consumer.get_watermark_offsets(TopicPartition(METADATA, p), 15)[1])
-            for p in partitions
-        ]
-        self._consumer.assign(ends)
+        settings = {"bootstrap.servers": kafka, "group.id": "bench", "enable.auto.commit": False, "log_level": 2}
+        # Two: a consumer that is asked for the ends of the log while another thread polls it may never answer.
+        self._consumer, self._asked = Consumer(settings), Consumer(settings)
+        self._began = self._ends()
+        self._consumer.assign([TopicPartition(METADATA, p, end) for p, end in self._began.items()])
         self.lags: list[float] = []
-        self.count, self.first, self.last = 0, 0.0, 0.0
+        self.count, self.last = 0, 0.0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
-    def wait_for(self, count: int) -> None:
-        """Returns when so many changes have arrived. Raises BenchError if they do not."""
+    def drain(self) -> None:
+        """Returns when everything that is in the log by now has arrived. Raises BenchError if it does not."""
+        published = sum(self._ends().values()) - sum(self._began.values())
         deadline = time.monotonic() + PATIENCE
-        while self.count < count:
+        while self.count < published:
             if time.monotonic() > deadline:
-                raise BenchError(f"{count - self.count} changes were never published")
+                raise BenchError(f"{published - self.count} published changes did not arrive")
             time.sleep(0.05)
 
     def close(self) -> None:
         self._stop.set()
         self._thread.join()
         self._consumer.close()
+        self._asked.close()
+
+    def _ends(self) -> dict[int, int]:
+        found = self._asked.list_topics(METADATA, timeout=15).topics[METADATA].partitions
+        return {p: self._asked.get_watermark_offsets(TopicPartition(METADATA, p), timeout=15)[1] for p in found}
 
     def _read(self) -> None:
         while not self._stop.is_set():
@@ -56,7 +58,6 @@ class ChangeFeed:
             if message is None or message.error() is not None:
                 continue
             self.last = time.time()
-            self.first = self.first or self.last
             if self.count % SAMPLED == 0:
                 self.lags.append(self.last - _committed(message.value() or b""))
             self.count += 1

@@ -21,7 +21,7 @@ from lily.model.statements import read_statement
 TENANT = "default"
 SCHEMAS = 97
 OWNER, SOURCE = "alice", "warehouse"
-ABOUT = "One row an order as the shop took it, with what was ordered, by whom and when. Refreshed hourly. Revision {}."
+ABOUT = "One row an order as the shop took it, by hour. Revision {}."
 CHUNK = 50  # events that share one time; their ids tell them apart
 _ID, _TIME, _NAME, _PARENT, _SERIAL = "@id@", "2000-01-01T00:00:00.000000Z", "@name@", "@parent@", "@serial@"
 
@@ -39,15 +39,16 @@ def asset(number: int, kind: str = "orders") -> Asset:
 
 
 def statement(of: Asset, serial: int | str) -> dict[str, object]:
-    """What a source says about it; also the body of a POST."""
+    """What a source says about it: the body of a POST, which the model reads as well."""
     attributes = {
         "name": of.name,
+        "qualified_name": of.qualified_name,
         "description": ABOUT.format(serial),
         "owner": OWNER,
         "data_source": SOURCE,
         "parent": of.parent,
     }
-    return {"entity_type": "table", "qualified_name": of.qualified_name, "attributes": attributes}
+    return {"entity_type": "table", "attributes": attributes}
 
 
 def _template() -> tuple[bytes, ...]:
@@ -73,6 +74,7 @@ class Payloads:
     def __init__(self, assets: Iterable[Asset]) -> None:
         self._pieces = [_pieces(of) for of in assets]
         self._next = 0
+        self._serial = time.time_ns() // 1000  # later runs go on where earlier ones cannot have come
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -80,11 +82,11 @@ class Payloads:
     def take(self, count: int) -> Iterator[tuple[bytes, bytes]]:
         """Key and value of so many events, made as of now."""
         made = clock.now().encode()
-        serial = time.time_ns() // 1000
-        for step in range(count):
+        for _ in range(count):
             key, before_serial, after_serial = self._pieces[self._next]
             self._next = (self._next + 1) % len(self._pieces)
-            number = b"%016x" % (serial + step)
+            self._serial += 1
+            number = b"%016x" % self._serial
             head = (_BEFORE_ID, b"00000000-0000-7000-", number, _BEFORE_TIME, made, before_serial)
             yield key, b"".join((*head, number, after_serial))
 

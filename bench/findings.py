@@ -1,5 +1,6 @@
 """How numbers become a verdict: the median of the rounds against the goal, with the spread beside it."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Finding(BaseModel):
     """One line of the table. `values` has one number a round; `unit` is empty for a ratio."""
 
     what: str
-    against: str = "–"
+    against: str = ""
     goal: Goal | None = None
     unit: str = ""
     values: list[float]
@@ -56,22 +57,22 @@ class Finding(BaseModel):
         return "met" if self.goal.met_by(self.median) else "missed"
 
     def shown_goal(self) -> str:
-        return f"{self.goal} {self.unit}".strip() if self.goal else "–"
+        return f"{self.goal} {self.unit}".strip() if self.goal else ""
 
     def shown_value(self) -> str:
-        """`0.41 (0.38–0.44)`; a single round has no spread."""
+        """`0.41 (0.38 to 0.44)`; a single round has no spread."""
         low, middle, high = map(shown, (min(self.values), self.median, max(self.values)))
-        spread = f" ({low}–{high})" if len(self.values) > 1 else ""
+        spread = f" ({low} to {high})" if len(self.values) > 1 else ""
         return f"{middle} {self.unit}".strip() + spread
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a measurement found, the raw numbers of every round, and how it was done, for the page."""
+    """What a measurement found, the raw numbers of every round, and the sizes it was taken with."""
 
     findings: Sequence[Finding]
     rounds: Sequence[Round]
-    sizes: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict)
 
 
 def column(rounds: Sequence[Round], name: str) -> list[float]:
@@ -88,7 +89,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
     if not values:
         raise BenchError("nothing was observed, so there is no percentile")
     ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * percent // 100).__trunc__() - 1)]
+    return ordered[max(math.ceil(len(ordered) * percent / 100), 1) - 1]
 
 
 def shown(value: float) -> str:

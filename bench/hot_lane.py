@@ -57,12 +57,12 @@ def _round(run: Run, stack: BenchStack, bare: Bare) -> Round:
 
 
 def _findings(rounds: list[Round]) -> list[Finding]:
-    what = "hot lane, events/s from log to queryable"
+    what = "events/s from the log to queryable"
     bare = ratios(rounds, "hot_lane", "copy_merge")
     both = ratios(rounds, "hot_lane", "copy_merge_2_connections")
     each = ratios(rounds, "hot_lane", "commit_each")
     return [
-        Finding(what=what, against="bare COPY + newest-wins merge of the same rows", goal=at_least(0.35), values=bare),
+        Finding(what=what, against="bare COPY + newest-wins merge", goal=at_least(0.35), values=bare),
         Finding(what=what, against="the same over two connections at once", values=both),
         Finding(what=what, against="one commit a row", goal=at_least(5), values=each),
         Finding(what=what, unit="/s", values=column(rounds, "hot_lane")),

@@ -9,7 +9,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from bench.change_feed import ChangeFeed
-from bench.findings import Finding, Outcome, Round, at_least, at_most, column, percentile
+from bench.findings import Finding, Outcome, Round, at_most, column, percentile
 from bench.run import Run
 from bench.stack import BenchStack
 from bench.steady import steady
@@ -26,7 +26,7 @@ def measure(run: Run) -> Outcome:
         run.say(f"{sizes.rate:,} events/s for {sizes.steady_seconds:g} s")
         rounds.append(_round(run, stack))
     detail = {"events_per_second": sizes.rate, "seconds": sizes.steady_seconds, "assets": sizes.pool}
-    return Outcome(_findings(rounds, f"at a steady {sizes.rate:,} events/s"), rounds, detail)
+    return Outcome(_findings(rounds, f"{sizes.rate:,} events/s"), rounds, detail)
 
 
 def _round(run: Run, stack: BenchStack) -> Round:
@@ -36,11 +36,10 @@ def _round(run: Run, stack: BenchStack) -> Round:
     try:
         seen = steady(stack, pool=sizes.pool, rate=sizes.rate, seconds=sizes.steady_seconds)
         stack.settle()
-        feed.wait_for(seen.load["produced"])
+        feed.drain()
     finally:
         feed.close()
     own = {bound: count - before[bound] for bound, count in _histogram(stack).items()}
-    published = feed.count / (feed.last - feed.first)
     return {
         "p50": percentile(seen.latencies, 50),
         "p99": percentile(seen.latencies, 99),
@@ -51,8 +50,7 @@ def _round(run: Run, stack: BenchStack) -> Round:
         "lag_p50": percentile(feed.lags, 50),
         "lag_p99": percentile(feed.lags, 99),
         "published": feed.count,
-        "kept_up": published / seen.load["per_second"],
-        "drained_seconds_after_load": feed.last - seen.load["ended"],
+        "drained_after_load": feed.last - seen.load["ended"],
         **{f"load_{name}": value for name, value in seen.load.items() if name not in ("began", "ended")},
     }
 
@@ -71,22 +69,23 @@ def _histogram(stack: BenchStack) -> Buckets:
 def _bucket(counts: Buckets, percent: float) -> float:
     """The bound below which so many percent lie; the largest one if they lie beyond it."""
     wanted = max(counts.values()) * percent / 100
-    return min((bound for bound, count in counts.items() if count >= wanted and bound <= BOUNDS[-1]), default=BOUNDS[-1])
+    return next((bound for bound in BOUNDS if counts[bound] >= wanted), BOUNDS[-1])
 
 
 def _findings(rounds: list[Round], load: str) -> list[Finding]:
-    what, lag = f"hot lane, produced to queryable, {load}", "change log, committed to published on `metadata-events`"
-    own = "the pipeline's own histogram says at most"
+    what, lag = f"produced to queryable at a steady {load}", "committed to published on `metadata-events`"
+    own = "by the pipeline's own histogram at most"
     return [
         Finding(what=f"{what}: p50", goal=at_most(0.6), unit="s", values=column(rounds, "p50")),
         Finding(what=f"{what}: p99", goal=at_most(1.5), unit="s", values=column(rounds, "p99")),
-        Finding(what=f"{what}: p50, {own}", unit="s", values=column(rounds, "own_p50_at_most")),
-        Finding(what=f"{what}: p99, {own}", unit="s", values=column(rounds, "own_p99_at_most")),
+        Finding(what=f"the same: p50, {own}", unit="s", values=column(rounds, "own_p50_at_most")),
+        Finding(what=f"the same: p99, {own}", unit="s", values=column(rounds, "own_p99_at_most")),
         Finding(what=f"{lag}: p99", goal=at_most(0.5), unit="s", values=column(rounds, "lag_p99")),
+        # Keeping up: the slowest event the goals allow, and the slowest lag after it.
         Finding(
-            what="change log, changes published a second",
-            against="events produced a second",
-            goal=at_least(0.98),
-            values=column(rounds, "kept_up"),
+            what="end of the load to its last change published",
+            goal=at_most(2.0),
+            unit="s",
+            values=column(rounds, "drained_after_load"),
         ),
     ]

@@ -1,5 +1,6 @@
 """One run of the benchmark: its sizes, the stack that the measurements share, and what the person watching sees."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -40,10 +41,10 @@ class Run:
         return stack
 
     def close(self) -> None:
-        if self._stack is not None:
+        stack, self._stack = self._stack, None
+        if stack is not None:
             self.say("stopping the stack")
-            self._stack, old = None, self._stack
-            stacks.stop(old)
+            stacks.stop(stack)
 
     def begin(self, name: str) -> None:
         """A new measurement, for the progress display."""
@@ -62,4 +63,7 @@ class Run:
         self._round = ""
 
     def say(self, what: str) -> None:
+        """What is being done now; a line of its own where nobody sees the display move."""
         self.progress.update(self.task, description=f"[bold]{self.name}[/] {self._round}{what}")
+        if not self.progress.console.is_terminal:
+            print(f"{time.strftime('%H:%M:%S')} {self.name} {self._round}{what}", flush=True)

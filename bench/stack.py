@@ -69,7 +69,7 @@ class BenchStack:
         query = "select partition, next_offset from applied where topic = %s"
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            applied = dict(self.database.execute(query, [ASSETS]).fetchall())
+            applied: dict[int, int] = dict(self.database.execute(query, [ASSETS]).fetchall())
             if all(applied.get(partition, 0) >= end for partition, end in ends.items()):
                 return time.time()
             time.sleep(LOOK)

@@ -26,7 +26,8 @@ def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float) -> Steady
     command = [sys.executable, "-m", "bench.steady_load", json.dumps(order)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as generator:
         try:
-            assert generator.stdin and generator.stdout
+            assert generator.stdin
+            assert generator.stdout
             if generator.stdout.readline().strip() != "ready":
                 raise BenchError("the load generator did not start")
             generator.stdin.write("go\n")

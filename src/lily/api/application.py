@@ -69,4 +69,13 @@ async def _lifespan(app: Application) -> AsyncIterator[None]:
 
 
 async def _answer(request: Request, error: Exception) -> Json:
-    return answer_for(error, correlation_of(request.scope))
+    answer = answer_for(error, correlation_of(request.scope))
+    if answer.status_code == 405 and (methods := _methods(request)):
+        answer.headers["Allow"] = methods
+    return answer
+
+
+def _methods(request: Request) -> str:
+    """Every method of the path. The framework names those of one route, but a path can have several."""
+    template = getattr(request.scope.get("route"), "path_format", "")
+    return ", ".join(sorted(method.upper() for method in request.app.openapi()["paths"].get(template, ())))

@@ -21,7 +21,6 @@ from lily.api.routes import (
     tags,
 )
 from lily.model.errors import Terminal
-from lily.observe import logs, traces
 from lily.settings import Settings
 
 GRACE_SECONDS = 10
@@ -50,8 +49,6 @@ def build(settings: Settings) -> FastAPI:
 
 def serve(settings: Settings) -> None:
     """Serves until SIGTERM or SIGINT, then lets running requests finish. Raises what kept it from starting."""
-    logs.configure("api", settings.log_level)
-    traces.configure("api", settings.otlp_endpoint)
     app = _application(settings)
     server = uvicorn.Server(
         uvicorn.Config(

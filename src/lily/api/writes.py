@@ -25,24 +25,24 @@ async def write(call: Call, event: AssetEvent) -> Json:
     call.parts.watch.accepted.inc()
     call.parts.watch.bytes.inc(len(value))
     receipt = Receipt((position,), Stated.by(event))
+    applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)
+    headers = receipt_headers(call, receipt, wait, applied=applied)
     accepted = {"status": "success", "metadata_id": event.asset_id}
-    if wait is None:
-        return Json(accepted, 202, {RECEIPT: receipt.seal(call.tenant)})
-    return await _answer_applied(call, receipt, accepted, wait)
+    return await _settled(call, receipt, accepted, headers) if applied else Json(accepted, 202, headers)
 
 
-def receipt_headers(call: Call, receipt: Receipt, wait: int | None) -> dict[str, str]:
-    """What every waiting write answers with: the receipt, where to ask about it, and that waiting was understood."""
+def receipt_headers(call: Call, receipt: Receipt, wait: int | None, *, applied: bool) -> dict[str, str]:
+    """The receipt on every write; for one that waited in vain, also where to ask on."""
     sealed = receipt.seal(call.tenant)
-    if wait is None:
-        return {RECEIPT: sealed}
-    return {RECEIPT: sealed, "Location": f"/propagations/{sealed}", "Preference-Applied": f"wait={wait}"}
+    headers = {RECEIPT: sealed}
+    if wait is not None:
+        headers["Preference-Applied"] = f"wait={wait}"
+        if not applied:
+            headers["Location"] = f"/propagations/{sealed}"
+    return headers
 
 
-async def _answer_applied(call: Call, receipt: Receipt, accepted: dict[str, Any], wait: int) -> Json:
-    headers = receipt_headers(call, receipt, wait)
-    if not await call.parts.waiter.reached(receipt.positions, wait):
-        return Json(accepted, 202, headers)
+async def _settled(call: Call, receipt: Receipt, accepted: dict[str, Any], headers: dict[str, str]) -> Json:
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return Json({"errors": outcome.errors}, 422, headers)

@@ -35,7 +35,7 @@ class Subscription:
         self._retry = retry
         self._filters = {name: value for name, value in filters.items() if value is not None}
         self._attempts: Attempts | None = None
-        self._connected_at = float("-inf")
+        self._connected_at = float("inf")  # while it is not
         self.position = since
 
     @property
@@ -69,6 +69,7 @@ class Subscription:
         if isinstance(failure, Unavailable):
             if self._attempts is None or time.monotonic() - self._connected_at > STEADY_SECONDS:
                 self._attempts = self._retry.begin()
+            self._connected_at = float("inf")
             return self._attempts.pause_after(failure)
         raise failure from error
 

@@ -37,6 +37,9 @@ def event_of(clock: str) -> str:
 
 def normalise_time(text: str) -> str:
     """An RFC 3339 time with a zone, in fixed width. Raises ValueError for anything else; digits below µs are cut."""
+    if _CANONICAL.fullmatch(text):
+        datetime.fromisoformat(text)  # the digits may still name no day there is
+        return text
     match = _RFC3339.fullmatch(text)
     if match is None:
         raise ValueError("expected a time with a zone such as 2026-11-15T08:36:00Z or 2026-11-15T09:36:00.5+01:00")
@@ -51,11 +54,6 @@ def normalise_time(text: str) -> str:
         except OverflowError as error:
             raise ValueError("the year must lie between 1 and 9999") from error
     return stamp(moment)
-
-
-def is_canonical(text: str) -> bool:
-    """Whether the text is already in fixed width, which spares the hot path the parse."""
-    return _CANONICAL.fullmatch(text) is not None
 
 
 def parse(time: str) -> datetime:

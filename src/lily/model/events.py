@@ -104,4 +104,5 @@ def _is_token(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    return value if _is_token(value) or (isinstance(value, str) and len(value) <= 128 and value.isascii()) else ""
+    """What only accompanies an event is dropped where it is malformed, rather than refusing the event for it."""
+    return value if isinstance(value, str) and len(value) <= 128 and value.isascii() and value.isprintable() else ""

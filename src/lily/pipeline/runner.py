@@ -8,6 +8,7 @@ import uuid
 from pathlib import Path
 
 import orjson
+import psycopg
 import structlog
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from py4j.protocol import Py4JNetworkError
@@ -48,7 +49,7 @@ class Runner:
             started = time.monotonic()
             try:
                 self._run_query(spark)
-            except (PySparkException, Transient, KafkaException) as error:
+            except (PySparkException, Transient, KafkaException, psycopg.OperationalError) as error:
                 failures = 0 if time.monotonic() - started > 60 else failures + 1
                 self._metrics.restarts.inc()
                 _log.error("query failed, starting it again", query="hot", error=str(error)[:2000])

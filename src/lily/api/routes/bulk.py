@@ -68,4 +68,4 @@ async def _answer(call: Call, intake: BulkIntake, wait: int | None) -> Json:
     receipt = Receipt(tuple(intake.newest.values()))
     applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)
     tally = {"accepted": intake.accepted, "rejected": intake.rejected, "errors": intake.errors}
-    return Json(tally, 200 if applied else 202, receipt_headers(call, receipt, wait))
+    return Json(tally, 200 if applied else 202, receipt_headers(call, receipt, wait, applied=applied))

@@ -12,7 +12,7 @@ from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_schema
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.requests import ReplayAll, ReplayBody, ReplayNamed
+from lily.api.requests import REPLAY_SCHEMA, ReplayBody
 from lily.model import clock
 from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
 
@@ -36,7 +36,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 @router.post(
     "/dead-letters/replay",
     responses={200: {"model": Replayed}},
-    openapi_extra=body_schema({"oneOf": [ReplayNamed.model_json_schema(), ReplayAll.model_json_schema()]}),
+    openapi_extra=body_schema(REPLAY_SCHEMA),
 )
 async def replay(call: Writes) -> Json:
     """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""

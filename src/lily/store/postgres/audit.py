@@ -13,7 +13,6 @@ from lily.store.postgres.sessions import Database
 async def record(database: Database, principal: Principal, action: str, entity: str, detail: Mapping[str, Any]) -> None:
     """Raises StoreUnavailable if it cannot be written; then what it speaks of must not be done either."""
     entry = {
-        "tenant": principal.tenant,
         "principal": principal.name,
         "action": action,
         "entity": entity,

@@ -32,7 +32,7 @@ class Outcome:
 
 
 async def changes_of(database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int) -> list[Change]:
-    asked = {"tenant": tenant, "id": asset_id, "below": below, "limit": limit}
+    asked = {"id": asset_id, "below": below, "limit": limit}
     return [Change(*row) for row in await database.fetch(tenant, query("history"), asked)]
 
 
@@ -48,7 +48,6 @@ async def outcome_of(
     offset: int,
 ) -> Outcome:
     asked = {
-        "tenant": tenant,
         "id": asset_id,
         "layer": layer,
         "event": event_id,

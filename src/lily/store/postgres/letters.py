@@ -30,7 +30,7 @@ class Replayable(NamedTuple):
 
 
 async def letters(database: Database, tenant: str, *, below: int | None, limit: int) -> list[Letter]:
-    asked = {"tenant": tenant, "below": below, "limit": limit, "shown": SHOWN_BYTES}
+    asked = {"below": below, "limit": limit, "shown": SHOWN_BYTES}
     return [Letter(*row) for row in await database.fetch(tenant, query("letters"), asked)]
 
 
@@ -39,7 +39,6 @@ async def replayable(
 ) -> list[Replayable]:
     """The named letters, or every one never replayed; only those whose key is the tenant's own."""
     asked = {
-        "tenant": tenant,
         "prefix": f"{tenant}/".encode(),
         "ids": None if ids is None else list(ids),
         "above": above,
@@ -50,4 +49,4 @@ async def replayable(
 
 
 async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    await database.fetch(tenant, query("mark_replayed"), {"tenant": tenant, "ids": list(ids)})
+    await database.fetch(tenant, query("mark_replayed"), {"ids": list(ids)})

@@ -58,7 +58,7 @@ class Page:
 
 
 async def search(database: Database, tenant: str, listing: Listing) -> Page:
-    rows = await database.fetch(tenant, _statement(listing), _parameters(tenant, listing))
+    rows = await database.fetch(tenant, _statement(listing), _parameters(listing))
     page = rows[: listing.limit]
     last = (_text(page[-1][-1]), str(page[-1][0])) if len(rows) > listing.limit else None
     return Page([StoredAsset(tenant, row[:-1]) for row in page], last)
@@ -80,10 +80,10 @@ def _statement(listing: Listing) -> sql.Composed:
     )
 
 
-def _parameters(tenant: str, listing: Listing) -> dict[str, Any]:
+def _parameters(listing: Listing) -> dict[str, Any]:
     key, asset_id = listing.after or (None, None)
     filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in listing.filters.items()}
-    return {**filters, "tenant": tenant, "key": key, "id": asset_id, "limit": listing.limit + 1}
+    return {**filters, "key": key, "id": asset_id, "limit": listing.limit + 1}
 
 
 def _words(text: str) -> str:

@@ -21,7 +21,6 @@ async def issue_ticket(database: Database, principal: Principal) -> str:
     ticket = secrets.token_urlsafe(32)
     stored = {
         "hash": _hash(ticket),
-        "tenant": principal.tenant,
         "token": principal.token_id,
         "seconds": TICKET_SECONDS,
     }

@@ -1,0 +1,70 @@
+"""The doors: events a second that Lily accepts over HTTP, each of them durably in the log when it is answered.
+
+Bulk: one connection posts bodies of newline-delimited JSON, one after the other. Single: 32 connections, one event a
+request. The pipeline applies what comes in at the same time, on the same cores. There is no goal; it is reported.
+"""
+
+import random
+import time
+
+import httpx
+import orjson
+
+from bench.events import asset, statement
+from bench.findings import BenchError, Finding, Outcome, Round, column
+from bench.http_load import drive, request
+from bench.run import Run
+from bench.stack import BenchStack
+
+CONNECTIONS = 32
+BULK_ROWS = 10_000
+PATH = "/ingest-metadata"
+
+
+def measure(run: Run) -> Outcome:
+    stack = run.filled(run.sizes.pool)
+    rounds = [_round(run, stack) for _ in run.rounds()]
+    findings = [
+        Finding(
+            what="accepted over POST /ingest-metadata/bulk, NDJSON", unit="events/s", values=column(rounds, "bulk")
+        ),
+        Finding(
+            what=f"accepted over POST /ingest-metadata, {CONNECTIONS} connections",
+            unit="events/s",
+            values=column(rounds, "single"),
+        ),
+        Finding(what="the same: p99 of an answer", unit="ms", values=column(rounds, "single_p99")),
+    ]
+    return Outcome(findings, rounds, {"bulk_rows": BULK_ROWS, "connections": CONNECTIONS})
+
+
+def _round(run: Run, stack: BenchStack) -> Round:
+    stack.settle()
+    run.say("bulk")
+    bulk = _bulk(stack, run.sizes.pool, run.sizes.http_seconds)
+    stack.settle()
+    run.say("single")
+    headers = {"authorization": f"Bearer {stack.token}", "content-type": "application/json"}
+    posts = [request("POST", PATH, headers, body) for body in _bodies(run.sizes.pool, 5000)]
+    single = drive(stack.url, posts, connections=CONNECTIONS, seconds=run.sizes.http_seconds)
+    stack.settle()
+    return {"bulk": bulk, "single": single["per_second"], "single_p99": single["p99_ms"], "single_run": single}
+
+
+def _bodies(pool: int, count: int) -> list[str]:
+    serial = time.time_ns()
+    return [orjson.dumps(statement(asset(random.randrange(pool)), serial + n)).decode() for n in range(count)]
+
+
+def _bulk(stack: BenchStack, pool: int, seconds: float) -> float:
+    """Rows a second over whole bodies, until the time is over."""
+    body = "\n".join(_bodies(pool, BULK_ROWS)).encode()
+    headers = {"authorization": f"Bearer {stack.token}", "content-type": "application/x-ndjson"}
+    accepted, began = 0, time.perf_counter()
+    with httpx.Client(base_url=stack.url, headers=headers, timeout=60) as client:
+        while time.perf_counter() < began + seconds:
+            answer = client.post(f"{PATH}/bulk", content=body)
+            if not answer.is_success or answer.json()["rejected"]:
+                raise BenchError(f"the bulk door answered {answer.status_code}: {answer.text[:500]}")
+            accepted += answer.json()["accepted"]
+    return accepted / (time.perf_counter() - began)

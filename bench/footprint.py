@@ -1,0 +1,85 @@
+"""What the stack takes: seconds to start, memory, and CPU while nothing happens.
+
+Starting is `lily up` in an empty directory with the jars cached, until it says that it is ready: with PostgreSQL's and
+Kafka's directories made, the schema created and the queries warm. Memory is the sum over every process, the supervisor
+included, of its proportional share (what several processes share counts once), as `lily status` has it. Idle CPU is
+the time all of them together spent on a processor, taken after the load before it has had minutes to settle.
+"""
+
+import time
+
+from bench.findings import Finding, Outcome, Round, at_most, column
+from bench.run import Run
+from bench.stack import BenchStack
+from lily.embedded.memory import part_rows, tree_bytes
+from lily.embedded.state import load
+
+GIGABYTE = 1e9
+
+
+def start(run: Run) -> Outcome:
+    rounds = [{"seconds": run.restart().start_seconds} for _ in run.rounds(run.sizes.starts)]
+    finding = Finding(
+        what="`lily up` until ready, jars cached", goal=at_most(40), unit="s", values=column(rounds, "seconds")
+    )
+    return Outcome([finding], rounds)
+
+
+def memory(run: Run) -> Outcome:
+    stack = run.filled(run.sizes.pool)
+    stack.settle()
+    numbers = _memory(stack)
+    finding = Finding(
+        what="resident memory of the whole stack after the load",
+        goal=at_most(2.5),
+        unit="GB",
+        values=[numbers["total"] / GIGABYTE],
+    )
+    return Outcome([finding], [numbers])
+
+
+def idle(run: Run) -> Outcome:
+    sizes = run.sizes
+    stack = run.stack
+    stack.settle()
+    for second in range(int(sizes.idle_after)):
+        run.say(f"letting the stack settle, {sizes.idle_after - second:.0f} s left")
+        time.sleep(1)
+    rounds = []
+    for _ in run.rounds():
+        run.say("watching the idle stack")
+        rounds.append(_idle_round(stack, sizes.idle_window))
+    findings = [
+        Finding(
+            what=f"idle stack, {sizes.idle_after:g} s after the last load",
+            goal=at_most(0.15),
+            unit="cores",
+            values=column(rounds, "cores"),
+        ),
+        Finding(what="resident memory then", goal=at_most(2.5), unit="GB", values=[_memory(stack)["total"] / GIGABYTE]),
+    ]
+    return Outcome(findings, rounds, {"seconds_after_load": sizes.idle_after, "seconds": sizes.idle_window})
+
+
+def _memory(stack: BenchStack) -> Round:
+    parts = {str(row["name"]): row["rss_bytes"] for row in part_rows(load(stack.data_dir))}
+    return {"total": tree_bytes(stack.processes()[0])} | parts
+
+
+def _idle_round(stack: BenchStack, seconds: float) -> Round:
+    began, before = time.monotonic(), _cpu_by_part(stack)
+    time.sleep(seconds)
+    spent = {name: cpu - before[name] for name, cpu in _cpu_by_part(stack).items()}
+    took = time.monotonic() - began
+    return {name if name != "whole" else "cores": cpu / took for name, cpu in spent.items()}
+
+
+def _cpu_by_part(stack: BenchStack) -> dict[str, float]:
+    parts = [part.name for part in load(stack.data_dir).parts]
+    return {"whole": _cpu_seconds(stack)} | {part: _cpu_seconds(stack, part) for part in parts}
+
+
+def _cpu_seconds(stack: BenchStack, part: str = "") -> float:
+    """Counting ended children with their parents, so that no process's time is lost when it ends."""
+    times = [process.cpu_times() for process in stack.processes(part)]
+    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))

@@ -1,0 +1,102 @@
+"""A real HTTP server on loopback that answers as its script says, also badly, and remembers what it was asked."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+
+
+@dataclass(frozen=True)
+class Asked:
+    method: str
+    path: str
+    params: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [orjson.loads(line) for line in self.body.splitlines() if line]
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int = 200
+    body: Any = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, handler: BaseHTTPRequestHandler) -> None:
+        body = self.body if isinstance(self.body, bytes) else orjson.dumps(self.body)
+        handler.send_response(self.status)
+        for name, value in {"Content-Length": str(len(body)), **self.headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+
+def drop(handler: BaseHTTPRequestHandler) -> None:
+    """Hangs up without a word."""
+    handler.close_connection = True
+
+
+def cut(handler: BaseHTTPRequestHandler) -> None:
+    """Hangs up in the middle of an answer."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"metadata_id"')
+    handler.close_connection = True
+
+
+Action = Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class BadServer:
+    url: str
+    script: list[Action] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    def will(self, *actions: Action) -> None:
+        """One action a request; the last one stays."""
+        self.script = list(actions)
+
+    def next_action(self) -> Action:
+        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+
+@contextmanager
+def bad_server() -> Iterator[BadServer]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 10
+
+        def answer(self) -> None:
+            split = urlsplit(self.path)
+            params = {name: values[-1] for name, values in parse_qs(split.query).items()}
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            served.asked.append(Asked(self.command, split.path, params, headers, body))
+            served.next_action()(self)
+
+        do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 (the names http.server looks for)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    served = BadServer(f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,1 @@
+"""What users and their tools rely on, checked over HTTP against one running stack."""

@@ -1,0 +1,85 @@
+"""What the pipeline refuses: shown with its cause, and tried again on request."""
+
+import time
+from typing import Any
+
+from confluent_kafka import Producer
+
+from lily.bus import topics
+from lily.model import ids
+from tests.contract.door import Door
+
+
+def append_raw(door: Door, value: bytes, key: bytes | None = None) -> None:
+    """Past the door, as only something that writes to the log itself could."""
+    producer = Producer({"bootstrap.servers": door.stack.kafka})
+    producer.produce(topics.ASSETS, value, key or topics.key_of(door.tenant, ids.asset_id(door.tenant, "x")))
+    assert producer.flush(30) == 0
+
+
+def letters(door: Door, at_least: int, **parameters: Any) -> list[dict[str, Any]]:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        items: list[dict[str, Any]] = door.http.get("/dead-letters", params=parameters).json()["items"]
+        if len(items) >= at_least:
+            return items
+        time.sleep(0.1)
+    raise AssertionError(f"{len(items)} dead letters, not {at_least}")
+
+
+def test_a_refused_event_is_shown_with_its_cause_and_its_bytes(door: Door, other_door: Door) -> None:
+    append_raw(door, b"{ no json")
+    (letter,) = letters(door, 1)
+    assert letter["topic"] == topics.ASSETS
+    assert letter["errors"][0]["code"]
+    assert (letter["original"], letter["encoding"], letter["truncated"]) == ("{ no json", "text", False)
+    assert letter["replayed_at"] is None
+    assert other_door.http.get("/dead-letters").json()["items"] == []
+
+
+def test_bytes_that_are_no_text_are_shown_in_base64(door: Door) -> None:
+    append_raw(door, b"\xff\xfe")
+    assert [(letter["original"], letter["encoding"]) for letter in letters(door, 1)] == [("//4=", "base64")]
+
+
+def test_a_long_original_is_shown_in_part(door: Door) -> None:
+    append_raw(door, b"x" * 100_000)
+    (letter,) = letters(door, 1)
+    assert letter["truncated"] is True
+    assert len(letter["original"]) < 100_000
+
+
+def test_a_named_letter_is_replayed_and_marked(door: Door) -> None:
+    append_raw(door, b"first")
+    (letter,) = letters(door, 1)
+    answer = door.http.post("/dead-letters/replay", json={"ids": [letter["id"], 10**15]})
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {"replayed": 1, "missing": [10**15]}
+    again = letters(door, 2)
+    assert [item["original"] for item in again] == ["first", "first"]
+    assert [item["replayed_at"] is None for item in again] == [True, False]
+
+
+def test_all_replays_what_was_never_replayed(door: Door) -> None:
+    for value in (b"one", b"two", b"three"):
+        append_raw(door, value)
+    letters(door, 3)
+    assert door.http.post("/dead-letters/replay", json={"all": True}).json() == {"replayed": 3, "missing": []}
+
+
+def test_another_tenants_letter_cannot_be_replayed(door: Door, other_door: Door) -> None:
+    append_raw(door, b"mine")
+    (letter,) = letters(door, 1)
+    answer = other_door.http.post("/dead-letters/replay", json={"ids": [letter["id"]]})
+    assert answer.json() == {"replayed": 0, "missing": [letter["id"]]}
+    assert other_door.http.post("/dead-letters/replay", json={"all": True}).json()["replayed"] == 0
+
+
+def test_letters_come_in_pages(door: Door) -> None:
+    for number in range(5):
+        append_raw(door, f"no {number}".encode())
+    whole = letters(door, 5)
+    first = door.http.get("/dead-letters", params={"limit": 3}).json()
+    second = door.http.get("/dead-letters", params={"limit": 3, "cursor": first["next_cursor"]}).json()
+    assert first["items"] + second["items"] == whole
+    assert second["next_cursor"] is None

@@ -1,0 +1,67 @@
+"""What operators see: probes, metrics, documents, correlation."""
+
+import httpx
+import pytest
+
+from lily.model.schemas import SCHEMAS
+from tests.conftest import Stack
+from tests.contract.door import Door, table
+
+
+@pytest.mark.parametrize("probe", ["live", "ready"])
+def test_probes_answer(stack: Stack, probe: str) -> None:
+    assert httpx.get(f"{stack.url}/health/{probe}", timeout=30).json() == {"status": "ok"}
+
+
+def test_metrics_count_and_name_no_tenant(door: Door) -> None:
+    door.ingest("shop.orders")
+    text = door.http.get("/metrics").text
+    for family in (
+        'lily_http_request_seconds_count{method="POST",route="/ingest-metadata",status="200"}',
+        "lily_events_accepted_total",
+        "lily_event_bytes_total",
+        "lily_log_unconfirmed_events",
+        'lily_log_lag_events{topic="asset-ingestion-events"}',
+        "lily_outbox_backlog_batches",
+        "lily_dead_letters",
+    ):
+        assert family in text
+    assert door.tenant not in text
+    described = [line.split(" ")[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert len(described) == len(set(described))
+
+
+def test_a_correlation_id_is_kept_if_it_is_one_and_made_if_not(door: Door) -> None:
+    assert door.http.get("/metadata", headers={"X-Correlation-Id": "mine-7"}).headers["x-correlation-id"] == "mine-7"
+    for unusable in ("", "x" * 65, "grün"):
+        answer = door.http.get("/metadata", headers={b"X-Correlation-Id": unusable.encode()})
+        assert answer.headers["x-correlation-id"] not in {"", unusable}
+    assert door.http.get("/nowhere").headers["x-correlation-id"]
+    assert httpx.get(f"{door.stack.url}/metadata", timeout=30).headers["x-correlation-id"]
+
+
+def test_a_plain_read_has_the_headers_of_any_other(door: Door) -> None:
+    """By id it is answered before the framework, by name within it; nobody can tell."""
+    asset_id = door.ingest("shop.orders")
+    fast, usual = door.http.get(f"/metadata/{asset_id}"), door.http.get("/metadata/shop.orders")
+    assert fast.content == usual.content
+    assert fast.headers.keys() == usual.headers.keys()
+    assert fast.headers["content-type"] == usual.headers["content-type"]
+
+
+def test_schemas_are_published(door: Door) -> None:
+    assert door.http.get("/schemas").json() == SCHEMAS
+    assert door.http.get("/schemas/asset-event").json()["title"] == "asset-event"
+    assert door.http.get("/schemas/nothing").status_code == 404
+
+
+def test_the_documentation_lists_every_call_even_without_its_scripts(stack: Stack) -> None:
+    page = httpx.get(f"{stack.url}/docs", timeout=30).text
+    for path in httpx.get(f"{stack.url}/openapi.json", timeout=30).json()["paths"]:
+        assert path in page
+
+
+def test_an_answer_says_nothing_about_the_inside(door: Door) -> None:
+    answer = door.http.post("/ingest-metadata", json=table("x", free=[{"a": "\ud7ff"}]))
+    assert "server" not in answer.headers
+    assert "Traceback" not in door.http.get("/metadata/%F0%28%8C%28").text

@@ -1,0 +1,122 @@
+"""What must be true of a catalogue whatever happened to the processes that made it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import orjson
+
+from lily.model import ids
+from lily.model.assets import DELETED, LAYERS, PARENT_ID, TYPE
+from lily.model.clock import stamp
+from lily.model.events import AssetEvent
+from lily.model.layers import TAGS
+from lily.model.records import Record
+from tests import oracle
+from tests.faults.evidence import Asset, Evidence
+
+Problem = tuple[str, str]
+_OWN_NAMES = {TYPE: "entity_type", DELETED: "deleted"}
+
+
+def problems(evidence: Evidence, events: Iterable[AssetEvent]) -> Iterator[Problem]:
+    yield from _differs_from_oracle(evidence, events)
+    yield from _mixes_tenants(evidence)
+    yield from _has_an_odd_history(evidence)
+    yield from _was_not_published(evidence)
+    yield from _has_letters_from_nowhere(evidence)
+
+
+def _differs_from_oracle(evidence: Evidence, events: Iterable[AssetEvent]) -> Iterator[Problem]:
+    expected = oracle.catalogue(events)
+    found = {(asset.tenant, asset.qualified_name): _told(asset) for asset in evidence.assets.values()}
+    for key in expected.keys() | found.keys():
+        if expected.get(key) != found.get(key):
+            yield "the catalogue is not the oracle's", f"{key}: {found.get(key)} instead of {expected.get(key)}"
+
+
+def _told(asset: Asset) -> dict[str, Any]:
+    """An asset as the oracle tells it."""
+    told: dict[str, Any] = {"created_at": stamp(asset.created_at), "updated_at": stamp(asset.updated_at)}
+    for name, layer in asset.layers.items():
+        told[name] = {_OWN_NAMES.get(key, key): value for key, value in layer.fields.items() if key != PARENT_ID}
+        if TAGS in layer.fields:
+            told[name][TAGS] = set(layer.fields[TAGS])
+    return told
+
+
+def _mixes_tenants(evidence: Evidence) -> Iterator[Problem]:
+    for asset in evidence.assets.values():
+        if asset.id != ids.asset_id(asset.tenant, asset.qualified_name):
+            yield "an asset is in another tenant than its own", f"{asset.tenant} {asset.id} {asset.qualified_name}"
+    for change in evidence.changes:
+        if str(change.asset_id) != ids.asset_id(change.tenant_id, change.qualified_name):
+            yield "a change is in another tenant than its asset", str(change)
+    tenant_of = {f"change-{change.position}": change.tenant_id for change in evidence.changes}
+    for record in evidence.published:
+        event = orjson.loads(record.value or b"")
+        if event["tenantid"] != tenant_of.get(event["id"], event["tenantid"]):
+            yield "a change was published for another tenant", str(record)
+
+
+def _has_an_odd_history(evidence: Evidence) -> Iterator[Problem]:
+    """Versions count 1, 2, 3 …; each change begins where the one before has ended; the last is what there is now."""
+    histories: dict[str, list[Any]] = defaultdict(list)
+    for change in evidence.changes:
+        histories[str(change.asset_id)].append(change)
+        if change.before == change.after:
+            yield "a change changed nothing", str(change)
+    for asset in evidence.assets.values():
+        history = histories.pop(asset.id, [])
+        versions = [change.version for change in history]
+        if versions != list(range(1, asset.version + 1)):
+            yield "the versions of an asset have gaps or repeats", f"{asset.id} at {asset.version}: {versions}"
+        yield from _breaks(asset, history)
+    for asset_id, history in histories.items():
+        yield "there are changes of an asset that is not there", f"{asset_id}: {history[0]}"
+
+
+def _breaks(asset: Asset, history: list[Any]) -> Iterator[Problem]:
+    for layer in LAYERS:
+        steps = [change for change in history if change.layer == layer]
+        if steps and steps[0].before is not None:
+            yield "the first change of a layer does not begin with nothing", str(steps[0])
+        for earlier, later in pairwise(steps):
+            if later.before != earlier.after:
+                yield "a change does not begin where the one before ended", f"{earlier} then {later}"
+        now = asset.layers[layer].fields if layer in asset.layers else None
+        if now != (steps[-1].after if steps else None):
+            yield "the last change of a layer is not what it holds", f"{asset.id} {layer}: {now}"
+
+
+def _was_not_published(evidence: Evidence) -> Iterator[Problem]:
+    changes = {f"change-{change.position}" for change in evidence.changes}
+    letters = {f"dead-letter-{letter.id}" for letter in evidence.letters.values()}
+    sides = (("change", changes, evidence.published), ("dead letter", letters, evidence.buried))
+    for what, committed, records in sides:
+        told = _ids(records).keys()
+        for missing in sorted(committed - told):
+            yield f"a {what} was never published", missing
+        for invented in sorted(told - committed):
+            yield f"a {what} was published that was never committed", invented
+
+
+def _has_letters_from_nowhere(evidence: Evidence) -> Iterator[Problem]:
+    spots = {(record.partition, record.offset) for record in evidence.log}
+    for spot, letter in evidence.letters.items():
+        if spot not in spots or not letter.errors:
+            yield "a dead letter has no cause or no place in the log", str(letter)
+    for partition, applied in evidence.applied.items():
+        ends = 1 + max((record.offset for record in evidence.log if record.partition == partition), default=-1)
+        if applied != ends:
+            yield "the applied position is not the end of the log", f"{partition}: {applied} of {ends}"
+
+
+def _ids(records: Iterable[Record]) -> Counter[str]:
+    return Counter(orjson.loads(record.value or b"")["id"] for record in records)
+
+
+def repeats(records: Iterable[Record]) -> int:
+    """How many events were published more than once: allowed, and worth knowing."""
+    return sum(count - 1 for count in _ids(records).values())

@@ -1,0 +1,78 @@
+"""The processes of a stack that can be killed, and how each is found. What is not there yet is None."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import psutil  # type: ignore[import-untyped]
+import psycopg
+
+from tests.faults.own_stack import OwnStack
+
+Find = Callable[[OwnStack], int | None]
+
+
+def driver(stack: OwnStack) -> int | None:
+    """Only once it is warm: killed again and again while it starts, it would never work and nothing would be tested."""
+    pipeline = stack.part("pipeline")
+    return pipeline.running.pid if pipeline.state == "healthy" else None
+
+
+def jvm(stack: OwnStack) -> int | None:
+    return next(iter(_children(driver(stack), "java")), None)
+
+
+def spark_daemon(stack: OwnStack) -> int | None:
+    """The process that Spark forks its Python workers from; it works before the pipeline is warm."""
+    (java,) = _children(stack.part("pipeline").running.pid, "java")[:1] or (None,)
+    return next(iter(_children(java, "python")), None)
+
+
+def spark_worker(stack: OwnStack) -> int | None:
+    return next(iter(_children(spark_daemon(stack), "python")), None)
+
+
+def backend(stack: OwnStack) -> int | None:
+    """PostgreSQL's process for a connection of the pipeline. Its death makes PostgreSQL start all over."""
+    try:
+        with psycopg.connect(stack.database, connect_timeout=2) as connection:
+            found = connection.execute(
+                "select pid from pg_stat_activity where application_name = 'lily-pipeline' order by backend_start desc"
+            ).fetchone()
+    except psycopg.OperationalError:
+        return None
+    return int(found[0]) if found else None
+
+
+def _part(name: str) -> Find:
+    return lambda stack: stack.part(name).running.pid or None
+
+
+VICTIMS: Final[Mapping[str, Find]] = {
+    "pipeline driver": driver,
+    "pipeline JVM": jvm,
+    "Spark daemon": spark_daemon,
+    "Spark worker": spark_worker,
+    "API": _part("api"),
+    "Kafka": _part("kafka"),
+    "PostgreSQL": _part("postgres"),
+    "PostgreSQL backend": backend,
+    "relay": _part("worker"),
+}
+# The supervised part whose new process shows that the stack has recovered from a kill; the others leave their part
+# alive, and only its work shows it.
+PART_OF: Final[Mapping[str, str]] = {
+    "pipeline driver": "pipeline",
+    "pipeline JVM": "pipeline",
+    "API": "api",
+    "Kafka": "kafka",
+    "PostgreSQL": "postgres",
+    "relay": "worker",
+}
+
+
+def _children(pid: int | None, name: str) -> list[int]:
+    try:
+        children = psutil.Process(pid).children() if pid else []
+        return [child.pid for child in children if child.name().startswith(name)]
+    except psutil.NoSuchProcess:
+        return []

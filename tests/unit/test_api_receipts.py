@@ -1,0 +1,42 @@
+"""Receipts tell the truth about an event without remembering what it said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.api import opaque
+from lily.api.receipts import Receipt, Stated, standing, unseal
+from lily.bus.producer import Position
+from lily.model.events import AssetEvent
+from lily.model.layers import Layer, holds, merge
+from tests.strategies import events
+
+
+@given(st.lists(events(), min_size=1, max_size=6))
+def test_counting_what_stands_is_the_same_as_comparing_it(stated: list[AssetEvent]) -> None:
+    layers: dict[tuple[str, str], Layer] = {}
+    for event in stated:
+        at = (event.statement.layer, event.asset_id)
+        layers[at] = merge(layers[at], event.layer()) if at in layers else event.layer()
+    for event in stated:
+        layer = layers[event.statement.layer, event.asset_id]
+        counted = standing(layer, event.clock) == standing(event.layer(), event.clock)
+        assert counted == holds(layer, event.layer())
+
+
+@given(events())
+def test_a_receipt_survives_the_way_there_and_back(event: AssetEvent) -> None:
+    receipt = Receipt((Position("topic", 3, 77),), Stated.by(event))
+    assert unseal(receipt.seal("tenant"), "tenant") == receipt
+
+
+def test_a_receipt_of_another_tenant_is_none() -> None:
+    sealed = Receipt((Position("topic", 0, 1),)).seal("mine")
+    with pytest.raises(ValueError, match="something else"):
+        unseal(sealed, "theirs")
+
+
+@given(st.text(max_size=40))
+def test_no_text_is_taken_for_one_of_ours(text: str) -> None:
+    with pytest.raises(ValueError, match="ours|something else"):
+        opaque.unseal(text, "cursor")

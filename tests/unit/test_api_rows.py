@@ -1,0 +1,82 @@
+"""Bulk bodies are split into the same rows however they arrive."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.api.bulk.array import Array
+from lily.api.bulk.rows import Lines, Piece, Splitter
+from lily.model.errors import Problem
+
+LIMIT = 200
+TEXT = st.text(alphabet=st.sampled_from('ab"\\[]{},:\n\té😀'), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.integers(-9, 9) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def split(splitter: Splitter, body: bytes, cuts: list[int]) -> list[Piece]:
+    edges = [0, *sorted(cut % (len(body) + 1) for cut in cuts), len(body)]
+    pieces: list[Piece] = []
+    for start, end in zip(edges, edges[1:], strict=False):
+        pieces += splitter.feed(body[start:end])
+    return [*pieces, *splitter.finish()]
+
+
+def outcome(piece: Piece) -> Any:
+    return piece.code if isinstance(piece, Problem) else orjson.loads(piece)
+
+
+@given(st.lists(VALUES, max_size=8), st.lists(st.integers(0, 5000), max_size=12), st.booleans())
+def test_any_array_cut_anywhere_gives_its_elements(values: list[Any], cuts: list[int], pretty: bool) -> None:
+    body = orjson.dumps(values, option=orjson.OPT_INDENT_2 if pretty else None)
+    expected = ["TOO_LARGE" if len(orjson.dumps(value)) > LIMIT else value for value in values]
+    found = [outcome(piece) for piece in split(Array(LIMIT if not pretty else 10**6), body, cuts)]
+    assert found == (values if pretty else expected)
+
+
+@given(st.lists(VALUES, max_size=8), st.lists(st.integers(0, 5000), max_size=12))
+def test_any_lines_cut_anywhere_give_their_rows(values: list[Any], cuts: list[int]) -> None:
+    rows = [orjson.dumps(value) for value in values]
+    expected = ["TOO_LARGE" if len(row) > LIMIT else value for row, value in zip(rows, values, strict=True)]
+    assert [outcome(piece) for piece in split(Lines(LIMIT), b"\n".join(rows), cuts)] == expected
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
+def test_no_bytes_break_a_splitter_and_no_cut_changes_what_it_finds(body: bytes, cuts: list[int]) -> None:
+    makers: list[Callable[[], Splitter]] = [lambda: Array(20), lambda: Lines(20)]
+    for make in makers:
+        assert split(make(), body, cuts) == split(make(), body, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"[]", []),
+        (b" [ 1 , 2 ] \n", [b"1", b"2"]),
+        (b"[,1]", ["MALFORMED_JSON", b"1"]),
+        (b"[1,]", [b"1", "MALFORMED_JSON"]),
+        (b"[1] 2", [b"1", "MALFORMED_JSON"]),
+        (b"[1", ["MALFORMED_JSON"]),
+        (b"", ["MALFORMED_JSON"]),
+        (b"{}", ["MALFORMED_JSON"]),
+        (b'[{"a":1],{"b":2}]', [b'{"a":1]', b'{"b":2}']),
+    ],
+)
+def test_what_is_not_quite_an_array(body: bytes, expected: list[Any]) -> None:
+    found = split(Array(LIMIT), body, [])
+    assert [piece.code if isinstance(piece, Problem) else piece for piece in found] == expected
+
+
+def test_a_row_that_is_too_long_is_not_kept_while_it_lasts() -> None:
+    splitter = Lines(10)
+    for _ in range(1000):
+        assert list(splitter.feed(b"x" * 1000)) == []
+    found = list(splitter.feed(b"\n1\n"))
+    assert [outcome(piece) for piece in found] == ["TOO_LARGE", 1]

@@ -1,0 +1,265 @@
+"""Both clients, against a real server that misbehaves: one suite over the two."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from lily.client import (
+    AsyncLily,
+    Lily,
+    LilyApiError,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    Refused,
+    Retry,
+    Unavailable,
+    Unexpected,
+)
+from lily.client.retry import Attempts
+from lily.model.errors import Problem, Terminal, Transient
+from tests.badserver import Action, BadServer, Reply, bad_server, cut, drop
+
+QUICK = Retry(attempts=4, seconds=20, first_pause=0.001, longest_pause=0.01)
+ACCEPTED = Reply(202, {"status": "success", "metadata_id": "1"}, {"Lily-Receipt": "r"})
+ASSET = {
+    "metadata_id": "1",
+    "entity_type": "table",
+    "attributes": {"name": "orders", "qualified_name": "shop.public.orders", "tags": [], "business_terms": []},
+    "tags": {name: [] for name in ("source", "enriched", "user", "propagated", "inherited", "effective")},
+    "at_risk": [],
+    "tenant_id": "default",
+    "version": 1,
+    "is_deleted": False,
+    "created_at": "2026-11-15T08:00:00.000000Z",
+    "updated_at": "2026-11-15T08:00:00.000000Z",
+    "fresh_as_of": "2026-11-15T08:00:00.000000Z",
+    "a_field_of_tomorrow": True,
+}
+
+Use = Callable[[Any], Any]
+Play = Callable[[Use], Any]
+
+
+def errors(code: str) -> dict[str, Any]:
+    return {"errors": [{"code": code, "description": "what to do", "entity": "thing"}]}
+
+
+@pytest.fixture
+def server() -> Iterator[BadServer]:
+    with bad_server() as served:
+        yield served
+
+
+@pytest.fixture(params=["sync", "async"])
+def play(request: pytest.FixtureRequest, server: BadServer) -> Play:
+    """Uses a client of either kind; iterators come back as lists."""
+
+    def with_sync(use: Use) -> Any:
+        with Lily(server.url, "secret", retry=QUICK) as lily:
+            result = use(lily)
+            return list(result) if isinstance(result, Iterator) else result
+
+    async def with_async(use: Use) -> Any:
+        async with AsyncLily(server.url, "secret", retry=QUICK) as lily:
+            result = use(lily)
+            return [item async for item in result] if isinstance(result, AsyncIterator) else await result
+
+    return with_sync if request.param == "sync" else lambda use: asyncio.run(with_async(use))
+
+
+def test_a_write_carries_the_token_the_statement_and_the_wait(server: BadServer, play: Play) -> None:
+    server.will(Reply(200, {"status": "success", "metadata_id": "1", "superseded": True}, {"Lily-Receipt": "r"}))
+    receipt = play(lambda lily: lily.ingest("table", {"name": "orders"}, wait=5))
+    asked = server.asked[0]
+    assert (asked.method, asked.path) == ("POST", "/ingest-metadata")
+    assert asked.headers["authorization"] == "Bearer secret"
+    assert asked.headers["prefer"] == "wait=5"
+    body = orjson.loads(asked.body)
+    assert (body["entity_type"], body["attributes"]) == ("table", {"name": "orders"})
+    assert (receipt.metadata_id, receipt.superseded, receipt.readable, receipt.receipt) == ("1", True, True, "r")
+
+
+def test_a_write_that_does_not_wait_is_accepted_and_not_yet_readable(server: BadServer, play: Play) -> None:
+    server.will(ACCEPTED)
+    receipt = play(lambda lily: lily.ingest("table", {"name": "orders"}))
+    assert "prefer" not in server.asked[0].headers
+    assert (receipt.superseded, receipt.readable) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Reply(503, errors("UNAVAILABLE"), {"Retry-After": "0"}),
+        Reply(429, errors("LOG_FULL"), {"Retry-After": "0"}),
+        Reply(503, b"<html>no upstream</html>"),
+        Reply(502, b""),
+        drop,
+        cut,
+    ],
+    ids=["503", "429", "503-of-a-proxy", "502", "dropped", "cut"],
+)
+def test_what_may_pass_is_tried_again_with_the_very_same_statement(
+    server: BadServer, play: Play, failure: Action
+) -> None:
+    server.will(failure, failure, ACCEPTED)
+    assert play(lambda lily: lily.ingest("table", {"name": "orders"})).metadata_id == "1"
+    assert len(server.asked) == 3
+    assert len({asked.body for asked in server.asked}) == 1, "a retry with a new time would be a newer statement"
+    assert orjson.loads(server.asked[0].body)["time"].endswith("Z")
+
+
+def test_attempts_are_bounded(server: BadServer, play: Play) -> None:
+    server.will(Reply(503, errors("UNAVAILABLE"), {"Retry-After": "0"}))
+    with pytest.raises(Unavailable) as caught:
+        play(lambda lily: lily.get("shop"))
+    assert len(server.asked) == QUICK.attempts
+    assert (caught.value.status, caught.value.problems) == (503, (Problem("UNAVAILABLE", "what to do", "thing"),))
+
+
+def test_a_retry_after_beyond_our_patience_is_not_waited_for(server: BadServer, play: Play) -> None:
+    server.will(Reply(429, errors("LOG_FULL"), {"Retry-After": "3000"}))
+    with pytest.raises(Unavailable):
+        play(lambda lily: lily.get("shop"))
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Refused),
+        (401, NotAuthenticated),
+        (403, NotAllowed),
+        (404, NotFound),
+        (405, Refused),
+        (409, Refused),
+        (412, Refused),
+        (413, Refused),
+        (415, Refused),
+        (422, Refused),
+        (500, Unexpected),
+    ],
+)
+def test_what_cannot_pass_is_raised_at_once_in_the_words_of_the_server(
+    server: BadServer, play: Play, status: int, kind: type[LilyApiError]
+) -> None:
+    server.will(Reply(status, errors("SOME_CODE")))
+    with pytest.raises(kind, match=r"SOME_CODE: what to do \(thing\)") as caught:
+        play(lambda lily: lily.get("shop"))
+    assert isinstance(caught.value, Terminal)
+    assert (caught.value.status, len(server.asked)) == (status, 1)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[]", b"null", b'{"errors": 7}', b'{"errors": [7]}', b'{"errors": [{}]}']
+)
+def test_an_error_that_is_not_in_lilys_words_keeps_its_meaning(server: BadServer, play: Play, body: bytes) -> None:
+    server.will(Reply(404, body))
+    with pytest.raises(NotFound, match="404 Not Found"):
+        play(lambda lily: lily.get("shop"))
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"tags": 3}', b'{"metadata_id": "1"'])
+def test_an_answer_that_is_none_of_lilys_is_unexpected(server: BadServer, play: Play, body: bytes) -> None:
+    server.will(Reply(200, body))
+    with pytest.raises(Unexpected, match="GET /metadata/by-name"):
+        play(lambda lily: lily.get("shop"))
+
+
+@pytest.mark.parametrize("client", [Lily, AsyncLily])
+def test_where_nothing_listens_the_message_says_so(client: type[Lily] | type[AsyncLily]) -> None:
+    with bad_server() as gone:
+        pass
+
+    async def ask() -> None:
+        if client is Lily:
+            with Lily(gone.url, "secret", retry=QUICK) as lily:
+                lily.get("shop")
+        async with AsyncLily(gone.url, "secret", retry=QUICK) as other:
+            await other.get("shop")
+
+    with pytest.raises(Unavailable, match="Is Lily running there") as caught:
+        asyncio.run(ask())
+    assert isinstance(caught.value, Transient)
+    assert caught.value.status == 0
+
+
+def test_a_name_goes_into_the_query_and_an_id_into_the_path(server: BadServer, play: Play) -> None:
+    server.will(Reply(200, ASSET))
+    asset = play(lambda lily: lily.get("s3://lake/a b/ü&q=1"))
+    play(lambda lily: lily.get("b47d3178-f1b6-802c-992d-c32bf1cc4504"))
+    assert server.asked[0].params == {"qualified_name": "s3://lake/a b/ü&q=1"}
+    assert server.asked[1].path == "/metadata/b47d3178-f1b6-802c-992d-c32bf1cc4504"
+    assert (asset.name, asset.qualified_name, asset.tags.effective) == ("orders", "shop.public.orders", [])
+
+
+def test_all_pages_of_a_search_are_followed(server: BadServer, play: Play) -> None:
+    pages = [[ASSET, ASSET], [], [ASSET]]
+    cursors: list[str | None] = ["one", "two", None]
+    server.will(*(Reply(200, {"items": p, "next_cursor": c}) for p, c in zip(pages, cursors, strict=True)))
+    assert len(play(lambda lily: lily.find("orders", tag="PII", include_deleted=True, page_size=2))) == 3
+    assert server.asked[0].params == {"q": "orders", "tag": "PII", "include_deleted": "true", "limit": "2"}
+    assert [asked.params.get("cursor") for asked in server.asked] == [None, "one", "two"]
+
+
+def test_every_other_call_asks_as_the_contract_says(server: BadServer, play: Play) -> None:
+    server.will(ACCEPTED)
+    play(lambda lily: lily.update("shop", {"owner": None}, wait=3))
+    play(lambda lily: lily.delete("shop"))
+    play(lambda lily: lily.restore("a/b"))
+    play(lambda lily: lily.add_tag("shop", "PII"))
+    play(lambda lily: lily.remove_tag("shop", "a/b c"))
+    assert [(asked.method, asked.path, asked.body) for asked in server.asked] == [
+        ("PUT", "/metadata/by-name", b'{"attributes":{"owner":null}}'),
+        ("DELETE", "/metadata/by-name", b""),
+        ("POST", "/metadata/a%2Fb/restore", b""),
+        ("POST", "/metadata/shop/tags", b'{"tag":"PII"}'),
+        ("DELETE", "/metadata/shop/tags/a%2Fb%20c", b""),
+    ]
+
+
+def test_dead_letters_are_replayed_by_name_or_all(server: BadServer, play: Play) -> None:
+    server.will(Reply(200, {"replayed": 2, "missing": [9]}))
+    assert play(lambda lily: lily.replay([1, 9])).missing == [9]
+    assert play(lambda lily: lily.replay()).replayed == 2
+    assert [asked.body for asked in server.asked] == [b'{"ids":[1,9]}', b'{"all":true}']
+
+
+def test_health_is_asked_once_and_not_ready_is_an_answer(server: BadServer, play: Play) -> None:
+    server.will(Reply(503, errors("NOT_READY"), {"Retry-After": "1"}))
+    health = play(lambda lily: lily.health())
+    assert (health.ready, [problem.code for problem in health.problems]) == (False, ["NOT_READY"])
+    assert len(server.asked) == 1
+
+
+def test_a_time_without_a_zone_and_what_no_json_can_say_are_refused_here(server: BadServer, play: Play) -> None:
+    server.will(ACCEPTED)
+    with pytest.raises(Refused, match="INVALID_TIME"):
+        play(lambda lily: lily.ingest("table", {"name": "x"}, time=datetime(2026, 1, 1)))  # noqa: DTZ001
+    with pytest.raises(Refused, match="INVALID_TYPE"):
+        play(lambda lily: lily.ingest("table", {"name": {1, 2}}))
+    assert server.asked == []
+    play(lambda lily: lily.ingest("table", {"name": "x"}, time=datetime(2026, 1, 1, tzinfo=UTC)))
+    assert orjson.loads(server.asked[0].body)["time"] == "2026-01-01T00:00:00.000000Z"
+
+
+def test_pauses_grow_and_never_undercut_what_the_server_asks_for() -> None:
+    attempts = Attempts(Retry(attempts=9, seconds=1000, first_pause=1, longest_pause=4))
+    pauses = [attempts.pause_after(Unavailable(503, [])) for _ in range(4)]
+    assert all(low <= pause <= 2 * low for pause, low in zip(pauses, (0.5, 1, 2, 2), strict=True))
+    assert attempts.pause_after(Unavailable(503, [], retry_after=7)) >= 7
+
+
+def test_both_clients_offer_the_same_calls_with_the_same_signatures() -> None:
+    def calls(client: type) -> dict[str, list[str]]:
+        named = {name: getattr(client, name) for name in vars(client) if not name.startswith("_")}
+        methods = {name: method for name, method in named.items() if callable(method)}
+        return {name: list(inspect.signature(method).parameters) for name, method in methods.items()}
+
+    assert calls(Lily) == calls(AsyncLily)
+    assert list(inspect.signature(Lily.get).parameters) == ["self", "id_or_name"]
