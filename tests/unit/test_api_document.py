@@ -1,11 +1,47 @@
-"""The OpenAPI document says what every call can answer, before anything is running."""
+"""The published documents: what every call can answer, and what events and bodies look like."""
+
+from datetime import UTC, datetime
 
 import jsonschema_rs
 import pytest
+from hypothesis import given
 
-from lily.api.documents import PUBLIC
+from lily.api.documents import ERRORS, PUBLIC
 from lily.api.server import build
+from lily.model.events import AssetEvent
 from lily.model.schemas import SCHEMAS
 from lily.relay import change_event
 from lily.settings import Limits, Settings
 from lily.store.postgres.outbox import Change
+from tests.strategies import events
+
+STATED = jsonschema_rs.validator_for(SCHEMAS["asset-event"])
+
+
+def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
+    document = build(Settings(limits=Limits(page=7))).openapi()
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert operation["responses"].keys() >= {str(status) for status in ERRORS}
+            assert bool(operation["security"]) == (path not in PUBLIC)
+            assert operation["description"]
+            limits = [given["schema"] for given in operation.get("parameters", ()) if given["name"] == "limit"]
+            assert all(limit["maximum"] == 7 for limit in limits)
+
+
+@given(events())
+def test_every_legal_event_fits_its_schema(event: AssetEvent) -> None:
+    STATED.validate(event.as_cloudevent())
+
+
+def test_a_change_event_fits_its_schema() -> None:
+    cause = {"id": "e", "time": "2026-01-01T00:00:00.000000Z", "by": "me"}
+    after = {"$type": "table", "tags": {"pii": "PII"}}
+    asset_id = "0b1c2d3e-0000-8000-8000-000000000000"
+    change = Change(7, "t", asset_id, "a.b", "table", "source", 1, None, after, [cause], datetime.now(UTC))
+    jsonschema_rs.validator_for(SCHEMAS["change-event"]).validate(change_event(change))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_is_one(name: str) -> None:
+    jsonschema_rs.meta.validate(SCHEMAS[name])

@@ -16,7 +16,8 @@ from lily.model.errors import LilyError, Terminal
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
 CALM = 60.0  # after so long in health, an earlier failure says nothing about the next one
-SICK = 60.0  # how long a living process may fail its probe before it is replaced
+SICK = 60.0  # how long a process that was well may fail its probe before it is replaced
+SLOW = 180.0  # how long one may take to be well at all: a cold Spark on a busy machine needs more than a minute
 HOPELESS = 3  # a part that failed so often in a row at the first start will not get better by itself
 EAGER, EASY = 0.1, 2.0  # seconds between probes while starting, and afterwards
 
@@ -136,8 +137,9 @@ class Supervised:
     def _is_sick(self, now: float) -> None:
         if self.healthy:
             self.record.state = "unhealthy"
-        if now - self._last_well > SICK:
-            self.record.detail = f"did not answer for {SICK:.0f} seconds"
+        patience = SICK if self._well_since else SLOW
+        if now - self._last_well > patience:
+            self.record.detail = f"did not answer for {patience:.0f} seconds"
             self._end_process(now, self.part.grace)
 
     def _end_process(self, now: float, grace: float) -> None:

@@ -75,7 +75,7 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     attributes = _attributes(checker, data.get("attributes"))
     tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in {"tag", "untag"} else None
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
-    if layer == "source" and attributes.get("name") is None:
+    if layer == "source" and _states_no_name(data):
         checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
     if layer != "source" and operation == "upsert" and not attributes:
         checker.refuse("MISSING_FIELD", "attributes must name at least one attribute to change", "attributes")
@@ -159,6 +159,11 @@ def _qualified_name(
     if name and len(composed.encode()) > MAX_QUALIFIED_NAME:
         checker.refuse("TOO_LONG", "the composed qualified_name is too long; give a shorter one", "qualified_name")
     return composed
+
+
+def _states_no_name(data: Mapping[str, Any]) -> bool:
+    stated = data.get("attributes")
+    return not isinstance(stated, Mapping) or stated.get("name") is None
 
 
 def _refuse_own_parent(tenant: str, qualified_name: str, attributes: Mapping[str, Any]) -> None:

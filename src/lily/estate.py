@@ -1,0 +1,119 @@
+"""A realistic metadata estate of any size, the same for the same seed, streamed: for demos, tests and benchmarks.
+
+One asset in ten is structure (databases, schemas, tables, dashboards), nine are columns and the fields of dashboards.
+Parents come before their children, and what is derived comes after what it is derived from.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+from random import Random
+from typing import Any
+
+SCHEMAS_PER_DATABASE = 10
+TABLES_PER_SCHEMA = 40
+TABLES_PER_DASHBOARD = 10
+_DATABASES = ("shop", "billing", "support", "logistics", "marketing", "analytics", "finance", "people")
+_SCHEMAS = ("public", "raw", "staging", "core", "marts", "archive", "reporting", "audit", "reference", "sandbox")
+_THINGS = (
+    "orders",
+    "customers",
+    "payments",
+    "shipments",
+    "tickets",
+    "products",
+    "sessions",
+    "invoices",
+    "employees",
+    "visits",
+)
+_OWNERS = ("alice", "bruno", "chen", "dana", "emeka", "farah", "gustav", "hana")
+_TERMS = ("Billing", "Sales", "Logistics", "Customer", "Workforce", "Product")
+_COLUMNS = (
+    ("id", "bigint", None),
+    ("created_at", "timestamp", None),
+    ("updated_at", "timestamp", None),
+    ("email", "varchar(320)", "PII"),
+    ("full_name", "varchar(200)", "PII"),
+    ("phone", "varchar(32)", "PII"),
+    ("birth_date", "date", "GDPR"),
+    ("amount", "numeric(12,2)", None),
+    ("currency", "char(3)", None),
+    ("status", "varchar(16)", None),
+    ("country", "char(2)", None),
+    ("quantity", "integer", None),
+    ("is_active", "boolean", None),
+    ("score", "double precision", None),
+    ("payload", "jsonb", None),
+)
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estate:
+    """`assets` ingest bodies, exactly as many, from `events()`; the lineage among them from `edges()`."""
+
+    assets: int
+    seed: int = 0
+
+    def events(self) -> Iterator[Event]:
+        return islice(self._all(), self.assets)
+
+    def edges(self) -> Iterator[Event]:
+        """`{from, to, relationship_type}`: tables derived from tables of the schema before, used in dashboards."""
+        last_table = ""
+        for event in self.events():
+            name = event["attributes"]["qualified_name"]
+            if event["entity_type"] == "table":
+                if last_table and self._random("edge", name).random() < 0.7:
+                    yield {"from": last_table, "to": name, "relationship_type": "derived-from"}
+                last_table = name
+            elif event["entity_type"] == "dashboard":
+                yield {"from": last_table, "to": name, "relationship_type": "used-in"}
+
+    def _all(self) -> Iterator[Event]:
+        for number in count():
+            database = f"{_DATABASES[number % len(_DATABASES)]}{number // len(_DATABASES) or ''}"
+            yield _asset("database", database, None, self._random(database))
+            for schema in _SCHEMAS[:SCHEMAS_PER_DATABASE]:
+                yield from self._schema(database, f"{database}.{schema}")
+
+    def _schema(self, database: str, schema: str) -> Iterator[Event]:
+        yield _asset("schema", schema, database, self._random(schema))
+        for number in range(TABLES_PER_SCHEMA):
+            table = f"{schema}.{_THINGS[number % len(_THINGS)]}_{number}"
+            yield from self._table(table, schema, database)
+            if number % TABLES_PER_DASHBOARD == TABLES_PER_DASHBOARD - 1:
+                yield from self._dashboard(f"{schema}.dashboard_{number}", schema, database)
+
+    def _table(self, table: str, schema: str, database: str) -> Iterator[Event]:
+        random = self._random(table)
+        yield _asset("table", table, schema, random, data_source=database, rows=random.randrange(10**7))
+        for position in range(random.randint(6, 13)):
+            kind, data_type, tag = _COLUMNS[random.randrange(len(_COLUMNS))]
+            tags = {"tags": [tag]} if tag and random.random() < 0.3 else {}
+            name = f"{table}.{kind}_{position}"
+            yield _asset("column", name, table, random, data_type=data_type, position=position, **tags)
+
+    def _dashboard(self, dashboard: str, schema: str, database: str) -> Iterator[Event]:
+        random = self._random(dashboard)
+        yield _asset("dashboard", dashboard, schema, random, data_source=database)
+        for position in range(random.randint(6, 13)):
+            yield _asset("field", f"{dashboard}.field_{position}", dashboard, random, position=position)
+
+    def _random(self, *place: object) -> Random:
+        """Each asset's chances depend on its place only, so an estate is a prefix of any larger one."""
+        return Random(f"{self.seed}/{'/'.join(map(str, place))}")  # noqa: S311 - nothing secret is drawn
+
+
+def _asset(entity_type: str, name: str, parent: str | None, random: Random, **extra: Any) -> Event:
+    attributes: dict[str, Any] = {"name": name.rpartition(".")[2], "qualified_name": name}
+    if parent is not None:
+        attributes["parent"] = parent
+    if entity_type not in {"column", "field"}:
+        attributes |= {
+            "owner": random.choice(_OWNERS),
+            "description": f"The {entity_type} {name}, kept by the data platform.",
+            "business_terms": random.sample(_TERMS, random.randrange(3)),
+        }
+    return {"entity_type": entity_type, "attributes": attributes | extra}
