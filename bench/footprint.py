@@ -3,14 +3,14 @@
 Starting is `lily up` in an empty directory with the jars cached, until it says that it is ready: with PostgreSQL's and
 Kafka's directories made, the schema created and the queries warm. Memory is the sum over every process, the supervisor
 included, of its proportional share (what several processes share counts once), as `lily status` has it. Idle CPU is
-the time all of them together spent on a processor, taken after the load before it has had minutes to settle.
+the time all of them together spent on a processor, once what the last load left behind has had minutes to settle.
 """
 
 import time
 
 from bench.findings import Finding, Outcome, Round, at_most, column
 from bench.run import Run
-from bench.stack import BenchStack
+from bench.stack import BenchStack, spent
 from lily.embedded.memory import part_rows, tree_bytes
 from lily.embedded.state import load
 
@@ -42,9 +42,8 @@ def idle(run: Run) -> Outcome:
     sizes = run.sizes
     stack = run.stack
     stack.settle()
-    for second in range(int(sizes.idle_after)):
-        run.say(f"letting the stack settle, {sizes.idle_after - second:.0f} s left")
-        time.sleep(1)
+    run.say(f"letting the stack settle for {sizes.idle_after:g} s")
+    time.sleep(sizes.idle_after)
     rounds = []
     for _ in run.rounds():
         run.say("watching the idle stack")
@@ -67,19 +66,7 @@ def _memory(stack: BenchStack) -> Round:
 
 
 def _idle_round(stack: BenchStack, seconds: float) -> Round:
-    began, before = time.monotonic(), _cpu_by_part(stack)
+    began, before = time.monotonic(), stack.cpu_seconds()
     time.sleep(seconds)
-    spent = {name: cpu - before[name] for name, cpu in _cpu_by_part(stack).items()}
-    took = time.monotonic() - began
-    return {name if name != "whole" else "cores": cpu / took for name, cpu in spent.items()}
-
-
-def _cpu_by_part(stack: BenchStack) -> dict[str, float]:
-    parts = [part.name for part in load(stack.data_dir).parts]
-    return {"whole": _cpu_seconds(stack)} | {part: _cpu_seconds(stack, part) for part in parts}
-
-
-def _cpu_seconds(stack: BenchStack, part: str = "") -> float:
-    """Counting ended children with their parents, so that no process's time is lost when it ends."""
-    times = [process.cpu_times() for process in stack.processes(part)]
-    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
+    by_part = spent(before, stack.cpu_seconds(), per=time.monotonic() - began)
+    return {"cores": by_part["all"], "cores_by_part": by_part}

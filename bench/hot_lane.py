@@ -13,7 +13,7 @@ from bench.bare import Bare, fresh_rows
 from bench.events import Asset, Payloads, producer, sample, send
 from bench.findings import Finding, Outcome, Round, at_least, column, ratios
 from bench.run import Run
-from bench.stack import BenchStack
+from bench.stack import BenchStack, spent
 
 
 def measure(run: Run) -> Outcome:
@@ -23,37 +23,38 @@ def measure(run: Run) -> Outcome:
     try:
         everything = sample(sizes.pool, sizes.pool, seed=0)
         bare.merge(fresh_rows(everything))  # both sides update what is there
-        catch_up(stack, everything[: sizes.backlog])  # and have done it once before
+        _catch_up(stack, everything[: sizes.backlog])  # and have done it once before
         rounds = [_round(run, stack, bare) for _ in run.rounds()]
     finally:
         bare.drop()
     return Outcome(_findings(rounds), rounds, {"events": sizes.backlog, "assets": sizes.pool})
 
 
-def catch_up(stack: BenchStack, assets: list[Asset]) -> float:
-    """Events a second, of a backlog with one event an asset."""
+def _catch_up(stack: BenchStack, assets: list[Asset]) -> Round:
+    """Events a second of a backlog with one event an asset, and the processor time that each part spent on an event."""
     stack.settle()
     log, payloads = producer(stack.kafka), Payloads(assets)
     with stack.paused_pipeline():
         send(log, payloads, len(assets))
         log.flush(60)
         ends = stack.ends()
-        began = time.time()
+        before, began = stack.cpu_seconds(), time.time()
     ended = stack.wait_applied(ends)
     stack.settle()
-    return len(assets) / (ended - began)
+    cost = spent(before, stack.cpu_seconds(), per=len(assets) / 1e6)
+    return {"hot_lane": len(assets) / (ended - began), "cpu_microseconds_per_event": cost}
 
 
 def _round(run: Run, stack: BenchStack, bare: Bare) -> Round:
     assets = sample(run.sizes.pool, run.sizes.backlog, seed=time.time_ns())
     run.say("the log's backlog")
-    hot_lane = catch_up(stack, assets)
+    hot_lane = _catch_up(stack, assets)
     run.say("bare COPY + merge")
     one = bare.merge(fresh_rows(assets))
     two = bare.merge(fresh_rows(assets), connections=2)
     run.say("a commit a row")
     each = bare.commit_each(fresh_rows(assets[: run.sizes.single_commits]))
-    return {"hot_lane": hot_lane, "copy_merge": one, "copy_merge_2_connections": two, "commit_each": each}
+    return hot_lane | {"copy_merge": one, "copy_merge_2_connections": two, "commit_each": each}
 
 
 def _findings(rounds: list[Round]) -> list[Finding]:

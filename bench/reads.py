@@ -33,6 +33,7 @@ def measure(run: Run) -> Outcome:
     stack = run.filled(sizes.pool)
     with plain_service(stack) as plain:
         _require_same(stack, plain)
+        _warm_up(stack, plain)
         rounds = [_round(run, stack, plain) for _ in run.rounds()]
     what, at = "point reads over HTTP", f"at {sizes.pool:,} assets"
     against = "plain FastAPI + uvicorn + a query each, no access check"
@@ -65,6 +66,13 @@ def _round(run: Run, stack: BenchStack, plain: str) -> Round:
         seen = drive(stack.url, requests, connections=FEW, seconds=seconds / 2)
         found |= {f"{kind}_p50": seen["p50_ms"], f"{kind}_p99": seen["p99_ms"], f"{kind}_run": seen}
     return found
+
+
+def _warm_up(stack: BenchStack, plain: str) -> None:
+    """A second each, so that pools are open and statements prepared on both sides."""
+    read = request("GET", f"/metadata/{asset(0).id}", {"authorization": f"Bearer {stack.token}"})
+    for url in (stack.url, plain):
+        drive(url, [read], connections=CONNECTIONS, seconds=1)
 
 
 @contextmanager

@@ -89,13 +89,15 @@ class BenchStack:
         """Freezes every process of the pipeline; its supervisor would replace it only after a minute."""
         tree = self.processes("pipeline")
         try:
-            for process in tree:
-                process.send_signal(signal.SIGSTOP)
+            _signal(tree, signal.SIGSTOP)
             yield
         finally:
-            for process in tree:
-                with suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGCONT)
+            _signal(tree, signal.SIGCONT)
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Processor time spent so far by each part, and by `all` with the supervisor."""
+        names = [part.name for part in load(self.data_dir).parts]
+        return {"all": _cpu_seconds(self.processes())} | {name: _cpu_seconds(self.processes(name)) for name in names}
 
     def processes(self, part: str = "") -> list[psutil.Process]:
         """The processes of one part, or of the whole stack with its supervisor."""
@@ -105,6 +107,27 @@ class BenchStack:
         if process is None:
             raise BenchError(f"{part or 'the stack'} is not running; see its log")
         return [process, *process.children(recursive=True)]
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):  # it has ended since it was listed
+            process.send_signal(number)
+
+
+def _cpu_seconds(processes: list[psutil.Process]) -> float:
+    """Ended children are counted with their parents, so that no time is lost when a process ends."""
+    total = 0.0
+    for process in reversed(processes):  # parents last: one that ends meanwhile is counted there
+        with suppress(psutil.NoSuchProcess):
+            spent = process.cpu_times()
+            total += spent.user + spent.system + spent.children_user + spent.children_system
+    return total
+
+
+def spent(before: dict[str, float], after: dict[str, float], per: float) -> dict[str, float]:
+    """The difference of two looks at `cpu_seconds`, for each of so many seconds or events."""
+    return {name: (seconds - before.get(name, 0.0)) / per for name, seconds in after.items()}
 
 
 def lily(*words: str, data_dir: Path) -> str:

@@ -1,10 +1,12 @@
 """Search and lists: filters, order, pages."""
 
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 
+from lily.api import cursors
 from tests.contract.door import WAIT, Door, codes, names, table
 
 ESTATE: list[dict[str, Any]] = [
@@ -107,3 +109,13 @@ def test_a_cursor_is_good_for_its_own_question_only(estate: Door, other_door: Do
     ):
         refused = door.http.get("/metadata", params=asked)
         assert (refused.status_code, codes(refused)) == (400, {"INVALID_CURSOR"})
+
+
+@pytest.mark.parametrize(
+    "last", [["x", "no id"], ["no time", str(UUID(int=1))], ["\x00", "\x00"], [1, 2], "x", None, []]
+)
+def test_a_cursor_that_is_made_up_is_refused(door: Door, last: Any) -> None:
+    question = (door.tenant, "created_at", "asc", "False", "[]")
+    refused = door.http.get("/metadata", params={"sort": "created_at", "cursor": cursors.seal(last, *question)})
+    assert refused.status_code == 400, refused.text
+    assert codes(refused) <= {"INVALID_CURSOR", "INVALID_VALUE"}

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -56,31 +56,32 @@ class Killer:
         """Of what is left of the plan, the next step whose victims are alive: to kill the dead proves nothing."""
         left = list(plan)
         while left:
+            self._wait_for_one(left)
             time.sleep(self._random.uniform(*pause))
-            left.remove(self._next(left))
+            done = next((step for step in left if self.kill(step)), None)
+            if done is not None:
+                left.remove(done)
 
-    def _next(self, left: Plan) -> tuple[str, ...]:
+    def _wait_for_one(self, left: Plan) -> None:
         deadline = time.monotonic() + STEP_SECONDS
-        while time.monotonic() < deadline:
-            for step in left:
-                if self.kill(step):
-                    return step
-            time.sleep(0.2)
-        raise AssertionError(f"none of {left} came alive within {STEP_SECONDS:.0f} s: something did not recover")
+        while not any(self._find(step) for step in left):
+            assert time.monotonic() < deadline, f"none of {left} came alive in time: something did not recover"
+            time.sleep(LOOK_SECONDS)
 
     def kill(self, victims: Sequence[str]) -> bool:
         """Kills all of them at once, or none if one is not alive."""
-        pids = {victim: VICTIMS[victim](self._stack) for victim in victims}
-        if not all(pids.values()):
-            return False
-        parts = {victim: self._part_pid(victim) for victim in victims}
-        for victim, pid in pids.items():
-            try:
-                os.kill(pid or 0, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-            self.kills.append(Kill(victim, parts[victim]))
-        return True
+        found = self._find(victims)
+        parts = {victim: self._part_pid(victim) for victim in found}
+        for victim, pid in found.items():
+            with suppress(ProcessLookupError):  # it ended by itself just now
+                os.kill(pid, signal.SIGKILL)
+                self.kills.append(Kill(victim, parts[victim]))
+        return bool(found)
+
+    def _find(self, victims: Sequence[str]) -> dict[str, int]:
+        """The processes of all of them; of none if one is not alive."""
+        found = {victim: pid for victim in victims if (pid := VICTIMS[victim](self._stack))}
+        return found if len(found) == len(victims) else {}
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -116,9 +117,10 @@ class Killer:
         return self._stack.part(PART_OF[victim]).running.pid if victim in PART_OF else 0
 
     def _last_applied(self) -> float:
+        """The last commit of the partition that is furthest behind: one worker alone does not make a pipeline."""
         try:
             with psycopg.connect(self._stack.database, connect_timeout=2) as connection:
-                found = connection.execute("select extract(epoch from max(applied_at)) from applied").fetchone()
+                found = connection.execute("select extract(epoch from min(applied_at)) from applied").fetchone()
         except psycopg.OperationalError:
             return 0.0
         return float(found[0] or 0.0) if found else 0.0

@@ -20,7 +20,7 @@ from lily.bus import topics
 from lily.bus.topics import key_of
 from lily.model.events import AssetEvent
 from lily.model.records import Record
-from lily.pipeline.hot import apply_partition
+from lily.pipeline import hot
 from lily.store.postgres.hot import HotStore
 from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
@@ -32,6 +32,15 @@ pytestmark = pytest.mark.faults
 PATIENCE_SECONDS = 30.0
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_connection_is_left() -> Iterator[None]:
+    """A Spark worker keeps its store for as long as it lives; here the test is the worker."""
+    yield
+    for store in hot._stores.values():
+        store.close()
+    hot._stores.clear()
+
+
 def test_a_relay_killed_between_publishing_and_marking_repeats_and_loses_nothing(
     engines: OwnStack, pipeline_database: str
 ) -> None:
@@ -41,6 +50,7 @@ def test_a_relay_killed_between_publishing_and_marking_repeats_and_loses_nothing
         with _relay(engines, pipeline_database) as relay:
             _until(lambda: _waits_for_a_lock(engines.database, "lily-relay"))
             relay.kill()
+        _drop_connections(engines.database, "lily-relay")  # else PostgreSQL would mark for the dead
         holder.rollback()
     assert _published(engines).keys() >= positions
     assert _one(engines.database, "select count(*) from batches where published_at is null") > 0
@@ -71,7 +81,7 @@ def test_a_batch_whose_connection_died_since_the_last_one_is_applied_on_a_new_on
 ) -> None:
     first, second = _records(10), _records(10)
     _apply(first, pipeline_database)
-    _drop_connections(engines.database)
+    _drop_connections(engines.database, "lily-pipeline")
     _apply(second, pipeline_database)
     assert _next_offset(engines.database) == second[-1].offset + 1
 
@@ -84,7 +94,7 @@ def test_a_batch_whose_connection_dies_in_its_midst_is_applied_once(engines: Own
         applying = pool.submit(_apply, batch, pipeline_database)
         _until(lambda: _waits_for_a_lock(engines.database, "lily-pipeline"))
         assert _next_offset(engines.database) == before
-        _drop_connections(engines.database)
+        _drop_connections(engines.database, "lily-pipeline")
         holder.rollback()
         applying.result(PATIENCE_SECONDS)
     assert _next_offset(engines.database) == batch[-1].offset + 1
@@ -125,7 +135,7 @@ def _apply(records: list[Record], database: str) -> None:
     columns: dict[str, list[Any]] = {name: [getattr(r, name) for r in records] for name in Record._fields}
     columns["timestamp"] = [time.time_ns() // 1000] * len(records)
     del columns["received"]
-    (told,) = apply_partition([pa.RecordBatch.from_pydict(columns)], database)
+    (told,) = hot.apply_partition([pa.RecordBatch.from_pydict(columns)], database)
     assert told.column("events").to_pylist() == [len(records)]
     assert told.column("refused").to_pylist() == [0]
 
@@ -171,12 +181,12 @@ def _relays(database: str) -> int:
     return _one(database, "select count(*) from pg_stat_activity where application_name = 'lily-relay'")
 
 
-def _drop_connections(database: str) -> None:
-    dropped = _one(
-        database,
-        "select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity where application_name = 'lily-pipeline'",
-    )
-    assert dropped > 0
+def _drop_connections(database: str, application: str) -> None:
+    with psycopg.connect(database) as connection:
+        dropped = connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = %s", [application]
+        )
+        assert (True,) in dropped.fetchall()
 
 
 def _next_offset(database: str) -> int:

@@ -1,10 +1,13 @@
 """Receipts tell the truth about an event without remembering what it said."""
 
+from contextlib import suppress
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.api import opaque
+from lily.api import cursors, opaque
 from lily.api.receipts import Receipt, Stated, standing, unseal
 from lily.bus.producer import Position
 from lily.model.events import AssetEvent
@@ -39,4 +42,12 @@ def test_a_receipt_of_another_tenant_is_none() -> None:
 @given(st.text(max_size=40))
 def test_no_text_is_taken_for_one_of_ours(text: str) -> None:
     with pytest.raises(ValueError, match=r"ours|something else"):
-        opaque.unseal(text, "cursor")
+        opaque.unseal(text, cursors.NUMBER, "cursor")
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=8))
+def test_one_that_is_made_up_has_to_have_the_shape(value: Any) -> None:
+    with suppress(ValueError):
+        assert isinstance(opaque.unseal(opaque.seal(value, "cursor"), cursors.NUMBER, "cursor"), int)
+    with suppress(ValueError):
+        unseal(opaque.seal(value, "receipt", "tenant"), "tenant")

@@ -12,7 +12,7 @@ import pytest
 
 from lily.embedded.process import Command
 from lily.embedded.state import PartState
-from lily.embedded.supervised import SICK, Supervised
+from lily.embedded.supervised import SICK, SLOW, Supervised
 from lily.model.errors import Terminal, Transient
 
 
@@ -121,6 +121,18 @@ def test_a_part_that_lives_but_does_not_answer_is_replaced(live: Callable[[Shell
     life.now += 5
     life.until_state("healthy")
     assert life.it.record.running.pid != first
+
+
+def test_a_slow_start_is_given_more_time_than_a_sickness(live: Callable[[Shell], Life]) -> None:
+    life = live(Shell("exec sleep 60", well=False))
+    life.until(lambda: life.it.record.running.pid != 0)
+    life.now += SICK + 1
+    for _ in range(20):
+        life.it.step(life.now)
+        time.sleep(0.005)
+    assert (life.it.record.state, life.it.record.detail) == ("starting", "")
+    life.now += SLOW
+    life.until_state("restarting")
 
 
 def test_a_part_that_ignores_its_stop_signal_is_killed_once_the_grace_is_over(live: Callable[[Shell], Life]) -> None:

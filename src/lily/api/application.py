@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from lily import __version__
@@ -42,7 +42,7 @@ class Application(FastAPI):
         self.settings = settings
         self.watch = Watch()
         self.failure: LilyError | None = None
-        for kind in (LilyError, HTTPException, RequestValidationError, Exception):
+        for kind in (LilyError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
             self.add_exception_handler(kind, _answer)
         # Outside of the framework's own layers, which a plain read would pay for and not use.
         fast = FastRead(super().__call__, lambda: self.parts)

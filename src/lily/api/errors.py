@@ -5,12 +5,14 @@ from http import HTTPStatus
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from lily.api.answers import Json
 from lily.bus.producer import LogFull
 from lily.model.errors import Problem, Refused, Transient
 
 RETRY_SECONDS = "1"
+GONE = 499  # the caller hung up before there was an answer: nginx's number, for our log; nobody hears it
 _CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 
 
@@ -49,6 +51,8 @@ def answer_for(error: Exception, correlation: str = "") -> Json:
             return _try_later(error)
         case RequestValidationError():
             return problems_answer(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
+        case ClientDisconnect():
+            return problems_answer(GONE, [Problem("GONE", "the caller hung up")])
         case HTTPException():
             return problems_answer(error.status_code, [_plain(error)], error.headers)
         case _:

@@ -5,7 +5,6 @@ from typing import Any
 
 import structlog
 from opentelemetry import trace
-from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lily.api.correlation import HEADER, correlate
@@ -15,7 +14,6 @@ from lily.model.errors import LilyError
 from lily.observe import traces
 
 UNMATCHED = "unmatched"
-GONE = 499  # the caller hung up before there was an answer; nginx's number for it, never sent
 
 log = structlog.get_logger()
 
@@ -45,8 +43,6 @@ class Front:
     async def _answered(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
         try:
             await self._app(scope, receive, send)
-        except ClientDisconnect:
-            send.status = send.status or GONE
         except LilyError as error:
             await answer_for(error)(scope, receive, send)
         except Exception as error:

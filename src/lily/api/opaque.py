@@ -1,16 +1,19 @@
 """Opaque texts that Lily hands out and takes back: cursors, receipts, positions.
 
 Each carries a digest of itself and of what it was made for (its purpose, the tenant, the query), so one that was
-damaged, or is shown where it does not belong, is noticed. It is no secret and grants nothing: whatever a text names
-is read through row-level security like everything else.
+damaged, or is shown where it does not belong, is noticed. It is no secret and grants nothing: whoever takes the pains
+to make one up gets what it says read through row-level security, like everything else.
 """
 
 import base64
 import binascii
 import hashlib
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
+from pydantic import TypeAdapter
+
+Value = TypeVar("Value")
 
 _DIGEST = 8
 
@@ -20,15 +23,15 @@ def seal(value: Any, *purpose: str) -> str:
     return base64.urlsafe_b64encode(_digest(payload, purpose) + payload).decode().rstrip("=")
 
 
-def unseal(text: str, *purpose: str) -> Any:
-    """Raises ValueError for anything that `seal` did not make for the same purpose."""
+def unseal(text: str, shape: TypeAdapter[Value], *purpose: str) -> Value:
+    """Raises ValueError for anything that `seal` did not make for the same purpose, or that has another shape."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
         raise ValueError("no text of ours") from error
     if raw[:_DIGEST] != _digest(raw[_DIGEST:], purpose):
         raise ValueError("made for something else, or damaged")
-    return orjson.loads(raw[_DIGEST:])
+    return shape.validate_json(raw[_DIGEST:], strict=True)
 
 
 def _digest(payload: bytes, purpose: tuple[str, ...]) -> bytes:

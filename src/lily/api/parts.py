@@ -45,13 +45,15 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         await database.open()
         log = LogProducer(settings.kafka_bootstrap)
         stack.push_async_callback(log.close)
+        ends = LogEnds(settings.kafka_bootstrap)
+        stack.push_async_callback(ends.close)
         parts = Parts(
             settings=settings,
             watch=watch,
             database=database,
             reader=AssetReader(database),
             log=log,
-            ends=LogEnds(settings.kafka_bootstrap),
+            ends=ends,
             principals=Principals(lambda key: tokens.principal_of(database, key)),
             waiter=Waiter(lambda: progress.applied_positions(database)),
             hub=Hub(settings.kafka_bootstrap, watch.connections),

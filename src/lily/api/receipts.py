@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
+
+from pydantic import Field, TypeAdapter
 
 from lily.api import opaque
 from lily.bus.producer import Position
@@ -13,6 +15,12 @@ from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 
 _PURPOSE = "receipt"
+_Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+_Offset = Annotated[int, Field(ge=0, lt=2**63)]
+_SHAPE: TypeAdapter[tuple[list[tuple[str, int, int]], tuple[str, LayerName, str, str, int] | None]] = TypeAdapter(
+    tuple[list[tuple[str, _Count, _Offset]], tuple[_Uuid, LayerName, _Uuid, str, _Count] | None]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,7 @@ class Receipt:
 
 def unseal(text: str, tenant: str) -> Receipt:
     """Raises ValueError for what is no receipt of this tenant."""
-    value: Any = opaque.unseal(text, _PURPOSE, tenant)
-    positions, about = value
+    positions, about = opaque.unseal(text, _SHAPE, _PURPOSE, tenant)
     return Receipt(tuple(Position(*position) for position in positions), Stated(*about) if about else None)
 
 

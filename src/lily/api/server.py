@@ -57,6 +57,7 @@ def serve(settings: Settings) -> None:
             port=settings.port,
             loop="uvloop",
             http="httptools",
+            ws_per_message_deflate=False,  # 300 KB a connection, to make small messages smaller
             lifespan="on",
             access_log=False,
             log_config=None,
@@ -67,12 +68,14 @@ def serve(settings: Settings) -> None:
         )
     )
     # uvicorn repeats the signal that stopped it once it is done; an orderly stop is not to look like a crash.
-    signal.signal(signal.SIGTERM, signal.Handlers.SIG_IGN)
-    server.run()
-    if not server.started:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.Handlers.SIG_IGN)
+    try:
+        server.run()
+    except SystemExit as error:  # uvicorn's way to say that it could not start
         raise app.failure or Terminal(
             f"The API cannot listen on {settings.host}:{settings.port}. Is another process there? Choose another port."
-        )
+        ) from error
 
 
 def _application(settings: Settings) -> Application:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from pydantic import Field, TypeAdapter
 
 from lily.api import opaque
 from lily.bus.changefeed import Offsets, Read
@@ -12,6 +13,8 @@ from lily.model import ids
 from lily.model.assets import fold_tag
 
 _PURPOSE = "position"
+_Number = Annotated[int, Field(ge=0, lt=2**63)]
+_SHAPE: TypeAdapter[list[tuple[int, int]]] = TypeAdapter(list[tuple[_Number, _Number]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +93,4 @@ def seal_position(offsets: Offsets) -> str:
 
 def unseal_position(text: str) -> Offsets:
     """Raises ValueError for what is no position."""
-    return dict(opaque.unseal(text, _PURPOSE))
+    return dict(opaque.unseal(text, _SHAPE, _PURPOSE))

@@ -18,7 +18,7 @@ from lily.model.errors import Terminal, Transient
 from lily.store.postgres import tokens
 
 RECHECK_SECONDS = 60.0  # news of changed access can be lost with its connection; a revoked token listens no longer
-CLOSE_SECONDS = 2.0  # who does not read does not read the farewell either
+CLOSE_SECONDS = 30.0  # the farewell stands in line behind what the other side has not read yet
 POLICY, TRY_LATER = 1008, 1013
 
 log = structlog.get_logger()

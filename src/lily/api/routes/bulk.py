@@ -59,7 +59,7 @@ def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:
     if intake.accepted:
         return
     if intake.log_failed:
-        raise LogUnavailable("The log did not confirm a single row. Nothing was stored; try again in a moment.")
+        raise LogUnavailable("The log did not confirm a single row in time. Send them again: repeating is harmless.")
     if intake.rejected and not intake.readable:
         raise Refused(*(Problem(error["code"], error["description"], error["entity"]) for error in intake.errors[:20]))
 

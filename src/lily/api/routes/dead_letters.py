@@ -25,7 +25,7 @@ router = APIRouter(tags=["dead letters"])
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """What was refused and why, newest first."""
     question = (call.tenant, "dead-letters")
-    below = None if cursor is None else int(cursors.unseal(cursor, *question))
+    below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     asked = checked_limit(call, limit)
     found = await letters(call.parts.database, call.tenant, below=below, limit=asked + 1)
     page = found[:asked]

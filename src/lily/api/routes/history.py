@@ -20,7 +20,7 @@ async def history(id: str, call: Reads, limit: Limit = DEFAULT, cursor: Cursor =
     """Its changes: who, when, what, from which event."""
     asset = await find(call, id)
     question = (call.tenant, "history", asset.id)
-    below = None if cursor is None else int(cursors.unseal(cursor, *question))
+    below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     asked = checked_limit(call, limit)
     found = await changes_of(call.parts.database, call.tenant, asset.id, below=below, limit=asked + 1)
     page = found[:asked]

@@ -62,7 +62,7 @@ def _since(websocket: WebSocket) -> Offsets | None:
     text = websocket.query_params.get("since")
     try:
         return None if text is None else unseal_position(text)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise Refused(Problem("INVALID_VALUE", "since is no position of ours", "since")) from error
 
 

@@ -17,7 +17,7 @@ async def propagation(id: str, call: Reads) -> Json:  # noqa: A002 - the contrac
     """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline."""
     try:
         receipt = unseal(id, call.tenant)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise not_found(id[:64], "receipt") from error
     answer: dict[str, object] = {
         "id": id,

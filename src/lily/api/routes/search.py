@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import TypeAdapter
 
 from lily.api import cursors
 from lily.api.answers import Assets, Json
@@ -16,6 +17,7 @@ from lily.store.postgres.search import FILTERS, Filter, Listing, Order, Sort, se
 router = APIRouter(tags=["metadata"])
 
 Text = Annotated[str | None, Query(max_length=1024)]
+LAST: TypeAdapter[tuple[str, str]] = TypeAdapter(tuple[str, str])  # the sort key and the id of a page's last item
 
 
 @router.get("/metadata", responses={200: {"model": Assets}})
@@ -44,7 +46,7 @@ async def list_assets(
         sort=sort,
         order=order,
         limit=checked_limit(call, limit),
-        after=None if cursor is None else _after(cursors.unseal(cursor, *question)),
+        after=None if cursor is None else cursors.unseal(cursor, LAST, *question),
     )
     page = await search(call.parts.database, call.tenant, listing)
     more = cursors.seal(page.last, *question) if page.last else None
@@ -65,8 +67,3 @@ def _stored_form(call: Call, name: Filter, given: str) -> str:
             return resolve(call.tenant, value)
         case _:
             return value
-
-
-def _after(last: list[str]) -> tuple[str, str]:
-    key, asset_id = last
-    return key, asset_id

@@ -19,22 +19,31 @@ async def listen(url: str, heard: Callable[[str], None]) -> NoReturn:
 
     What was said while the connection was down is lost, so after each connect every channel counts as heard once.
     """
+    lost = False
     while True:
         try:
-            await _listen_once(url, heard)
+            async with await _connected(url) as connection:
+                if lost:
+                    log.info("listener.back")
+                lost = False
+                await _hear_out(connection, heard)
         except psycopg.OperationalError as error:
-            log.warning("listener.lost", reason=str(error).splitlines()[0], retry_seconds=RECONNECT_SECONDS)
+            if not lost:
+                log.warning("listener.lost", reason=str(error).splitlines()[0], retry_seconds=RECONNECT_SECONDS)
+            lost = True
         await asyncio.sleep(RECONNECT_SECONDS)
 
 
-async def _listen_once(url: str, heard: Callable[[str], None]) -> None:
-    connection = await psycopg.AsyncConnection.connect(
+async def _connected(url: str) -> psycopg.AsyncConnection:
+    return await psycopg.AsyncConnection.connect(
         url, autocommit=True, application_name="lily-api-listener", connect_timeout=5, keepalives_idle=10
     )
-    async with connection:
-        await connection.execute(f"listen {APPLIED}")
-        await connection.execute(f"listen {ACCESS}")
-        heard(APPLIED)
-        heard(ACCESS)
-        async for notification in connection.notifies():
-            heard(notification.channel)
+
+
+async def _hear_out(connection: psycopg.AsyncConnection, heard: Callable[[str], None]) -> None:
+    await connection.execute(f"listen {APPLIED}")
+    await connection.execute(f"listen {ACCESS}")
+    heard(APPLIED)
+    heard(ACCESS)
+    async for notification in connection.notifies():
+        heard(notification.channel)

@@ -1,5 +1,6 @@
 """The serving role's connections: every call is one transaction, in the tenant that asks, and one round trip."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any, LiteralString
 
@@ -9,13 +10,16 @@ from psycopg import AsyncClientCursor, AsyncConnection, sql
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
-from lily.model.errors import Terminal, Transient
+from lily.model.errors import Problem, Refused, Terminal, Transient
 from lily.store.postgres.queries import query
 
 CONNECTIONS = 6  # more would only queue inside a PostgreSQL that shares its cores with everything else
 PATIENCE_SECONDS = 3.0  # how long a request waits for a connection before it is told to come back
 WAITING = 500
 STATEMENT_SECONDS = 15
+
+# The pool reports every attempt to reconnect, in plain text; the listener reports the outage once.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 Row = tuple[Any, ...]
 Query = LiteralString | sql.Composed
@@ -27,7 +31,8 @@ class StoreUnavailable(Transient):
 
 
 class Database:
-    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help."""
+    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help. A value
+    that PostgreSQL cannot read, which only a made-up cursor or receipt brings this far, raises Refused."""
 
     def __init__(self, url: str) -> None:
         self._pool = AsyncConnectionPool(
@@ -36,7 +41,8 @@ class Database:
             max_size=CONNECTIONS,
             timeout=PATIENCE_SECONDS,
             max_waiting=WAITING,
-            reconnect_timeout=3600,
+            # A failed attempt is repeated ever more slowly; given up early, the next request begins anew.
+            reconnect_timeout=PATIENCE_SECONDS,
             open=False,
             configure=_configure,
             kwargs={
@@ -63,12 +69,21 @@ class Database:
         bear being repeated; it says what it wrote with RETURNING.
         """
         try:
-            try:
-                return await self._fetch(tenant, statement, parameters)
-            except (psycopg.OperationalError, psycopg.InterfaceError):
-                return await self._fetch(tenant, statement, parameters)
-        except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, TooManyRequests) as error:
+            return await self._fetch_again_if_dead(tenant, statement, parameters)
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable("The metadata store does not answer right now. Try again in a moment.") from error
+        except psycopg.DataError as error:
+            raise Refused(Problem("INVALID_VALUE", "a value is not of the type it is compared with")) from error
+
+    async def _fetch_again_if_dead(
+        self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]
+    ) -> list[Row]:
+        try:
+            return await self._fetch(tenant, statement, parameters)
+        except (PoolTimeout, TooManyRequests, psycopg.errors.QueryCanceled):
+            raise  # it has waited long enough already
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            return await self._fetch(tenant, statement, parameters)
 
     async def _fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
         async with self._pool.connection() as connection:
