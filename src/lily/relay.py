@@ -26,6 +26,7 @@ from lily.settings import Settings
 from lily.store.postgres.outbox import Change, Outbox
 
 BATCHES_AT_ONCE = 4  # bounds memory: a batch may hold tens of thousands of changes
+MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _FLUSH_SECONDS = 30
 _log = structlog.get_logger()
 
@@ -64,6 +65,7 @@ class Relay:
             try:
                 self._serve(Outbox(self._settings.database_url))
             except (psycopg.OperationalError, Transient) as error:
+                self._ready.clear()
                 _log.warning("relay interrupted, connecting again", error=str(error)[:500])
                 self._stop.wait(1)
         self._producer.flush(_FLUSH_SECONDS)
@@ -104,7 +106,7 @@ class Relay:
         return len(batches)
 
     def _produce(self, topic: str, tenant: str, entity: str, event: dict[str, Any]) -> None:
-        value = orjson.dumps(event)
+        value = _sendable(event)
         while True:
             try:
                 self._producer.produce(topic, value, topics.key_of(tenant, entity), on_delivery=self._delivered)
@@ -147,6 +149,18 @@ def change_event(change: Change) -> dict[str, Any]:
     if "trace" in newest:
         event["traceparent"] = newest["trace"]
     return event
+
+
+def _sendable(event: dict[str, Any]) -> bytes:
+    """The event as bytes that Kafka takes. One that is too large says what changed and not how: the history has it."""
+    value = orjson.dumps(event)
+    if len(value) <= MAX_EVENT_BYTES:
+        return value
+    data: dict[str, Any] = event["data"]
+    short = {"changed": dict.fromkeys(data.get("changed", ()), None), "original_base64": None, "truncated": True}
+    return orjson.dumps(
+        event | {"data": data | {key: short[key] for key in short if key in data or key == "truncated"}}
+    )
 
 
 def dead_letter_event(letter: dict[str, Any]) -> dict[str, Any]:

@@ -130,6 +130,11 @@ def test_unknown_paths_and_methods_answer_in_the_same_shape(door: Door) -> None:
     assert refused.headers["allow"]
 
 
+def test_what_is_hardly_http_is_refused_in_the_same_shape(door: Door) -> None:
+    answer = door.http.get("/metadata", params={"q": "x" * 70_000})
+    assert (answer.status_code, codes(answer)) == (400, {"INVALID_HTTP"})
+
+
 @pytest.mark.parametrize(
     "path",
     [

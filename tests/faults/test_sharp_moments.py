@@ -1,6 +1,7 @@
 """The moments in which a crash is most tempting to get wrong, each hit on purpose, against real engines."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
 from tests.faults.own_stack import OwnStack
 from tests.faults.phrases import Speaker
+from tests.faults.victims import backend
 
 pytestmark = pytest.mark.faults
 
@@ -82,6 +84,18 @@ def test_a_batch_whose_connection_died_since_the_last_one_is_applied_on_a_new_on
     first, second = _records(10), _records(10)
     _apply(first, pipeline_database)
     _drop_connections(engines.database, "lily-pipeline")
+    _apply(second, pipeline_database)
+    assert _next_offset(engines.database) == second[-1].offset + 1
+
+
+def test_a_batch_waits_for_a_postgresql_that_recovers_from_a_killed_backend(
+    engines: OwnStack, pipeline_database: str
+) -> None:
+    first, second = _records(10), _records(10)
+    _apply(first, pipeline_database)
+    victim = backend(engines)
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
     _apply(second, pipeline_database)
     assert _next_offset(engines.database) == second[-1].offset + 1
 

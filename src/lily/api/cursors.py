@@ -7,7 +7,6 @@ from pydantic import Field, TypeAdapter
 from lily.api import opaque
 from lily.model.errors import Problem, Refused
 
-
 Value = TypeVar("Value")
 
 NUMBER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=0, lt=2**63)])  # PostgreSQL's bigint

@@ -8,7 +8,9 @@ from lily.api.calls import Call
 from lily.model.errors import Problem, Refused
 
 Limit = Annotated[int, Query(ge=1, description="items in one page")]
-Cursor = Annotated[str | None, Query(max_length=8192, description="`next_cursor` of the page before")]
+Cursor = Annotated[
+    str | None, Query(max_length=2048, pattern="^[A-Za-z0-9_-]*$", description="`next_cursor` of the page before")
+]
 DEFAULT = 50
 
 

@@ -6,6 +6,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from lily.api.application import Application
+from lily.api.protocol import Protocol
 from lily.api.routes import (
     bulk,
     dead_letters,
@@ -56,7 +57,7 @@ def serve(settings: Settings) -> None:
             host=settings.host,
             port=settings.port,
             loop="uvloop",
-            http="httptools",
+            http=Protocol,
             ws_per_message_deflate=False,  # 300 KB a connection, to make small messages smaller
             lifespan="on",
             access_log=False,

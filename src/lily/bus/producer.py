@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lily.model.errors import Transient
 
@@ -40,21 +40,20 @@ class LogProducer:
     """
 
     def __init__(self, bootstrap: str) -> None:
-        self._producer = Producer(
-            {
-                "bootstrap.servers": bootstrap,
-                "enable.idempotence": True,
-                "acks": "all",
-                "linger.ms": 3,
-                "compression.type": "lz4",
-                "queue.buffering.max.messages": QUEUE_MESSAGES,
-                "queue.buffering.max.kbytes": QUEUE_KBYTES,
-                "delivery.timeout.ms": DELIVERY_SECONDS * 1000,
-                "message.max.bytes": 4 << 20,
-                "partitioner": "murmur2_random",
-                "log_level": 2,
-            }
-        )
+        self._options = {
+            "bootstrap.servers": bootstrap,
+            "enable.idempotence": True,
+            "acks": "all",
+            "linger.ms": 3,
+            "compression.type": "lz4",
+            "queue.buffering.max.messages": QUEUE_MESSAGES,
+            "queue.buffering.max.kbytes": QUEUE_KBYTES,
+            "delivery.timeout.ms": DELIVERY_SECONDS * 1000,
+            "message.max.bytes": 4 << 20,
+            "partitioner": "murmur2_random",
+            "log_level": 2,
+        }
+        self._producer = Producer(self._options)
         self._loop = asyncio.get_running_loop()
         self._running = True
         self._poller = threading.Thread(target=self._poll, name="log-deliveries", daemon=True)
@@ -66,6 +65,9 @@ class LogProducer:
             self._producer.produce(topic, value, key, on_delivery=self._settle(future))
         except BufferError as error:
             raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.") from error
+        except KafkaException as error:
+            self._replace_if_fatal(error.args[0])
+            raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
         return future
 
     def __len__(self) -> int:
@@ -76,6 +78,11 @@ class LogProducer:
         await asyncio.to_thread(self._producer.flush, DELIVERY_SECONDS)
         self._running = False
         await asyncio.to_thread(self._poller.join)
+
+    def _replace_if_fatal(self, error: KafkaError) -> None:
+        """A fatal error (the broker forgot this producer's sequence) ends a producer for good; a new one goes on."""
+        if error.fatal():
+            self._producer = Producer(self._options)
 
     def _poll(self) -> None:
         while self._running:

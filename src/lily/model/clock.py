@@ -31,10 +31,6 @@ def time_of(clock: str) -> str:
     return clock.partition("/")[0]
 
 
-def event_of(clock: str) -> str:
-    return clock.partition("/")[2]
-
-
 def normalise_time(text: str) -> str:
     """An RFC 3339 time with a zone, in fixed width. Raises ValueError for anything else; digits below µs are cut."""
     if _CANONICAL.fullmatch(text):

@@ -58,7 +58,7 @@ class AssetEvent:
         return event
 
 
-def read_event(event: Any, *, received: str) -> AssetEvent:
+def read_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> AssetEvent:
     """Checks a decoded CloudEvent against the contract. `received` is when the log took it: a replay decides alike."""
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_ENVELOPE", "an event is a JSON object", ""))
@@ -73,7 +73,7 @@ def read_event(event: Any, *, received: str) -> AssetEvent:
         raise Refused(Problem("INVALID_ENVELOPE", "tenantid must name the tenant", "tenantid"))
     if not isinstance(data, dict):
         raise Refused(Problem("INVALID_ENVELOPE", "data must be an object", "data"))
-    time = read_time(event.get("time"), received=received)
+    time = read_time(event.get("time"), received=received, skew=skew)
     statement = read_statement(data, tenant=str(tenant))
     return AssetEvent(
         str(event_id),

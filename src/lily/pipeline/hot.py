@@ -8,7 +8,9 @@ nothing the second time.
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -18,6 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
 from lily.model.clock import stamp_micros
+from lily.model.events import FUTURE_SKEW
 from lily.model.records import Record, Refusal
 from lily.observe.traces import tracer
 from lily.pipeline.judge import judge
@@ -40,6 +43,8 @@ _REPORT_ARROW = pa.schema(
     ]
 )
 
+RECONNECT_SECONDS = 5.0  # a PostgreSQL whose process crashed takes connections again after a second or two
+CUT_BYTES = 24 << 20  # decoded, an event takes up to twenty times its bytes
 _stores: dict[str, HotStore] = {}  # one connection a worker process; Spark reuses its workers
 
 
@@ -52,14 +57,17 @@ def start(
     checkpoint: str,
     trigger_ms: int,
     batch_events: int,
+    skew: timedelta,
     on_batch: Callable[[list[Row], float], None],
 ) -> StreamingQuery:
     """Starts the query at the given offsets. It ends only by failing or being stopped."""
 
+    work = partial(apply_partition, database_url=database_url, skew=skew)
+
     def apply(batch: DataFrame, _: int) -> None:
         started = time.monotonic()
         with tracer.start_as_current_span("hot.batch") as span:
-            reports = batch.mapInArrow(partial(apply_partition, database_url=database_url), REPORT).collect()
+            reports = batch.mapInArrow(work, REPORT).collect()
             span.set_attribute("lily.events", sum(report["events"] for report in reports))
         on_batch(reports, time.monotonic() - started)
 
@@ -72,7 +80,7 @@ def start(
         .option("failOnDataLoss", "true")
         .option("kafka.fetch.max.wait.ms", "50")
         .load()
-        .select("topic", "partition", "offset", "timestamp", "key", "value")
+        .select("partition", "offset", "timestamp", "key", "value")
         .writeStream.queryName("hot")
         .option("checkpointLocation", checkpoint)
         .trigger(processingTime=f"{trigger_ms} milliseconds")
@@ -81,27 +89,41 @@ def start(
     )
 
 
-def apply_partition(batches: Iterable[pa.RecordBatch], database_url: str) -> Iterator[pa.RecordBatch]:
-    """Runs in a Spark task, on one partition of a micro-batch. Answers one row that says what was done."""
-    kept = list(batches)
-    records = [record for batch in kept for record in read_records(batch)]
-    if not records:
-        return
-    applied = _with_store(database_url, partial(_apply, records))
-    now = time.time()
-    ages = [now - micros / 1_000_000 for batch in kept for micros in _received(batch)]
-    columns = [records[0].partition, len(records), applied.merged, applied.changed, applied.refused, *measured(ages)]
-    yield pa.RecordBatch.from_arrays(
-        [pa.array([value], field.type) for value, field in zip(columns, _REPORT_ARROW, strict=True)],
-        schema=_REPORT_ARROW,
-    )
+def apply_partition(
+    batches: Iterable[pa.RecordBatch], database_url: str, skew: timedelta = FUTURE_SKEW
+) -> Iterator[pa.RecordBatch]:
+    """Runs in a Spark task, on one partition of a micro-batch. Answers one row for each transaction it made."""
+    for cut in cuts(batches, CUT_BYTES):
+        records = [record for batch in cut for record in read_records(batch)]
+        applied = _with_store(database_url, partial(_apply, records, skew))
+        now = time.time()
+        ages = [now - micros / 1_000_000 for batch in cut for micros in _received(batch)]
+        told = [records[0].partition, len(records), applied.merged, applied.changed, applied.refused, *measured(ages)]
+        columns = [pa.array([value], field.type) for value, field in zip(told, _REPORT_ARROW, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_ARROW)
+
+
+def cuts(batches: Iterable[pa.RecordBatch], limit: int) -> Iterator[list[pa.RecordBatch]]:
+    """Groups what arrives until a group is too large for one transaction: events are counted, but memory has bytes."""
+    group: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        if group and size + batch.nbytes > limit:
+            yield group
+            group, size = [], 0
+        if batch.num_rows:
+            group.append(batch)
+            size += batch.nbytes
+    if group:
+        yield group
 
 
 def read_records(batch: pa.RecordBatch) -> Iterator[Record]:
     received = map(stamp_micros, _received(batch))
-    columns = [batch.column(name).to_pylist() for name in ("topic", "partition", "offset")]
-    payload = [batch.column(name).to_pylist() for name in ("key", "value")]
-    return map(Record, *columns, received, *payload)
+    partitions, offsets, keys, values = (
+        batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")
+    )
+    return map(Record, repeat(topics.ASSETS), partitions, offsets, received, keys, values)
 
 
 def _received(batch: pa.RecordBatch) -> list[int]:
@@ -110,13 +132,13 @@ def _received(batch: pa.RecordBatch) -> list[int]:
     return micros
 
 
-def _apply(records: list[Record], store: HotStore) -> Applied:
+def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
     events: list[tuple[Record, AssetEvent]] = []
     refusals: list[Refusal] = []
     next_offsets: dict[int, int] = {}
     for record in records:
         next_offsets[record.partition] = max(record.offset + 1, next_offsets.get(record.partition, 0))
-        verdict = judge(record, store.knows_tenant)
+        verdict = judge(record, store.knows_tenant, skew)
         if isinstance(verdict, Refusal):
             refusals.append(verdict)
         elif verdict is not None:
@@ -125,11 +147,23 @@ def _apply(records: list[Record], store: HotStore) -> Applied:
 
 
 def _with_store(database_url: str, work: Callable[[HotStore], Applied]) -> Applied:
-    """A kept connection may have died with its server since the last batch, so the first failure gets a fresh one."""
+    """A kept connection may have died with its server, now or earlier: the first failure gets a new one."""
     try:
         return work(_stores.get(database_url) or _connect(database_url))
     except psycopg.OperationalError:
-        return work(_connect(database_url))
+        return work(_reconnect(database_url))
+
+
+def _reconnect(database_url: str) -> HotStore:
+    """Waits for a server that is just recovering: that is much shorter than failing and starting the query again."""
+    deadline = time.monotonic() + RECONNECT_SECONDS
+    while True:
+        try:
+            return _connect(database_url)
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def _connect(database_url: str) -> HotStore:

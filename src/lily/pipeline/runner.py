@@ -5,6 +5,7 @@ import shutil
 import threading
 import time
 import uuid
+from datetime import timedelta
 from pathlib import Path
 
 import orjson
@@ -51,6 +52,7 @@ class Runner:
                 self._run_query(spark)
             except (PySparkException, Transient, KafkaException, psycopg.OperationalError) as error:
                 failures = 0 if time.monotonic() - started > 60 else failures + 1
+                self._ready.clear()
                 self._metrics.restarts.inc()
                 _log.error("query failed, starting it again", query="hot", error=str(error)[:2000])
                 self._stop.wait(_BACKOFF[min(failures, len(_BACKOFF) - 1)])
@@ -68,6 +70,7 @@ class Runner:
             checkpoint=str(checkpoint),
             trigger_ms=self._settings.pipeline.trigger_ms,
             batch_events=self._settings.pipeline.batch_events,
+            skew=timedelta(seconds=self._settings.limits.future_skew_seconds),
             on_batch=self._count,
         )
         try:

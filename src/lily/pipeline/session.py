@@ -23,7 +23,7 @@ def open_session(settings: Settings) -> SparkSession:
 
 def _options(settings: Settings) -> dict[str, str]:
     scratch = settings.data_dir.resolve() / "spark"
-    scratch.mkdir(parents=True, exist_ok=True)
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     options = {
         "spark.jars": ",".join(map(str, _jars(settings.jars_dir))),
         "spark.local.dir": str(scratch / "tmp"),
@@ -35,6 +35,7 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.adaptive.enabled": "false",  # replans between stages; a micro-batch has one
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
         "spark.sql.streaming.minBatchesToRetain": "2",
         "spark.sql.streaming.numRecentProgressUpdates": "5",
         "spark.python.daemon.module": "lily.pipeline.daemon",

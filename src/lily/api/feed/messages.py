@@ -93,4 +93,5 @@ def seal_position(offsets: Offsets) -> str:
 
 def unseal_position(text: str) -> Offsets:
     """Raises ValueError for what is no position."""
-    return dict(opaque.unseal(text, _SHAPE, _PURPOSE))
+    pairs = opaque.unseal(text, _SHAPE, _PURPOSE)
+    return dict(pairs)

@@ -16,7 +16,7 @@ from lily.store.postgres.search import FILTERS, Filter, Listing, Order, Sort, se
 
 router = APIRouter(tags=["metadata"])
 
-Text = Annotated[str | None, Query(max_length=1024)]
+Text = Annotated[str | None, Query(max_length=512)]
 LAST: TypeAdapter[tuple[str, str]] = TypeAdapter(tuple[str, str])  # the sort key and the id of a page's last item
 
 

@@ -11,6 +11,7 @@ from psycopg.rows import dict_row
 
 from lily.model.access import Scope
 from lily.model.errors import Terminal
+from lily.model.values import MAX_NAME, Checker
 
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _PREFIX = "lily_"
@@ -42,6 +43,8 @@ def create_token(
     unknown = sorted(set(scopes) - set(get_args(Scope)))
     if unknown or not scopes:
         raise Terminal(f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Known: {', '.join(get_args(Scope))}.")
+    if user and Checker().name(user, "user") != user:
+        raise Terminal(f"{user[:64]!r} cannot name a user: use up to {MAX_NAME} bytes without control characters.")
     token = _PREFIX + secrets.token_urlsafe(32)
     with psycopg.connect(owner_url) as connection:
         try:

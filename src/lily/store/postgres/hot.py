@@ -13,6 +13,7 @@ from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.records import Record, Refusal
+from lily.store.postgres.connection import connect
 from lily.store.postgres.fold import Folded, fold
 from lily.store.postgres.queries import layer_query, query
 
@@ -31,7 +32,7 @@ class HotStore:
     """
 
     def __init__(self, database_url: str) -> None:
-        self._connection = psycopg.connect(database_url, autocommit=True, application_name="lily-pipeline")
+        self._connection = connect(database_url, "lily-pipeline")
         # Staged rows are always few beside the assets, but PostgreSQL has no statistics of a temporary table:
         # without these it may choose to read the whole catalogue for each batch.
         self._connection.execute("set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off")

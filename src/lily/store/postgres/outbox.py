@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import psycopg
 from psycopg.rows import dict_row, tuple_row
 
+from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
 
 _RELAY_LOCK = 0x6C72  # "lr": one relay at a time
@@ -32,9 +32,7 @@ class Outbox:
     transactions commit in another order than they begin."""
 
     def __init__(self, database_url: str) -> None:
-        self._connection = psycopg.connect(
-            database_url, autocommit=True, row_factory=dict_row, application_name="lily-relay"
-        )
+        self._connection = connect(database_url, "lily-relay", dict_row)
 
     def close(self) -> None:
         self._connection.close()
@@ -59,8 +57,10 @@ class Outbox:
         return [row["id"] for row in rows]
 
     def changes(self, batches: list[int]) -> Iterator[Change]:
-        cursor = self._connection.cursor(row_factory=tuple_row)
-        return map(Change._make, cursor.execute(query("changes_of_batches"), [batches]))
+        """In order of position. They are fetched as they are used: a batch may hold more than memory should."""
+        with self._connection.transaction(), self._connection.cursor("changes", row_factory=tuple_row) as cursor:
+            cursor.itersize = 2_000
+            yield from map(Change._make, cursor.execute(query("changes_of_batches"), [batches]))
 
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
         yield from self._connection.execute(query("dead_letters_of_batches"), [batches])

@@ -27,9 +27,9 @@ _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
     "updated_at": ("updated_at", "timestamptz"),
 }
 _CONDITIONS: dict[Filter, LiteralString] = {
-    "q": "search_words(name, qualified_name) @@ to_tsquery('simple', %(q)s)",
+    "q": "assets.id = any (array(select ids_by_words(%(q)s)))",
     "entity_type": "entity_type = %(entity_type)s",
-    "tag": "tags <> '{{}}' and tags @> array[%(tag)s::text]",
+    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",
     "data_source": "data_source = %(data_source)s",
     "owner": "owner = %(owner)s",
     "parent": "parent = %(parent)s",

@@ -31,8 +31,10 @@ class StoreUnavailable(Transient):
 
 
 class Database:
-    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help. A value
-    that PostgreSQL cannot read, which only a made-up cursor or receipt brings this far, raises Refused."""
+    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help.
+
+    It raises Refused for a value that PostgreSQL cannot read; only a made-up cursor brings one this far.
+    """
 
     def __init__(self, url: str) -> None:
         self._pool = AsyncConnectionPool(

@@ -34,6 +34,8 @@ def _ensure_role(connection: psycopg.Connection, role: str, password: str) -> No
             sql.Identifier(role), sql.Literal(password)
         )
     )
+    # Times are read as UTC wherever the server stands: elsewhere the year 1 would begin before Christ.
+    connection.execute(sql.SQL("alter role {} set timezone to 'UTC'").format(sql.Identifier(role)))
 
 
 def _apply_pending(connection: psycopg.Connection) -> None:

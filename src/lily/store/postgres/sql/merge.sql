@@ -10,20 +10,20 @@ with merged as (
     {values}   = s.fields,
     {at}       = s.at,
     {clocks}   = s.clocks,
-    version    = a.version + (a.{values} is distinct from s.fields)::integer,
+    version    = a.version + (coalesce(a.{values}, '{{}}') <> s.fields)::integer,
     created_at = least(a.created_at, s.first),
     updated_at = greatest(a.updated_at, s.last)
   when not matched then
     insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at)
     values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last)
-  returning old.{values} as before, new.{values} as after, s.causes,
+  returning merge_action() = 'INSERT' as created, old.{values} as before, new.{values} as after, s.causes,
             new.tenant_id, new.id, new.qualified_name, new.entity_type, new.version
 ),
 logged as (
   insert into changes (batch_id, tenant_id, asset_id, qualified_name, entity_type, layer, version, before, after, causes)
   select %(batch)s, tenant_id, id, qualified_name, entity_type, %(layer)s, version, before, after, causes
   from merged
-  where before is distinct from after
+  where created or coalesce(before, '{{}}') <> after
   returning 1
 )
 select (select count(*) from merged) as merged, (select count(*) from logged) as changed
