@@ -156,11 +156,12 @@ def _sendable(event: dict[str, Any]) -> bytes:
     value = orjson.dumps(event)
     if len(value) <= MAX_EVENT_BYTES:
         return value
-    data: dict[str, Any] = event["data"]
-    short = {"changed": dict.fromkeys(data.get("changed", ()), None), "original_base64": None, "truncated": True}
-    return orjson.dumps(
-        event | {"data": data | {key: short[key] for key in short if key in data or key == "truncated"}}
-    )
+    data: dict[str, Any] = event["data"] | {"truncated": True}
+    if "changed" in data:
+        data["changed"] = dict.fromkeys(data["changed"], None)
+    if "original_base64" in data:
+        data["original_base64"] = None
+    return orjson.dumps(event | {"data": data})
 
 
 def dead_letter_event(letter: dict[str, Any]) -> dict[str, Any]:

@@ -158,3 +158,25 @@ def test_a_layer_read_back_from_the_store_is_the_layer_that_was_written(
     with psycopg.connect(stack.database) as connection:
         row = connection.execute("select source, source_at, source_clocks from assets where tenant_id = %s", [tenant])
         assert Layer(*(row.fetchone() or ())) == event.layer()
+
+
+def test_the_oldest_time_counts_even_where_nothing_else_is_new(
+    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenant, _ = make_tenant()
+    statement = Statement("source", "upsert", "shop.t", "table", {"name": "t"})
+    older = AssetEvent(str(uuid.uuid4()), "2026-01-01T00:00:00.000000Z", tenant, statement)
+    newer = AssetEvent(str(uuid.uuid4()), "2026-01-02T00:00:00.000000Z", tenant, statement)
+    feed(hot_store, [newer])
+    feed(hot_store, [older, newer])
+    (asset,) = comparable(stored(stack.database, tenant)).values()
+    assert (asset["created_at"], asset["updated_at"]) == (older.time, newer.time)
+
+
+def test_a_person_who_clears_what_was_never_set_changes_nothing(
+    hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenant, _ = make_tenant()
+    feed(hot_store, [event_of(tenant, "shop.t", {"name": "t"})])
+    cleared = Statement("user", "upsert", "shop.t", None, {"owner": None})
+    assert feed(hot_store, [AssetEvent(str(uuid.uuid4()), "2026-01-03T00:00:00.000000Z", tenant, cleared)]) == 0

@@ -44,7 +44,7 @@ class Kafka:
         return self.home / "data"
 
     def prepare(self) -> None:
-        self.home.mkdir(exist_ok=True)
+        self.home.mkdir(mode=0o700, exist_ok=True)  # it holds the events of all tenants
         (self.home / "log4j2.properties").write_text(files("lily.embedded").joinpath("log4j2.properties").read_text())
         self._write_properties(self.home / "server.properties", self.logs)
         if not (self.logs / "meta.properties").is_file():

@@ -70,9 +70,8 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     """Checks the `data` of an asset event. Raises Refused with everything that is wrong with it."""
     checker = Checker()
     layer = _one_of(checker, data.get("layer", "source"), LAYERS, "layer")
-    operation = _one_of(
-        checker, "upsert" if data.get("operation") is None else data["operation"], OPERATIONS, "operation"
-    )
+    stated = data.get("operation")
+    operation = _one_of(checker, "upsert" if stated is None else stated, OPERATIONS, "operation")
     entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
     attributes = _attributes(checker, data.get("attributes"))
     tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in {"tag", "untag"} else None
