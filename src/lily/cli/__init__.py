@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from lily.cli import access, demo, doctor, jars, lifecycle, services, up
+from lily.cli import access, demo, doctor, estate, jars, lifecycle, services, up
 from lily.cli.errors import reporting_errors
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(lifecycle.down)
 app.command()(lifecycle.status)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
+app.command()(estate.estate)
 app.command()(jars.jars)
 app.add_typer(access.token, name="token")
 app.add_typer(access.tenant, name="tenant")

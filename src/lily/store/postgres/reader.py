@@ -40,7 +40,8 @@ class AssetReader:
         return found
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
-        rows = await self._database.fetch(tenant, _BY_ID, {"ids": list(asset_ids)})
+        # An array literal is one value to quote, a list would be one for each id.
+        rows = await self._database.fetch(tenant, _BY_ID, {"ids": f"{{{','.join(asset_ids)}}}"})
         return {row[0]: StoredAsset(tenant, row) for row in rows}
 
     async def _serve(self, tenant: str) -> None:
