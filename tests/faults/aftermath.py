@@ -61,11 +61,14 @@ def _mixes_tenants(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _has_an_odd_history(evidence: Evidence) -> Iterator[Problem]:
-    """Versions count 1, 2, 3 …; each change begins where the one before has ended; the last is what there is now."""
+    """Versions count 1, 2, 3 …; each change begins where the one before has ended; the last is what there is now.
+
+    A layer that holds no value is as good as none, so only the creation of an asset may change nothing in it.
+    """
     histories: dict[str, list[Any]] = defaultdict(list)
     for change in evidence.changes:
         histories[str(change.asset_id)].append(change)
-        if change.before == change.after:
+        if (change.before or {}) == change.after and change.version > 1:
             yield "a change changed nothing", str(change)
     for asset in evidence.assets.values():
         history = histories.pop(asset.id, [])
@@ -80,13 +83,13 @@ def _has_an_odd_history(evidence: Evidence) -> Iterator[Problem]:
 def _breaks(asset: Asset, history: list[Any]) -> Iterator[Problem]:
     for layer in LAYERS:
         steps = [change for change in history if change.layer == layer]
-        if steps and steps[0].before is not None:
+        if steps and steps[0].before:
             yield "the first change of a layer does not begin with nothing", str(steps[0])
         for earlier, later in pairwise(steps):
             if later.before != earlier.after:
                 yield "a change does not begin where the one before ended", f"{earlier} then {later}"
-        now = asset.layers[layer].fields if layer in asset.layers else None
-        if now != (steps[-1].after if steps else None):
+        now = asset.layers[layer].fields if layer in asset.layers else {}
+        if now != (steps[-1].after if steps else {}):
             yield "the last change of a layer is not what it holds", f"{asset.id} {layer}: {now}"
 
 

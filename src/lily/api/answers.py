@@ -69,6 +69,7 @@ class Assets(BaseModel):
 class Batch(BaseModel):
     items: list[Asset]
     missing: list[str]
+    next_cursor: None = None
 
 
 class Accepted(BaseModel):

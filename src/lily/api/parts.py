@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+import structlog
+
 from lily.api.feed.hub import Hub
 from lily.api.principals import Principals
 from lily.api.waiter import Waiter
@@ -15,6 +17,8 @@ from lily.settings import Settings
 from lily.store.postgres import listener, progress, tokens
 from lily.store.postgres.reader import AssetReader
 from lily.store.postgres.sessions import Database
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,16 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         )
         stack.push_async_callback(parts.hub.close)
         for task in (parts.waiter.run(), listener.listen(settings.database_url, parts.heard)):
-            stack.push_async_callback(_cancelled, asyncio.create_task(task))
+            running = asyncio.create_task(task)
+            running.add_done_callback(_tell_failure)
+            stack.push_async_callback(_cancelled, running)
         yield parts
+
+
+def _tell_failure(task: "asyncio.Task[None]") -> None:
+    """These tasks run for ever; one that ends otherwise than by being cancelled must not do so in silence."""
+    if not task.cancelled():
+        log.error("background.ended", task=task.get_name(), error=repr(task.exception()))
 
 
 async def _cancelled(task: "asyncio.Task[None]") -> None:

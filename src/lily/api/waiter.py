@@ -7,7 +7,7 @@ from typing import NoReturn
 import structlog
 
 from lily.bus.producer import Position
-from lily.model.errors import Transient
+from lily.model.errors import LilyError
 
 SAFETY_SECONDS = 1.0  # a notification can be lost with its connection; then a poll finds out
 MOST_WAITING = 5_000  # past that a write is answered 202 at once: accepted, and its receipt tells the rest
@@ -61,7 +61,7 @@ class Waiter:
             await self._wake()
             try:
                 await self._refresh()
-            except Transient as error:
+            except LilyError as error:
                 log.warning("waiter.cannot_read", reason=str(error))
                 self._stale = True
                 await asyncio.sleep(SAFETY_SECONDS)

@@ -48,8 +48,9 @@ async def batch_get(call: Reads) -> Json:
     body = await read_body(call.request, BatchGetBody, call.parts.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
     found = await call.parts.reader.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
+    missing = [name for name, asset_id in wanted.items() if asset_id not in found]
     items = [found[asset_id].view for asset_id in dict.fromkeys(wanted.values()) if asset_id in found]
-    return Json({"items": items, "missing": [name for name, asset_id in wanted.items() if asset_id not in found]})
+    return Json({"items": items, "missing": missing, "next_cursor": None})
 
 
 @router.post("/metadata/{id:path}/restore", status_code=202, responses=WRITTEN)
@@ -61,6 +62,9 @@ async def restore(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's
 @router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
 async def read(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
     """The asset, also when it is deleted. `fast_read.py` answers the plain case before it gets here."""
+    if "as_of" in call.request.query_params:
+        # The present must not pass for the past; the history tells what changed when.
+        raise Refused(Problem("UNSUPPORTED", "as_of needs the lake, which this Lily does not have yet", "as_of"))
     return Json((await find(call, id)).json)
 
 

@@ -36,7 +36,9 @@ async def notifications(websocket: WebSocket) -> None:
         principal = await _admitted(websocket, parts)
         since = _since(websocket)
         async with parts.hub.following():
-            position = seal_position(since or parts.hub.offsets())
+            # From here on, and not from when the handshake is done: what happens in between is heard too.
+            since = since or parts.hub.offsets()
+            position = seal_position(since)
             await websocket.accept(headers=[(b"lily-position", position.encode())])
             await Session(websocket, parts, principal, _listener(websocket, principal), since).run()
     except LilyError as error:

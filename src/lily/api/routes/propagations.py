@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from lily.api.answers import Json
 from lily.api.answers import Receipt as ReceiptAnswer
-from lily.api.calls import Call, Reads
+from lily.api.calls import Anyone, Call
 from lily.api.errors import not_found
 from lily.api.receipts import Receipt, unseal
 from lily.api.writes import finished, is_superseded, outcome_for
@@ -13,8 +13,10 @@ router = APIRouter(tags=["metadata"])
 
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
-async def propagation(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
+async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contract's name
     """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline."""
+    if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it
+        call.require("metadata:read", "this call", "/propagations")
     try:
         receipt = unseal(id, call.tenant)
     except ValueError as error:

@@ -29,7 +29,7 @@ async def listen(url: str, heard: Callable[[str], None]) -> NoReturn:
                 await _hear_out(connection, heard)
         except psycopg.OperationalError as error:
             if not lost:
-                log.warning("listener.lost", reason=str(error).splitlines()[0], retry_seconds=RECONNECT_SECONDS)
+                log.warning("listener.lost", reason=str(error).partition("\n")[0], retry_seconds=RECONNECT_SECONDS)
             lost = True
         await asyncio.sleep(RECONNECT_SECONDS)
 
