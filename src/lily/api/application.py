@@ -1,4 +1,4 @@
-"""The application: FastAPI, with the front and the fast path before it and a complete document."""
+"""The application: FastAPI, with the front before it, the fast path beside it, and a complete document."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +18,7 @@ from lily.api.errors import answer_for
 from lily.api.fast_read import FastRead
 from lily.api.front import Front
 from lily.api.parts import Parts, opened
+from lily.api.reporter import Reporter
 from lily.api.watch import Watch
 from lily.model.errors import LilyError
 from lily.settings import Settings
@@ -44,9 +45,9 @@ class Application(FastAPI):
         self.failure: LilyError | None = None
         for kind in (LilyError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
             self.add_exception_handler(kind, _answer)
-        # Outside of the framework's own layers, which a plain read would pay for and not use.
-        fast = FastRead(super().__call__, lambda: self.parts)
-        self._front = Front(fast, self.watch, traced=bool(settings.otlp_endpoint))
+        reporter = Reporter(self.watch.requests)
+        self.fast_read = FastRead(lambda: self.parts, reporter)
+        self._front = Front(super().__call__, reporter, traced=bool(settings.otlp_endpoint))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._front(scope, receive, send)

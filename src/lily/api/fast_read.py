@@ -1,46 +1,63 @@
 """`GET /metadata/{id}` without the framework around it: the same read and the same answer at a fraction of the cost.
 
-Only the plain case is answered here: a UUID, a token that is remembered, an asset that exists. Everything else goes
-on to the route, which has the one implementation of every refusal.
+Only the plain case is taken: a UUID, a token that is remembered, an asset that exists. Everything else goes the usual
+way to the route, which has the one implementation of every refusal. `protocol.py` is where it is used.
 """
 
-from collections.abc import Callable
-
-from starlette.types import ASGIApp, Receive, Scope, Send
+import asyncio
+import time
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from lily.api.calls import bearer
+from lily.api.correlation import correlate
 from lily.api.parts import Parts
+from lily.api.reporter import Reporter
 from lily.model import ids
 from lily.model.access import Principal
+from lily.store.postgres.assets import StoredAsset
 
 _PREFIX = "/metadata/"
 _LENGTH = len(_PREFIX) + 36
 _ROUTE = "/metadata/{id}"
 
+Scope = MutableMapping[str, Any]
+Found = asyncio.Future[StoredAsset | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A read under way."""
+
+    found: Found
+    correlation: str
+    began: float = field(default_factory=time.perf_counter)
+
 
 class FastRead:
-    def __init__(self, app: ASGIApp, parts: Callable[[], Parts]) -> None:
-        self._app = app
+    def __init__(self, parts: Callable[[], Parts], reporter: Reporter) -> None:
         self._parts = parts
+        self._reporter = reporter
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _is_plain(scope):
-            parts = self._parts()
-            principal = _remembered(scope, parts)
-            if principal is not None and principal.may("metadata:read"):
-                asset = await parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
-                if asset is not None:
-                    scope["route"] = _ROUTE
-                    await _send_json(send, asset.json)
-                    return
-        await self._app(scope, receive, send)
+    def begin(self, scope: Scope) -> Reading | None:
+        """Begins the read if it is a plain one."""
+        if not _is_plain(scope):
+            return None
+        parts = self._parts()
+        principal = _remembered(scope, parts)
+        if principal is None or not principal.may("metadata:read"):
+            return None
+        return Reading(parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower()), correlate(scope))
+
+    def report(self, reading: Reading) -> None:
+        self._reporter.report("GET", _ROUTE, 200, time.perf_counter() - reading.began, reading.correlation)
 
 
 def _is_plain(scope: Scope) -> bool:
-    path = scope.get("path", "")
+    path = scope["path"]
     return (
-        scope["type"] == "http"
-        and len(path) == _LENGTH
+        len(path) == _LENGTH
         and scope["method"] == "GET"
         and not scope["query_string"]
         and path.startswith(_PREFIX)
@@ -54,9 +71,3 @@ def _remembered(scope: Scope, parts: Parts) -> Principal | None:
             token = bearer(value.decode("latin-1"))
             return parts.principals.known(token) if token else None
     return None
-
-
-async def _send_json(send: Send, body: bytes) -> None:
-    headers = [(b"content-length", str(len(body)).encode()), (b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

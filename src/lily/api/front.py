@@ -1,7 +1,6 @@
 """The outermost layer: every request gets a correlation id, a line in the log, a measurement, and an answer."""
 
 import time
-from typing import Any
 
 import structlog
 from opentelemetry import trace
@@ -9,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lily.api.correlation import HEADER, correlate
 from lily.api.errors import answer_for
-from lily.api.watch import Watch
+from lily.api.reporter import Reporter
 from lily.model.errors import LilyError
 from lily.observe import traces
 
@@ -19,9 +18,9 @@ log = structlog.get_logger()
 
 
 class Front:
-    def __init__(self, app: ASGIApp, watch: Watch, *, traced: bool) -> None:
+    def __init__(self, app: ASGIApp, reporter: Reporter, *, traced: bool) -> None:
         self._app = app
-        self._watch = watch
+        self._reporter = reporter
         self._serve = self._traced if traced else self._answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -38,7 +37,8 @@ class Front:
         try:
             await self._serve(scope, receive, sent)
         finally:
-            self._report(scope, sent.status, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self._reporter.report(scope["method"], _route(scope), sent.status, seconds, correlation)
 
     async def _answered(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
         try:
@@ -60,12 +60,6 @@ class Front:
             span.set_attribute("http.response.status_code", send.status)
             span.set_attribute("lily.correlation", send.correlation)
 
-    def _report(self, scope: Scope, status: int, seconds: float) -> None:
-        method, route = scope["method"], _route(scope)
-        self._watch.requests.labels(method, route, str(status)).observe(seconds)
-        if not route.startswith("/health/"):  # a probe every second would drown the log
-            log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
-
 
 class _Sent:
     """Sends, adding the correlation id to the headers, and remembers the status."""
@@ -85,5 +79,4 @@ class _Sent:
 
 
 def _route(scope: Scope) -> str:
-    route: Any = scope.get("route")
-    return str(getattr(route, "path_format", route or UNMATCHED))
+    return str(getattr(scope.get("route"), "path_format", UNMATCHED))

@@ -1,20 +1,65 @@
-"""HTTP below the application: what cannot even be read as a request is refused in the contract's shape too."""
+"""HTTP below the application: plain reads are answered here, and what is hardly HTTP is refused in the usual shape."""
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from functools import partial
+from typing import Any
 
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from lily.api.application import Application
+from lily.api.correlation import HEADER
 from lily.api.errors import problems_answer
+from lily.api.fast_read import FastRead, Found, Reading
 from lily.model.errors import Problem
 
 
 class Protocol(HttpToolsProtocol):
+    """uvicorn's own, with a shortcut: a plain read needs no task, no ASGI messages and no checks of its headers.
+
+    uvicorn keeps doing the rest: parsing, keep-alive, pipelining, shutdown. Should it one day no longer call
+    `_start_asgi_task`, every read goes the usual way.
+    """
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        usual = partial(super()._start_asgi_task, cycle, app)
+        can = isinstance(app, Application) and not (self.flow.write_paused or cycle.waiting_for_100_continue)
+        reading = app.fast_read.begin(cycle.scope) if can else None
+        if reading is None:
+            usual()
+        else:
+            reading.found.add_done_callback(partial(self._answer, app.fast_read, cycle, reading, usual))
+
+    def _answer(
+        self,
+        fast: FastRead,
+        cycle: RequestResponseCycle,
+        reading: Reading,
+        usual: partial[None],
+        found: Found,
+    ) -> None:
+        if cycle.disconnected or found.cancelled():
+            return
+        asset = None if found.exception() else found.result()
+        if asset is None:
+            usual()
+            return
+        self._send(cycle, reading.correlation, asset.json)
+        fast.report(reading)
+        cycle.on_response()
+
+    def _send(self, cycle: RequestResponseCycle, correlation: str, body: bytes) -> None:
+        cycle.response_started = cycle.response_complete = True
+        stamps = b"".join(name + b": " + value + b"\r\n" for name, value in cycle.default_headers)
+        close = b"" if cycle.keep_alive else b"connection: close\r\n"
+        cycle.transport.write(
+            b"HTTP/1.1 200 OK\r\n%bcontent-length: %d\r\ncontent-type: application/json\r\n%b: %b\r\n%b\r\n%b"
+            % (stamps, len(body), HEADER, correlation.encode(), close, body)
+        )
+        if not cycle.keep_alive:
+            cycle.transport.close()
+
     def send_400_response(self, msg: str) -> None:
         """Called for malformed requests, an address of more than 64 KiB among them; the connection ends with it."""
         body = bytes(problems_answer(400, [Problem("INVALID_HTTP", msg, "request")]).body)
-        head = (
-            "HTTP/1.1 400 Bad Request\r\n"
-            "content-type: application/json\r\n"
-            f"content-length: {len(body)}\r\n"
-            "connection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
+        head = b"HTTP/1.1 400 Bad Request\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % len(body)
+        self.transport.write(head + b"connection: close\r\n\r\n" + body)
         self.transport.close()

@@ -3,6 +3,7 @@
 import logging
 import sys
 
+import orjson
 import structlog
 
 
@@ -14,10 +15,10 @@ def configure(part: str, level: str = "INFO") -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(ensure_ascii=False),
+            structlog.processors.JSONRenderer(serializer=orjson.dumps),  # a line is on the way of every request
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(part=part)
