@@ -100,7 +100,11 @@ def test_another_tenants_asset_does_not_exist(door: Door, other_door: Door) -> N
     assert http.delete(f"/metadata/{asset_id}").status_code == 404
     assert http.post(f"/metadata/{asset_id}/restore").status_code == 404
     assert http.post(f"/metadata/{asset_id}/tags", json={"tag": "PII"}).status_code == 404
-    assert http.post("/metadata/batch-get", json={"ids": [asset_id]}).json() == {"items": [], "missing": [asset_id]}
+    assert http.post("/metadata/batch-get", json={"ids": [asset_id]}).json() == {
+        "items": [],
+        "missing": [asset_id],
+        "next_cursor": None,
+    }
     assert http.get("/metadata").json()["items"] == []
 
 

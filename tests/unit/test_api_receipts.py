@@ -45,7 +45,7 @@ def test_no_text_is_taken_for_one_of_ours(text: str) -> None:
         opaque.unseal(text, cursors.NUMBER, "cursor")
 
 
-@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=8))
+@given(st.recursive(st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5), st.lists, max_leaves=8))
 def test_one_that_is_made_up_has_to_have_the_shape(value: Any) -> None:
     with suppress(ValueError):
         assert isinstance(opaque.unseal(opaque.seal(value, "cursor"), cursors.NUMBER, "cursor"), int)

@@ -1,7 +1,9 @@
 """Reads assets by id. Reads that arrive while a query runs are answered together by the next one."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import cast
 
 from psycopg import sql
 
@@ -9,6 +11,7 @@ from lily.store.postgres.assets import StoredAsset
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
+AT_ONCE = 2
 TOGETHER = 500  # ids in one query: past that a query takes longer than it saves
 
 _BY_ID = sql.SQL(query("assets_by_id")).format(columns=sql.SQL(query("asset_columns")))
@@ -16,7 +19,7 @@ _Found = asyncio.Future[StoredAsset | None]
 
 
 class AssetReader:
-    """One query at a time for each tenant.
+    """Two queries at a time for each tenant: while one runs, the answers of the other are written.
 
     Nothing is cached: a query serves only reads that arrived before it was sent, so whoever reads after a write was
     acknowledged as applied sees it. If the store fails, every read of the batch raises StoreUnavailable.
@@ -24,19 +27,14 @@ class AssetReader:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: dict[str, list[tuple[str, _Found]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: defaultdict[str, list[tuple[str, _Found]]] = defaultdict(list)
+        self._tasks: defaultdict[str, set[asyncio.Task[None]]] = defaultdict(set)
 
     def find(self, tenant: str, asset_id: str) -> _Found:
         found: _Found = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.get(tenant)
-        if waiting is not None:
-            waiting.append((asset_id, found))
-            return found
-        self._waiting[tenant] = [(asset_id, found)]
-        task = asyncio.create_task(self._serve(tenant))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._waiting[tenant].append((asset_id, found))
+        if len(self._tasks[tenant]) < AT_ONCE:
+            self._tasks[tenant].add(asyncio.create_task(self._serve(tenant)))
         return found
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
@@ -54,10 +52,10 @@ class AssetReader:
                 _settle(batch, assets)
 
     def _take(self, tenant: str) -> list[tuple[str, _Found]]:
-        """The next batch; none left ends the tenant's task, in the same step, so that no read falls between."""
+        """The next batch. None left ends the task, in the same step, so that no read falls between."""
         waiting = self._waiting[tenant]
         if not waiting:
-            del self._waiting[tenant]
+            self._tasks[tenant].discard(cast("asyncio.Task[None]", asyncio.current_task()))
             return []
         self._waiting[tenant] = waiting[TOGETHER:]
         return waiting[:TOGETHER]
