@@ -6,6 +6,7 @@ loses one. A change's event id follows from its position, so consumers can drop 
 
 import base64
 import gc
+import os
 import threading
 import time
 from typing import Any
@@ -57,6 +58,7 @@ class Relay:
         self._lag = Histogram("lily_relay_lag_seconds", "From committed to published", registry=self.registry)
 
     def run(self) -> None:
+        os.nice(5)  # when the machine is full, the catalogue comes first and the change log catches up
         gc.freeze()
         gc.set_threshold(100_000, 20, 100)  # a batch is tens of thousands of objects, and none of them a cycle
         if self._settings.metrics_port:
