@@ -34,8 +34,9 @@ def main(arguments: list[str]) -> None:
     death_signal, supervisor, uid, gid = (int(number) for number in arguments[:4])
     become(uid, gid)
     die_with(supervisor, death_signal)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):  # Python, or a shell's `&`, had them ignored
-        signal.signal(number, signal.SIG_DFL)
+    for number in signal.valid_signals():  # Python, nohup and a shell's `&` have some of them ignored
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     os.execv(arguments[4], arguments[4:])  # noqa: S606 (the arguments are the supervisor's own)
 
 
