@@ -1,5 +1,9 @@
 """What operators see: probes, metrics, documents, correlation."""
 
+import re
+import socket
+from urllib.parse import urlsplit
+
 import httpx
 import pytest
 
@@ -47,6 +51,27 @@ def test_a_plain_read_has_the_headers_of_any_other(door: Door) -> None:
     assert fast.content == usual.content
     assert fast.headers.keys() == usual.headers.keys()
     assert fast.headers["content-type"] == usual.headers["content-type"]
+
+
+def test_pipelined_requests_are_answered_in_order(door: Door) -> None:
+    assets = [door.ingest(f"shop.t{number}") for number in range(3)]
+    paths = [
+        f"/metadata/{assets[0]}",
+        "/metadata/shop.t1",
+        f"/metadata/{assets[2]}",
+        "/nowhere",
+        f"/metadata/{assets[1]}",
+    ]
+    address = urlsplit(door.stack.url)
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as raw:
+        for number, path in enumerate(paths):
+            head = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {door.token}\r\n"
+            last = "Connection: close\r\n" if number == len(paths) - 1 else ""
+            raw.sendall(f"{head}X-Correlation-Id: n{number}\r\n{last}\r\n".encode())
+        told = b"".join(iter(lambda: raw.recv(65_536), b"")).decode()
+    assert re.findall(r"HTTP/1.1 (\d+)", told) == ["200", "200", "200", "404", "200"]
+    assert re.findall(r"x-correlation-id: (\w+)", told) == [f"n{number}" for number in range(len(paths))]
+    assert re.findall(r'"metadata_id":"([^"]+)"', told) == [*assets, assets[1]]
 
 
 def test_schemas_are_published(door: Door) -> None:

@@ -45,9 +45,9 @@ class Application(FastAPI):
         self.failure: LilyError | None = None
         for kind in (LilyError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
             self.add_exception_handler(kind, _answer)
-        reporter = Reporter(self.watch.requests)
-        self.fast_read = FastRead(lambda: self.parts, reporter)
-        self._front = Front(super().__call__, reporter, traced=bool(settings.otlp_endpoint))
+        reporter, traced = Reporter(self.watch.requests, settings.log_level), bool(settings.otlp_endpoint)
+        self.fast_read = None if traced else FastRead(lambda: self.parts, reporter)  # it makes no spans
+        self._front = Front(super().__call__, reporter, traced=traced)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._front(scope, receive, send)

@@ -7,8 +7,7 @@ way to the route, which has the one implementation of every refusal. `protocol.p
 import asyncio
 import time
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from lily.api.calls import bearer
 from lily.api.correlation import correlate
@@ -26,13 +25,17 @@ Scope = MutableMapping[str, Any]
 Found = asyncio.Future[StoredAsset | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A read under way."""
 
     found: Found
     correlation: str
-    began: float = field(default_factory=time.perf_counter)
+    began: float
+    reporter: Reporter
+
+    def report(self) -> None:
+        """To be told once it is answered."""
+        self.reporter.report("GET", _ROUTE, 200, time.perf_counter() - self.began, self.correlation)
 
 
 class FastRead:
@@ -48,10 +51,9 @@ class FastRead:
         principal = _remembered(scope, parts)
         if principal is None or not principal.may("metadata:read"):
             return None
-        return Reading(parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower()), correlate(scope))
-
-    def report(self, reading: Reading) -> None:
-        self._reporter.report("GET", _ROUTE, 200, time.perf_counter() - reading.began, reading.correlation)
+        began = time.perf_counter()
+        found = parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
+        return Reading(found, correlate(scope), began, self._reporter)
 
 
 def _is_plain(scope: Scope) -> bool:

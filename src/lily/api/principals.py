@@ -19,25 +19,28 @@ class Principals:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._known: dict[bytes, tuple[Principal, float]] = {}
-        self._asked: dict[bytes, asyncio.Task[Principal | None]] = {}
+        self._known: dict[str, tuple[Principal, float]] = {}
+        self._asked: dict[str, asyncio.Task[Principal | None]] = {}
         self._changed = asyncio.Event()
 
     def known(self, token: str) -> Principal | None:
         """The principal if it is remembered and still good; None says nothing, and `of` has to be asked."""
-        return self._remembered(token_hash(token))
+        entry = self._known.get(token)
+        if entry is None or entry[1] < time.monotonic():
+            return None
+        expires_at = entry[0].expires_at
+        return None if expires_at is not None and expires_at <= time.time() else entry[0]
 
     async def of(self, token: str) -> Principal | None:
         if len(token) > LONGEST_TOKEN or not token.isascii():
             return None
-        key = token_hash(token)
-        found = self._remembered(key)
+        found = self.known(token)
         if found is not None:
             return found
-        if key not in self._asked:
-            self._asked[key] = asyncio.create_task(self._ask(key))
+        if token not in self._asked:
+            self._asked[token] = asyncio.create_task(self._ask(token))
         # Shielded: many requests may wait for one look-up, and one that goes away must not take it along.
-        return await asyncio.shield(self._asked[key])
+        return await asyncio.shield(self._asked[token])
 
     def forget(self) -> None:
         """Access has changed somewhere: ask again, also about what is being asked right now."""
@@ -49,21 +52,14 @@ class Principals:
         """Is set when access changes next. Take it before looking, so that no change falls between."""
         return self._changed
 
-    def _remembered(self, key: bytes) -> Principal | None:
-        entry = self._known.get(key)
-        if entry is None or entry[1] < time.monotonic():
-            return None
-        expires_at = entry[0].expires_at
-        return None if expires_at is not None and expires_at <= time.time() else entry[0]
-
-    async def _ask(self, key: bytes) -> Principal | None:
+    async def _ask(self, token: str) -> Principal | None:
         known, asked = self._known, self._asked
         try:
-            found = await self._look(key)
+            found = await self._look(token_hash(token))
         finally:
-            asked.pop(key, None)
+            asked.pop(token, None)
         if found is not None:
             if len(known) >= REMEMBERED:
                 known.clear()
-            known[key] = (found, time.monotonic() + REMEMBERED_SECONDS)
+            known[token] = (found, time.monotonic() + REMEMBERED_SECONDS)
         return found

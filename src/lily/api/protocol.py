@@ -1,14 +1,15 @@
 """HTTP below the application: plain reads are answered here, and what is hardly HTTP is refused in the usual shape."""
 
+from asyncio import CancelledError
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lily.api.application import Application
 from lily.api.correlation import HEADER
 from lily.api.errors import problems_answer
-from lily.api.fast_read import FastRead, Found, Reading
+from lily.api.fast_read import Found, Reading
 from lily.model.errors import Problem
 
 
@@ -21,30 +22,27 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         usual = partial(super()._start_asgi_task, cycle, app)
-        can = isinstance(app, Application) and not (self.flow.write_paused or cycle.waiting_for_100_continue)
-        reading = app.fast_read.begin(cycle.scope) if can else None
+        reading = self._begin(cycle, app)
         if reading is None:
             usual()
         else:
-            reading.found.add_done_callback(partial(self._answer, app.fast_read, cycle, reading, usual))
+            reading.found.add_done_callback(partial(self._answer, cycle, reading, usual))
 
-    def _answer(
-        self,
-        fast: FastRead,
-        cycle: RequestResponseCycle,
-        reading: Reading,
-        usual: partial[None],
-        found: Found,
-    ) -> None:
-        if cycle.disconnected or found.cancelled():
-            return
-        asset = None if found.exception() else found.result()
-        if asset is None:
+    def _begin(self, cycle: RequestResponseCycle, app: Any) -> Reading | None:
+        if not isinstance(app, Application) or app.fast_read is None:
+            return None
+        if self.flow.write_paused or cycle.waiting_for_100_continue:
+            return None
+        return app.fast_read.begin(cast("dict[str, Any]", cycle.scope))
+
+    def _answer(self, cycle: RequestResponseCycle, reading: Reading, usual: partial[None], found: Found) -> None:
+        body = _body(found)
+        if body is None:
             usual()
-            return
-        self._send(cycle, reading.correlation, asset.json)
-        fast.report(reading)
-        cycle.on_response()
+        elif not cycle.disconnected:
+            self._send(cycle, reading.correlation, body)
+            reading.report()
+            cycle.on_response()
 
     def _send(self, cycle: RequestResponseCycle, correlation: str, body: bytes) -> None:
         cycle.response_started = cycle.response_complete = True
@@ -63,3 +61,13 @@ class Protocol(HttpToolsProtocol):
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % len(body)
         self.transport.write(head + b"connection: close\r\n\r\n" + body)
         self.transport.close()
+
+
+def _body(found: Found) -> bytes | None:
+    """None where there is nothing to answer with; why, the route finds out and says."""
+    try:
+        asset = found.result()
+        body = asset.json if asset else None
+    except (Exception, CancelledError):  # noqa: BLE001 - a callback has nobody to raise to
+        return None
+    return body

@@ -70,7 +70,8 @@ class Array:
 
     def _ends(self, chunk: bytes) -> Iterator[int]:
         """Where elements end: at commas and the closing bracket, outside of strings and of inner brackets."""
-        position, self._escaped = (1, False) if self._escaped else (0, False)
+        position = int(self._escaped)  # a backslash that ended the chunk before speaks of this one's first byte
+        self._escaped = self._escaped and not chunk
         while found := (_QUOTED if self._quoted else _BETWEEN).search(chunk, position):
             mark, position = found[0], found.end()
             if mark == b"\\":

@@ -19,8 +19,8 @@ class StoredAsset:
         self.id: str = row[0]
         self.qualified_name: str = row[1]
         self._version: int = row[2]
-        self._created_at = clock.stamp(row[3])
-        self._updated_at = clock.stamp(row[4])
+        self._created_at: str = row[3]  # in fixed width, as everywhere
+        self._updated_at: str = row[4]
         self.layers: dict[LayerName, Layer] = {
             name: Layer(*row[start : start + 3])
             for name, start in zip(LAYERS, (5, 8, 11), strict=True)

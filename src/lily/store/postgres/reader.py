@@ -14,7 +14,7 @@ from lily.store.postgres.sessions import Database
 AT_ONCE = 2
 TOGETHER = 500  # ids in one query: past that a query takes longer than it saves
 
-_BY_ID = sql.SQL(query("assets_by_id")).format(columns=sql.SQL(query("asset_columns")))
+_BY_ID = sql.SQL(query("assets_by_id")).format(columns=sql.SQL(query("asset_columns"))).as_string()
 _Found = asyncio.Future[StoredAsset | None]
 
 
