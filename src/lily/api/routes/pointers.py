@@ -13,14 +13,18 @@ from lily.model.schemas import SCHEMAS
 
 router = APIRouter(tags=["operations"])
 
-# Swagger UI comes from its CDN and replaces the plain list; where it cannot be reached the list stays.
+# Everything the page needs is in it: a page beside the API loads no one else's scripts, and works without a network.
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Lily API</title>
-<link rel="stylesheet" href="https://cdn.jsdelivr.net/npm/swagger-ui-dist@5/swagger-ui.css"></head>
-<body><div id="docs"><h1>Lily API</h1><p>The whole contract: <a href="/openapi.json">/openapi.json</a></p>
-<table>{rows}</table></div>
-<script src="https://cdn.jsdelivr.net/npm/swagger-ui-dist@5/swagger-ui-bundle.js"></script>
-<script>if (window.SwaggerUIBundle) SwaggerUIBundle({{url: "/openapi.json", dom_id: "#docs"}})</script>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color: #222 }}
+td {{ padding: .35rem .8rem .35rem 0; border-bottom: 1px solid #eee; vertical-align: top }}
+td:first-child {{ font-weight: 600; color: #2a6f4e }} td:nth-child(2) {{ font-family: monospace }}
+</style></head>
+<body><h1>Lily API</h1>
+<p>Every call carries <code>Authorization: Bearer TOKEN</code>. Parameters, bodies and answers of each:
+<a href="/openapi.json">/openapi.json</a>, for Swagger UI, Postman or a generator of clients.</p>
+<table>{rows}</table>
 </body></html>"""
 
 
