@@ -15,7 +15,7 @@ import lily.pipeline.hot  # noqa: E402, F401 - imported for the workers to inher
 
 if __name__ == "__main__":
     # A batch makes tens of thousands of objects that live exactly as long as it does. Looking through them for
-    # cycles after every 700 new ones cost a third of the worker's time.
+    # cycles after every 700 new ones is work for nothing.
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
     manager()

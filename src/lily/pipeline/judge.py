@@ -30,7 +30,7 @@ def judge(
         problems: tuple[Problem, ...] = (Problem("MALFORMED_JSON", f"the event is not JSON: {error}", ""),)
     except Refused as refused:
         problems = refused.problems
-    except (RecursionError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (RecursionError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
         # A record that the checks did not foresee: whatever it broke, it goes with its cause and stops nobody else.
         problems = (Problem("INTERNAL", f"{type(error).__name__}: {error}", ""),)
     else:
