@@ -1,6 +1,8 @@
 """The processes of a stack that can be killed, and how each is found. What is not there yet is None."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 import psutil  # type: ignore[import-untyped]
@@ -23,12 +25,12 @@ def jvm(stack: OwnStack) -> int | None:
 
 def spark_daemon(stack: OwnStack) -> int | None:
     """The process that Spark forks its Python workers from; it works before the pipeline is warm."""
-    (java,) = _children(stack.part("pipeline").running.pid, "java")[:1] or (None,)
-    return next(iter(_children(java, "python")), None)
+    return next((process.pid for process in _pythons(stack) if _parent(process) == "java"), None)
 
 
 def spark_worker(stack: OwnStack) -> int | None:
-    return next(iter(_children(spark_daemon(stack), "python")), None)
+    """Spark goes on using a worker whose daemon is dead, and starts no new daemon as long as it has one."""
+    return next((process.pid for process in _pythons(stack) if _parent(process) != "java"), None)
 
 
 def backend(stack: OwnStack) -> int | None:
@@ -76,3 +78,20 @@ def _children(pid: int | None, name: str) -> list[int]:
         return [child.pid for child in children if child.name().startswith(name)]
     except psutil.NoSuchProcess:
         return []
+
+
+def _pythons(stack: OwnStack) -> Iterator[psutil.Process]:
+    """The Python processes of Spark's side, orphans too: they are of the session that the driver leads."""
+    session = stack.part("pipeline").running.pid
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if session and os.getsid(process.pid) == session and "lily.pipeline.daemon" in process.cmdline():
+                yield process
+
+
+def _parent(process: psutil.Process) -> str:
+    try:
+        parent = process.parent()
+        return parent.name() if parent else ""
+    except psutil.NoSuchProcess:
+        return ""

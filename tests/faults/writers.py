@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
@@ -173,8 +173,9 @@ class Load:
                 yield
             finally:
                 self._stop.set()
-        for close in self._closing:
-            close()
+                wait(running)
+                for close in self._closing:
+                    close()
         for writer in running:
             writer.result()
 
