@@ -25,6 +25,29 @@ class Pipeline(BaseModel):
     driver_memory: str = "640m"
 
 
+class Lake(BaseModel):
+    """The lake query: both lanes into Iceberg."""
+
+    trigger_seconds: float = Field(5.0, description="pause between batches: lower is fresher, and makes more files")
+    batch_events: int = Field(200_000, description="most events in one batch; bounds memory and the wait of a look-up")
+    buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
+    tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
+    merge_runs: int = Field(6, description="so many runs of like size are compacted into one")
+    maintain_minutes: float = Field(60.0, description="how often small files are joined and old snapshots let go")
+    keep_hours: float = Field(24.0, description="how long snapshots and the files only they need are kept")
+    yield_events: int = Field(20_000, description="while the hot lane is further behind, a batch of the lake waits")
+    search_seconds: float = Field(2.0, description="how long one page of a search may look through the lake")
+
+
+class S3(BaseModel):
+    """An object store for `LILY_WAREHOUSE=s3://…`. Left empty, AWS's own variables and roles count."""
+
+    endpoint: str = Field("", description="of a server that is not AWS")
+    region: str = ""
+    access_key: str = ""
+    secret_key: str = ""
+
+
 class Settings(BaseSettings):
     """All of Lily's settings. Every part reads the same; each uses what concerns it."""
 
@@ -39,8 +62,8 @@ class Settings(BaseSettings):
     database_url: str = Field(
         "", description="the libpq URI this process connects with; each part has a role of its own"
     )
-    spark_master: str = "local[2]"
-    warehouse: str = ""
+    spark_master: str = "local[4]"
+    warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
     kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")
     kafka_replication: int = 1
@@ -51,6 +74,8 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     limits: Limits = Limits()
     pipeline: Pipeline = Pipeline()
+    lake: Lake = Lake()
+    s3: S3 = S3()
 
     @classmethod
     def settings_customise_sources(

@@ -21,7 +21,7 @@ from lily.bus import topics
 from lily.bus.topics import key_of
 from lily.model.events import AssetEvent
 from lily.model.records import Record
-from lily.pipeline import hot
+from lily.pipeline import hot, stores
 from lily.store.postgres.hot import HotStore
 from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
@@ -38,9 +38,9 @@ PATIENCE_SECONDS = 30.0
 def _no_connection_is_left() -> Iterator[None]:
     """A Spark worker keeps its store for as long as it lives; here the test is the worker."""
     yield
-    for store in hot._stores.values():
+    for store in stores._stores.values():
         store.close()
-    hot._stores.clear()
+    stores._stores.clear()
 
 
 def test_a_relay_killed_between_publishing_and_marking_repeats_and_loses_nothing(

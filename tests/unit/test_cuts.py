@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lily.pipeline.hot import cuts
+from lily.pipeline.cuts import cuts
 
 
 def batch(rows: int, size: int) -> pa.RecordBatch:

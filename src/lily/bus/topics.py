@@ -5,17 +5,20 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from lily.model.errors import Transient
+from lily.model.lanes import Lane
 
 ASSETS = "asset-ingestion-events"
+ASSETS_BULK = "asset-ingestion-events-bulk"
 METADATA = "metadata-events"
 DEAD_LETTERS = "dead-letter-events"
+OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
 
 TOPICS = (
     ASSETS,
     METADATA,
     DEAD_LETTERS,
     "scraping-job-events",
-    "asset-ingestion-events-bulk",
+    ASSETS_BULK,
     "usage-events",
     "incident-events",
     "lineage-events",

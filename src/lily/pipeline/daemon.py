@@ -11,7 +11,8 @@ sys.path_importer_cache.clear()
 
 from pyspark.daemon import manager  # noqa: E402
 
-import lily.pipeline.hot  # noqa: E402, F401 - imported for the workers to inherit
+import lily.pipeline.hot  # noqa: E402 - imported for the workers to inherit
+import lily.pipeline.lake  # noqa: E402, F401
 
 if __name__ == "__main__":
     # A batch makes tens of thousands of objects that live exactly as long as it does. Looking through them for

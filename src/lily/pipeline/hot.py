@@ -10,21 +10,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from functools import partial
-from itertools import repeat
 from typing import TYPE_CHECKING
 
-import psycopg
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
-from lily.model.clock import stamp_micros
 from lily.model.events import FUTURE_SKEW
 from lily.model.records import Record, Refusal
 from lily.observe.traces import tracer
+from lily.pipeline.cuts import CUT_BYTES, cuts, read_records, received
 from lily.pipeline.judge import judge
 from lily.pipeline.latency import measured
+from lily.pipeline.stores import with_store
 from lily.store.postgres.hot import Applied, HotStore
 
 if TYPE_CHECKING:
@@ -42,10 +41,6 @@ _REPORT_ARROW = pa.schema(
         ("seconds", pa.float64()),
     ]
 )
-
-RECONNECT_SECONDS = 5.0  # a PostgreSQL whose process crashed takes connections again after a second or two
-CUT_BYTES = 24 << 20  # decoded, an event takes up to twenty times its bytes
-_stores: dict[str, HotStore] = {}  # one connection a worker process; Spark reuses its workers
 
 
 def start(
@@ -95,41 +90,12 @@ def apply_partition(
     """Runs in a Spark task, on one partition of a micro-batch. Answers one row for each transaction it made."""
     for cut in cuts(batches, CUT_BYTES):
         records = [record for batch in cut for record in read_records(batch)]
-        applied = _with_store(database_url, partial(_apply, records, skew))
+        applied = with_store(database_url, partial(_apply, records, skew))
         now = time.time()
-        ages = [now - micros / 1_000_000 for batch in cut for micros in _received(batch)]
+        ages = [now - micros / 1_000_000 for batch in cut for micros in received(batch)]
         told = [records[0].partition, len(records), applied.merged, applied.changed, applied.refused, *measured(ages)]
         columns = [pa.array([value], field.type) for value, field in zip(told, _REPORT_ARROW, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_ARROW)
-
-
-def cuts(batches: Iterable[pa.RecordBatch], limit: int) -> Iterator[list[pa.RecordBatch]]:
-    """Groups what arrives until a group is too large for one transaction: events are counted, but memory has bytes."""
-    group: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        if group and size + batch.nbytes > limit:
-            yield group
-            group, size = [], 0
-        if batch.num_rows:
-            group.append(batch)
-            size += batch.nbytes
-    if group:
-        yield group
-
-
-def read_records(batch: pa.RecordBatch) -> Iterator[Record]:
-    received = map(stamp_micros, _received(batch))
-    partitions, offsets, keys, values = (
-        batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")
-    )
-    return map(Record, repeat(topics.ASSETS), partitions, offsets, received, keys, values)
-
-
-def _received(batch: pa.RecordBatch) -> list[int]:
-    """When the log took each record, in microseconds since the epoch."""
-    micros: list[int] = batch.column("timestamp").cast(pa.int64()).to_pylist()
-    return micros
 
 
 def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
@@ -144,30 +110,3 @@ def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
         elif verdict is not None:
             events.append((record, verdict))
     return store.apply(records[0].topic, next_offsets, events, refusals)
-
-
-def _with_store(database_url: str, work: Callable[[HotStore], Applied]) -> Applied:
-    """A kept connection may have died with its server, now or earlier: the first failure gets a new one."""
-    try:
-        return work(_stores.get(database_url) or _connect(database_url))
-    except psycopg.OperationalError:
-        return work(_reconnect(database_url))
-
-
-def _reconnect(database_url: str) -> HotStore:
-    """Waits for a server that is just recovering: that is much shorter than failing and starting the query again."""
-    deadline = time.monotonic() + RECONNECT_SECONDS
-    while True:
-        try:
-            return _connect(database_url)
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-
-
-def _connect(database_url: str) -> HotStore:
-    if (old := _stores.pop(database_url, None)) is not None:
-        old.close()
-    _stores[database_url] = HotStore(database_url)
-    return _stores[database_url]

@@ -17,7 +17,7 @@ class PipelineMetrics:
         self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
         self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
         self.restarts = Counter(
-            "lily_pipeline_query_restarts", "Starts of a query after a failure", registry=self.registry
+            "lily_pipeline_query_restarts", "Starts of a query after a failure", ["query"], registry=self.registry
         )
         self.batch_seconds = Histogram("lily_pipeline_batch_seconds", "Time a micro-batch took", registry=self.registry)
         self.last_batch = Gauge(
@@ -25,6 +25,23 @@ class PipelineMetrics:
         )
         self.latency = LatencyHistogram("lily_pipeline_latency_seconds", "From taken by the log to committed")
         self.registry.register(self.latency)
+        self.lake_events = Counter("lily_lake_events", "Records written to the lake", registry=self.registry)
+        self.lake_refused = Counter(
+            "lily_lake_dead_letters", "Records of the bulk lane refused", registry=self.registry
+        )
+        self.lake_promoted = Counter("lily_lake_promoted", "Changes carried over by promotion", registry=self.registry)
+        self.lake_yields = Counter(
+            "lily_lake_yields", "Half seconds that the lake left to the hot lane", registry=self.registry
+        )
+        self.lake_seconds = Histogram(
+            "lily_lake_batch_seconds",
+            "Time a batch of the lake took",
+            registry=self.registry,
+            buckets=(1, 2, 5, 10, 20, 30, 60, 120, 300),
+        )
+        self.lake_fresh = Gauge(
+            "lily_lake_fresh_timestamp_seconds", "All that the log took by then is in the lake", registry=self.registry
+        )
 
     def count(self, reports: Iterable[Row], seconds: float) -> None:
         for report in reports:
@@ -36,3 +53,9 @@ class PipelineMetrics:
         self.batches.inc()
         self.batch_seconds.observe(seconds)
         self.last_batch.set_to_current_time()
+
+    def count_lake(self, events: int, refused: int, promoted: int, seconds: float) -> None:
+        self.lake_events.inc(events)
+        self.lake_refused.inc(refused)
+        self.lake_promoted.inc(promoted)
+        self.lake_seconds.observe(seconds)

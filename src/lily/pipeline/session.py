@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from lily.model.errors import Terminal
 from lily.settings import Settings
+from lily.store.lake.catalog import spark_options
 
 
 def open_session(settings: Settings) -> SparkSession:
@@ -21,6 +22,11 @@ def open_session(settings: Settings) -> SparkSession:
     return session
 
 
+def use_pool(spark: SparkSession, name: str) -> None:
+    """What this thread starts from now on is scheduled in the named pool."""
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+
+
 def _options(settings: Settings) -> dict[str, str]:
     scratch = settings.data_dir.resolve() / "spark"
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -28,6 +34,10 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.jars": ",".join(map(str, _jars(settings.jars_dir))),
         "spark.local.dir": str(scratch / "tmp"),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.scheduler.mode": "FAIR",
+        "spark.scheduler.allocation.file": str(_pools(scratch)),
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        **spark_options(settings),
         "spark.driver.memory": settings.pipeline.driver_memory,
         # A small heap that is mostly short-lived rows: the serial collector holds the least memory for it.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxMetaspaceSize=256m -XX:ReservedCodeCacheSize=128m",
@@ -44,6 +54,18 @@ def _options(settings: Settings) -> dict[str, str]:
     if settings.spark_master.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return options
+
+
+def _pools(scratch: Path) -> Path:
+    """The hot lane's tasks go first whenever a slot is free; a running task is never interrupted."""
+    pools = scratch / "pools.xml"
+    pools.write_text(
+        "<allocations>"
+        '<pool name="hot"><schedulingMode>FIFO</schedulingMode><weight>100</weight><minShare>2</minShare></pool>'
+        '<pool name="lake"><schedulingMode>FIFO</schedulingMode><weight>1</weight><minShare>0</minShare></pool>'
+        "</allocations>"
+    )
+    return pools
 
 
 def _jars(jars_dir: Path | None) -> list[Path]:

@@ -7,9 +7,11 @@ from typing import Any
 
 import orjson
 
+from lily.model import clock
 from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
+from lily.model.states import AssetState
 
 MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
 
@@ -60,6 +62,23 @@ def fold(events: Iterable[AssetEvent]) -> list[Folded]:
             [cause(event)],
         )
     return list(found.values())
+
+
+def carried(state: AssetState) -> list[Folded]:
+    """The layers of a state that the lake held. The newest event of each stands for all that made it."""
+    return [
+        Folded(
+            name,
+            state.tenant,
+            state.id,
+            state.qualified_name,
+            layer,
+            state.first,
+            state.last,
+            [{"id": layer.at.partition("/")[2], "time": clock.time_of(layer.at)}],
+        )
+        for name, layer in state.layers.items()
+    ]
 
 
 def cause(event: AssetEvent) -> dict[str, Any]:

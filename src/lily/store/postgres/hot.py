@@ -13,8 +13,9 @@ from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.records import Record, Refusal
+from lily.model.states import AssetState
 from lily.store.postgres.connection import connect
-from lily.store.postgres.fold import Folded, fold
+from lily.store.postgres.fold import Folded, carried, fold
 from lily.store.postgres.queries import layer_query, query
 
 
@@ -70,6 +71,44 @@ class HotStore:
             )
             self._connection.execute("select pg_notify('lily_applied', '')")
         return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
+
+    def refresh(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> Applied:
+        """Merges those events whose asset is here; the others live in the lake alone. Bears being repeated."""
+        with self._connection.transaction():
+            here = self._present({(event.tenant, event.asset_id) for _, event in events})
+            concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
+            batch = self._open_batch() if concerned or refusals else 0
+            counts, refused_late = self._merge_or_refuse(batch, concerned)
+            self._bury(batch, [*refusals, *refused_late])
+        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
+
+    def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
+        """Tenant and id of assets that may have a past in the lake which is not here yet."""
+        return self._connection.execute(query("awaiting_lake"), [limit]).fetchall()
+
+    def carry_over(self, states: Sequence[AssetState], settled: Sequence[tuple[str, str]]) -> int:
+        """Merges what the lake knows of assets, and notes for the settled ones that nothing is missing any more.
+
+        A state that PostgreSQL cannot hold is left in the lake: it came from events that were refused here as well.
+        """
+        rows = [row for state in states for row in carried(state)]
+        with self._connection.transaction():
+            changed = self._carry(self._open_batch(), rows) if rows else 0
+            self._connection.execute(query("settle"), _columns(settled))
+        return changed
+
+    def _carry(self, batch: int, rows: list[Folded]) -> int:
+        try:
+            with self._connection.transaction():
+                return self._merge(batch, rows)["changed"]
+        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded):
+            if len(rows) == 1:
+                return 0
+        middle = len(rows) // 2
+        return self._carry(batch, rows[:middle]) + self._carry(batch, rows[middle:])
+
+    def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
+        return set(self._connection.execute(query("present"), _columns(list(assets))).fetchall()) if assets else set()
 
     def _open_batch(self) -> int:
         row = self._connection.execute("insert into batches default values returning id").fetchone()
@@ -154,3 +193,7 @@ class HotStore:
         ]
         if rows:
             self._connection.cursor().executemany(query("bury"), rows)
+
+
+def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    return {"tenants": [tenant for tenant, _ in assets], "ids": [asset_id for _, asset_id in assets]}

@@ -14,8 +14,10 @@ with merged as (
     created_at = least(a.created_at, s.first),
     updated_at = greatest(a.updated_at, s.last)
   when not matched then
-    insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at)
-    values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last)
+    -- Whatever may be a column may have come through the bulk lane before.
+    insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at, awaits_lake)
+    values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last,
+            coalesce(s.fields ->> '$type', 'column') in ('column', 'field', 'bi_field'))
   returning merge_action() = 'INSERT' as created, old.{values} as before, new.{values} as after, s.causes,
             new.tenant_id, new.id, new.qualified_name, new.entity_type, new.version
 ),
