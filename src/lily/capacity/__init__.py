@@ -1,0 +1,9 @@
+"""What an estate needs and costs: arithmetic over measured figures and prices. No engine, no network."""
+
+from lily.capacity.demand import Demand
+from lily.capacity.figures import BadFigures
+from lily.capacity.measured import Measured, read_measured
+from lily.capacity.plan import Part, Plan, make_plan
+from lily.capacity.prices import Prices, read_prices
+
+__all__ = ["BadFigures", "Demand", "Measured", "Part", "Plan", "Prices", "make_plan", "read_measured", "read_prices"]
