@@ -1,0 +1,123 @@
+"""Two lanes in slow motion: a log in a list, and every step of the two queries taken, or broken off, on demand."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from lily.bus import topics
+from lily.model.clock import stamp
+from lily.model.events import FUTURE_SKEW, AssetEvent
+from lily.model.lanes import lane_of
+from lily.model.records import Record
+from lily.model.states import AssetState, joined
+from lily.pipeline.lake import LakeBatch
+from lily.pipeline.lake_positions import Commit, last_commit
+from lily.pipeline.promotion import promote
+from lily.store.lake import tables
+from lily.store.lake.rows import read_states
+from lily.store.postgres.hot import HotStore
+from tests.stream.conftest import Lake
+
+RECEIVED = datetime(2026, 1, 1, 1, tzinfo=UTC)
+KAFKA = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", tz="UTC")),
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+    ]
+)
+
+
+class Trial:
+    """One log of both topics, one partition each; offsets go on where the last trial in the same lake ended."""
+
+    def __init__(self, lake: Lake, store: HotStore, tenant: str) -> None:
+        self.lake, self.store, self.tenant = lake, store, tenant
+        self._last = last_commit(lake.spark).commit
+        self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
+        self._begin = {topic: self._last.positions.next_offsets.get((topic, 0), 0) for topic in self._log}
+        self._applied = 0
+        self._batch = LakeBatch(
+            lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, lambda: self._last, lambda: [tenant]
+        )
+
+    def arrive(self, events: Sequence[AssetEvent]) -> None:
+        for event in events:
+            self._log[topics.ASSETS if lane_of(event) == "hot" else topics.ASSETS_BULK].append(event)
+
+    def apply_hot(self, most: int) -> None:
+        """The hot query applies what comes next."""
+        waiting = self._log[topics.ASSETS][self._applied : self._applied + most]
+        first = self._begin[topics.ASSETS] + self._applied
+        records = [(_record(topics.ASSETS, first + at, event), event) for at, event in enumerate(waiting)]
+        self.store.apply("trial", {}, records, [])
+        self._applied += len(waiting)
+
+    def write_lake(self, most: int, crash: str = "") -> None:
+        """The lake query writes a batch of what comes next, or dies in the middle of it and starts anew."""
+        rows = [row for topic in self._log for row in self._waiting(topic, most)]
+        if not rows:
+            return
+        batch = self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA))
+        if crash == "between the two writes":
+            self._batch._write_states(batch, self._last.number + 1)
+        else:
+            commit, _ = self._batch.write(batch)
+            if not crash:
+                self._last = commit
+                promote(self.lake.spark, self.store)
+                return
+        self._last = last_commit(self.lake.spark).commit
+
+    def settle(self) -> None:
+        """Both queries run until nothing waits."""
+        self.apply_hot(len(self._log[topics.ASSETS]))
+        while any(self._waiting(topic, 1) for topic in self._log):
+            self.write_lake(1000)
+        promote(self.lake.spark, self.store)
+
+    @property
+    def last(self) -> Commit:
+        return self._last
+
+    def in_lake(self) -> dict[tuple[str, str], AssetState]:
+        rows = self.lake.spark.table(tables.identifier(tables.ASSETS)).where(f"tenant = '{self.tenant}'").toArrow()
+        return joined(read_states(rows))
+
+    def events_in_lake(self) -> list[tuple[str, int, str]]:
+        rows = self.lake.spark.table(tables.identifier(tables.EVENTS)).where(f"tenant = '{self.tenant}'").collect()
+        return sorted((row["topic"], row["offset"], orjson.loads(row["event"])["id"]) for row in rows)
+
+    def logged(self) -> list[tuple[str, int, str]]:
+        return sorted(
+            (topic, self._begin[topic] + at, event.id)
+            for topic, events in self._log.items()
+            for at, event in enumerate(events)
+        )
+
+    def _waiting(self, topic: str, most: int) -> list[dict[str, Any]]:
+        start = self._last.positions.next_offsets.get((topic, 0), 0) - self._begin[topic]
+        rows = enumerate(self._log[topic][start : start + most], start + self._begin[topic])
+        return [_row(_record(topic, offset, event)) for offset, event in rows]
+
+
+def _record(topic: str, offset: int, event: AssetEvent) -> Record:
+    key, value = topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
+    return Record(topic, 0, offset, stamp(RECEIVED), key, value)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": RECEIVED + timedelta(milliseconds=record.offset),
+        "key": record.key,
+        "value": record.value,
+    }

@@ -1,0 +1,51 @@
+"""Which runs are joined, and that joining sorted rows equals joining the states they hold."""
+
+from random import Random
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.model.events import AssetEvent
+from lily.model.states import AssetState, joined
+from lily.pipeline.compaction import LEAST_ROWS, due, join_sorted
+from lily.store.lake.rows import STATE, as_batch, read_states
+from tests.strategies import events
+
+
+def test_runs_wait_until_there_are_enough_of_like_size() -> None:
+    assert due({1: 10, 2: 10, 3: 10}, 4) == []
+    assert due({1: 10, 2: 10, 3: 10, 4: LEAST_ROWS}, 4) == [[1, 2, 3, 4]]
+
+
+def test_a_large_run_is_not_rewritten_for_the_sake_of_small_ones() -> None:
+    assert due({1: 1_000_000, 2: 10, 3: 10, 4: 10, 5: 10}, 4) == [[2, 3, 4, 5]]
+
+
+def test_rows_are_rewritten_a_few_times_only_however_many_there_are() -> None:
+    runs: dict[int, int] = {}
+    rewritten, total = 0, 0
+    for number in range(1, 2001):
+        runs[number] = 10_000
+        total += 10_000
+        for chosen in due(runs, 6):
+            size = sum(runs.pop(run) for run in chosen)
+            runs[max(chosen)] = size
+            rewritten += size
+    assert rewritten < 6 * total
+    assert len(runs) < 6 * 6
+
+
+@given(st.lists(events(), min_size=1, max_size=20, unique_by=lambda event: event.id), st.randoms(), st.integers(1, 5))
+def test_joining_sorted_rows_equals_joining_the_states(found: list[AssetEvent], random: Random, cut: int) -> None:
+    pieces = [AssetState.of(event) for event in found]
+    random.shuffle(pieces)
+    table = pa.Table.from_batches([as_batch(pieces, 3)], schema=STATE).sort_by(
+        [("tenant", "ascending"), ("id", "ascending")]
+    )
+    rows = pa.Table.from_batches(join_sorted(table.to_batches(max_chunksize=cut), 9), schema=STATE)
+    assert {state.id: state for state in read_states(rows)} == {
+        state.id: state for state in joined(AssetState.of(event) for event in found).values()
+    }
+    assert rows.num_rows == len({event.asset_id for event in found})
+    assert set(rows.column("run").to_pylist()) == {9}
