@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-faults check format bench lock clean
+.PHONY: help setup demo up down test test-faults test-cluster check format bench lock clean
 
 help: ## The targets, a line each
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,10 +29,14 @@ down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
 test: setup ## Every test but the long campaigns (at most 10 minutes)
-	$(BIN)/python -m pytest -m "not faults"
+	$(BIN)/python -m pytest -m "not faults and not cluster"
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500
+
+test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object store
+	@$(BIN)/lily jars --with s3
+	$(BIN)/python -m pytest tests/cluster -m cluster
 
 check: $(READY) ## Linters, types and the import contract
 	$(BIN)/ruff check

@@ -40,7 +40,9 @@ class Stack:
 
 def lily(*words: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lily", *words, "--data-dir", str(data_dir), "--format", "json"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=170, check=False)
+    # Tests wait for the lake often and put little into it: small batches, soon.
+    environment = {**os.environ, "LILY_LAKE__TRIGGER_SECONDS": "0.5"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=170, check=False, env=environment)
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,15 @@ import threading
 from collections.abc import Sequence
 
 import psycopg
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 
-from lily.bus import topics
+from lily.bus import ends, topics
+from lily.bus.ends import Ends
 from lily.model.errors import Terminal
 from lily.observe import logs, traces
 from lily.settings import Settings
 
-QUERIES = ("hot",)
+QUERIES = ("hot", "lake")
 
 
 def run_api(settings: Settings) -> None:
@@ -30,7 +31,7 @@ def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:
         raise Terminal(f"Unknown queries: {', '.join(unknown)}. Known: {', '.join(QUERIES)}.")
     _require(settings)
     _configure("pipeline", settings)
-    Runner(settings, _stop_on_signal()).run()
+    Runner(settings, queries, _stop_on_signal()).run()
 
 
 def run_worker(settings: Settings) -> None:
@@ -41,21 +42,21 @@ def run_worker(settings: Settings) -> None:
     Relay(settings, _stop_on_signal()).run()
 
 
-def lag(settings: Settings) -> dict[str, int]:
-    """For each topic that a query applies: how many events it is behind the log."""
-    with psycopg.connect(settings.database_url) as connection:
-        applied: dict[int, int] = dict(
-            connection.execute(
-                "select partition, next_offset from applied where topic = %s", [topics.ASSETS]
-            ).fetchall()
-        )
+def log_ends(settings: Settings) -> Ends:
+    """Where the topics of both lanes end right now. Raises KafkaException if the log does not answer."""
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
-        partitions = consumer.list_topics(topics.ASSETS, timeout=5).topics[topics.ASSETS].partitions
-        ends = {p: consumer.get_watermark_offsets(TopicPartition(topics.ASSETS, p), timeout=5)[1] for p in partitions}
+        return ends.read_ends(consumer, topics.OF_LANE.values(), patience=5)
     finally:
         consumer.close()
-    return {topics.ASSETS: sum(max(end - applied.get(p, 0), 0) for p, end in ends.items())}
+
+
+def lag(settings: Settings, until: Ends | None = None) -> dict[str, int]:
+    """For each lane's topic: how many events the catalogue is behind the log, or behind where it ended earlier."""
+    with psycopg.connect(settings.database_url) as connection:
+        rows = connection.execute("select topic, partition, next_offset from applied").fetchall()
+    applied = {(topic, partition): offset for topic, partition, offset in rows}
+    return ends.behind(log_ends(settings) if until is None else until, applied)
 
 
 def _require(settings: Settings) -> None:

@@ -10,6 +10,9 @@ from itertools import count, islice
 from random import Random
 from typing import Any
 
+from lily.model.lanes import BULK_TYPES, Lane
+from lily.model.layers import TAGS
+
 SCHEMAS_PER_DATABASE = 10
 TABLES_PER_SCHEMA = 40
 TABLES_PER_DASHBOARD = 10
@@ -60,16 +63,22 @@ class Estate:
         return islice(self._all(), self.assets)
 
     def edges(self) -> Iterator[Event]:
-        """`{from, to, relationship_type}`: tables derived from tables of the schema before, used in dashboards."""
-        last_table = ""
+        """`{from, to, relationship_type}`: tables and dashboards from the table before, fields from its columns."""
+        table, columns = "", list[str]()
         for event in self.events():
             name = event["attributes"]["qualified_name"]
-            if event["entity_type"] == "table":
-                if last_table and self._random("edge", name).random() < 0.7:
-                    yield {"from": last_table, "to": name, "relationship_type": "derived-from"}
-                last_table = name
-            elif event["entity_type"] == "dashboard":
-                yield {"from": last_table, "to": name, "relationship_type": "used-in"}
+            random = self._random("edge", name)
+            match event["entity_type"]:
+                case "table":
+                    if table and random.random() < 0.7:
+                        yield _edge(table, name, "derived-from")
+                    table, columns = name, []
+                case "column":
+                    columns.append(name)
+                case "dashboard":
+                    yield _edge(table, name, "used-in")
+                case "field":
+                    yield _edge(random.choice(columns), name, "derived-from")
 
     def _all(self) -> Iterator[Event]:
         for number in count():
@@ -104,6 +113,16 @@ class Estate:
     def _random(self, *place: object) -> Random:
         """Each asset's chances depend on its place only, so an estate is a prefix of any larger one."""
         return Random(f"{self.seed}/{'/'.join(map(str, place))}")  # noqa: S311 - nothing secret is drawn
+
+
+def lane_of_body(body: Event) -> Lane:
+    """The lane that the bulk door gives to an asset of the estate, where parents are always where they should be."""
+    plain = body["entity_type"] in BULK_TYPES and not body["attributes"].get(TAGS)
+    return "bulk" if plain else "hot"
+
+
+def _edge(origin: str, target: str, relationship_type: str) -> Event:
+    return {"from": origin, "to": target, "relationship_type": relationship_type}
 
 
 def _asset(entity_type: str, name: str, parent: str | None, random: Random, **extra: Any) -> Event:

@@ -32,6 +32,7 @@ class Lake(BaseModel):
     batch_events: int = Field(200_000, description="most events in one batch; bounds memory and the wait of a look-up")
     buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
+    writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
     merge_runs: int = Field(6, description="so many runs of like size are compacted into one")
     maintain_minutes: float = Field(60.0, description="how often small files are joined and old snapshots let go")
     keep_hours: float = Field(24.0, description="how long snapshots and the files only they need are kept")
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
         "", description="the libpq URI this process connects with; each part has a role of its own"
     )
     spark_master: str = "local[4]"
+    spark_options: dict[str, str] = Field({}, description="more of Spark's properties, as JSON; they win over Lily's")
     warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
     kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from lily.cli.demo.columns import CHAPTER
 from lily.cli.demo.scene import Scene, Step
+from lily.cli.demo.stage import lag_of
 from lily.cli.demo.story import STORY
 from lily.client import Lily
 from tests.conftest import Stack
@@ -14,10 +16,10 @@ from tests.conftest import Stack
 def scene(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[Scene]:
     _, token = make_tenant()
     with Lily(stack.url, token) as lily:
-        yield Scene(lily)
+        yield Scene(lily, lambda: lag_of(stack.data_dir))
 
 
-@pytest.mark.parametrize("step", STORY, ids=lambda step: step.name)
+@pytest.mark.parametrize("step", [*STORY, *CHAPTER], ids=lambda step: step.name)
 def test_the_demo_can(step: Step, scene: Scene) -> None:
     told = step.play(scene)
     assert told.sentence

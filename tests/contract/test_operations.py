@@ -1,20 +1,27 @@
 """What operators see: probes, metrics, documents, correlation."""
 
+import json
 import re
 import socket
 from urllib.parse import urlsplit
 
 import httpx
-import pytest
 
+from lily.bus import topics
 from lily.model.schemas import SCHEMAS
-from tests.conftest import Stack
+from tests.conftest import Stack, lily
 from tests.contract.door import Door, table
 
 
-@pytest.mark.parametrize("probe", ["live", "ready"])
-def test_probes_answer(stack: Stack, probe: str) -> None:
-    assert httpx.get(f"{stack.url}/health/{probe}", timeout=30).json() == {"status": "ok"}
+def test_probes_answer(stack: Stack) -> None:
+    assert httpx.get(f"{stack.url}/health/live", timeout=30).json() == {"status": "ok"}
+    told = httpx.get(f"{stack.url}/health/ready", timeout=30).json()
+    assert (told["status"], set(told["lag"])) == ("ok", {topics.ASSETS, topics.ASSETS_BULK})
+
+
+def test_the_status_tells_the_lag_of_both_lanes(stack: Stack) -> None:
+    told = json.loads(lily("status", data_dir=stack.data_dir).stdout)
+    assert set(told["lag"]) == {topics.ASSETS, topics.ASSETS_BULK}
 
 
 def test_metrics_count_and_name_no_tenant(door: Door) -> None:
@@ -22,10 +29,12 @@ def test_metrics_count_and_name_no_tenant(door: Door) -> None:
     text = door.http.get("/metrics").text
     for family in (
         'lily_http_request_seconds_count{method="POST",route="/ingest-metadata",status="200"}',
-        "lily_events_accepted_total",
+        'lily_events_accepted_total{lane="hot"}',
+        'lily_events_accepted_total{lane="bulk"}',
         "lily_event_bytes_total",
         "lily_log_unconfirmed_events",
         'lily_log_lag_events{topic="asset-ingestion-events"}',
+        'lily_log_lag_events{topic="asset-ingestion-events-bulk"}',
         "lily_outbox_backlog_batches",
         "lily_dead_letters",
     ):

@@ -1,7 +1,7 @@
 """What must be true of a catalogue whatever happened to the processes that made it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -20,20 +20,40 @@ Problem = tuple[str, str]
 _OWN_NAMES = {TYPE: "entity_type", DELETED: "deleted"}
 
 
-def problems(evidence: Evidence, events: Iterable[AssetEvent]) -> Iterator[Problem]:
-    yield from _differs_from_oracle(evidence, events)
+def problems(evidence: Evidence, events: Iterable[AssetEvent], hot: Container[str]) -> Iterator[Problem]:
+    """`hot` are the ids of assets that an event of the hot lane spoke about."""
+    yield from _differs_from_oracle(evidence, events, hot)
     yield from _mixes_tenants(evidence)
     yield from _has_an_odd_history(evidence)
     yield from _was_not_published(evidence)
     yield from _has_letters_from_nowhere(evidence)
+    yield from _lost_or_repeated_in_the_lake(evidence)
 
 
-def _differs_from_oracle(evidence: Evidence, events: Iterable[AssetEvent]) -> Iterator[Problem]:
-    expected = oracle.catalogue(events)
-    found = {(asset.tenant, asset.qualified_name): _told(asset) for asset in evidence.assets.values()}
-    for key in expected.keys() | found.keys():
-        if expected.get(key) != found.get(key):
-            yield "the catalogue is not the oracle's", f"{key}: {found.get(key)} instead of {expected.get(key)}"
+def _differs_from_oracle(evidence: Evidence, events: Iterable[AssetEvent], hot: Container[str]) -> Iterator[Problem]:
+    """The lake holds every asset; PostgreSQL those that were ever hot, with what came through either lane."""
+    everything = oracle.catalogue(events)
+    in_postgres = {key: asset for key, asset in everything.items() if ids.asset_id(*key) in hot}
+    for store, expected, held in (
+        ("PostgreSQL", in_postgres, evidence.assets),
+        ("the lake", everything, evidence.lake),
+    ):
+        found = {(asset.tenant, asset.qualified_name): _told(asset) for asset in held.values()}
+        for key in expected.keys() | found.keys():
+            if expected.get(key) != found.get(key):
+                yield f"{store} is not the oracle's", f"{key}: {found.get(key)} instead of {expected.get(key)}"
+
+
+def _lost_or_repeated_in_the_lake(evidence: Evidence) -> Iterator[Problem]:
+    """A record that was refused may be there too, as long as its key could be read: the lake keeps what came."""
+    kept = Counter(evidence.lake_events)
+    for spot, count in kept.items():
+        if count > 1:
+            yield "an event is in the lake more than once", str(spot)
+    for record in evidence.log:
+        spot = (record.topic, record.partition, record.offset)
+        if record.key is not None and spot not in evidence.letters and spot not in kept:
+            yield "an event is not in the lake", str(record)
 
 
 def _told(asset: Asset) -> dict[str, Any]:
@@ -106,14 +126,16 @@ def _was_not_published(evidence: Evidence) -> Iterator[Problem]:
 
 
 def _has_letters_from_nowhere(evidence: Evidence) -> Iterator[Problem]:
-    spots = {(record.partition, record.offset) for record in evidence.log}
+    spots = {(record.topic, record.partition, record.offset) for record in evidence.log}
     for spot, letter in evidence.letters.items():
         if spot not in spots or not letter.errors:
             yield "a dead letter has no cause or no place in the log", str(letter)
-    for partition, applied in evidence.applied.items():
-        ends = 1 + max((record.offset for record in evidence.log if record.partition == partition), default=-1)
+    for place, applied in evidence.applied.items():
+        ends = 1 + max(
+            (record.offset for record in evidence.log if (record.topic, record.partition) == place), default=-1
+        )
         if applied != ends:
-            yield "the applied position is not the end of the log", f"{partition}: {applied} of {ends}"
+            yield "the applied position is not the end of the log", f"{place}: {applied} of {ends}"
 
 
 def _ids(records: Iterable[Record]) -> Counter[str]:

@@ -10,16 +10,21 @@ from typing import Any, LiteralString, NamedTuple
 import psycopg
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from psycopg.rows import namedtuple_row
+from pyiceberg.table import StaticTable
 
 from lily.bus import topics
 from lily.model.assets import LAYERS, LayerName
-from lily.model.clock import stamp_micros
+from lily.model.clock import parse, stamp_micros
 from lily.model.layers import Layer
 from lily.model.records import Record
+from lily.model.states import joined
+from lily.store.lake import tables
+from lily.store.lake.rows import read_states
 
 READ_SECONDS = 60.0
+SPOT = ("topic", "partition", "offset")
 
-Spot = tuple[int, int]  # partition and offset
+Spot = tuple[str, int, int]  # topic, partition and offset
 
 
 class Asset(NamedTuple):
@@ -41,11 +46,18 @@ class Evidence:
     assets: Mapping[str, Asset]  # by id
     changes: list[Any]
     letters: Mapping[Spot, Any]
-    applied: Mapping[int, int]
+    applied: Mapping[tuple[str, int], int]
+    lake: Mapping[str, Asset]  # by id, its pieces joined
+    lake_events: list[Spot]
+
+    def asset(self, asset_id: str) -> Asset | None:
+        """As a reader finds it: in PostgreSQL, else in the lake."""
+        return self.assets.get(asset_id) or self.lake.get(asset_id)
 
 
 def gather(kafka: str, database: str) -> Evidence:
-    log, published, buried = (read_topic(kafka, name) for name in (topics.ASSETS, topics.METADATA, topics.DEAD_LETTERS))
+    log = read_topic(kafka, topics.ASSETS) + read_topic(kafka, topics.ASSETS_BULK)
+    published, buried = read_topic(kafka, topics.METADATA), read_topic(kafka, topics.DEAD_LETTERS)
     with psycopg.connect(database, row_factory=namedtuple_row) as connection:
 
         def rows(statement: LiteralString) -> list[Any]:
@@ -58,9 +70,23 @@ def gather(kafka: str, database: str) -> Evidence:
             frozenset(row.id for row in rows("select id from tenants")),
             {asset.id: asset for asset in map(_asset, rows("select * from assets"))},
             rows("select * from changes order by asset_id, version, position"),
-            {(row.partition, row.offset): row for row in rows("select * from dead_letters")},
-            {row.partition: row.next_offset for row in rows("select * from applied")},
+            {(row.topic, row.partition, row.offset): row for row in rows("select * from dead_letters")},
+            {(row.topic, row.partition): row.next_offset for row in rows("select * from applied")},
+            *_lake({row.table_name: row.metadata_location for row in rows("select * from iceberg_tables")}),
         )
+
+
+def _lake(locations: Mapping[str, str]) -> tuple[dict[str, Asset], list[Spot]]:
+    """All of the lake, read without any of Lily's own readers."""
+    assets = StaticTable.from_metadata(locations[tables.ASSETS]).scan().to_arrow()
+    events = StaticTable.from_metadata(locations[tables.EVENTS]).scan(selected_fields=SPOT).to_arrow().to_pylist()
+    states = joined(read_states(assets)).values()
+    return {
+        state.id: Asset(
+            state.tenant, state.id, state.qualified_name, state.layers, 0, parse(state.first), parse(state.last)
+        )
+        for state in states
+    }, [(row["topic"], row["partition"], row["offset"]) for row in events]
 
 
 def read_topic(kafka: str, topic: str) -> list[Record]:

@@ -15,7 +15,8 @@ from pathlib import Path
 import psycopg
 from confluent_kafka import KafkaException
 
-from lily.app import lag
+from lily.app import lag, log_ends
+from lily.bus import ends
 from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
@@ -60,18 +61,31 @@ class OwnStack:
         if sick or state.phase != "ready":
             return f"these parts are not healthy: {sick}"
         try:
-            behind = lag(Settings(kafka_bootstrap=self.kafka, database_url=self.database))
+            settings = Settings(kafka_bootstrap=self.kafka, database_url=self.database)
+            behind = lag(settings)
             with psycopg.connect(self.database) as connection:
                 (batches,) = (
                     connection.execute("select count(*) from batches where published_at is null").fetchone() or ()
                 )
+                in_lake = connection.execute(
+                    "select positions from lake_batches order by number desc limit 1"
+                ).fetchone()
+                (awaiting,) = connection.execute("select count(*) from assets where awaits_lake").fetchone() or ()
+            lake = ends.behind(log_ends(settings), _reached(*(in_lake or ({},))))
         except (psycopg.Error, KafkaException) as error:
             return f"the engines do not answer: {error}"
-        return f"the lag is {behind}, the outbox holds {batches} batches" if any(behind.values()) or batches else ""
+        if any(behind.values()) or any(lake.values()) or batches or awaiting:
+            outbox = f"the outbox holds {batches} batches, {awaiting} assets await the lake"
+            return f"the lag is {behind}, the lake's {lake}, {outbox}"
+        return ""
 
     def _last_words(self) -> str:
         logs = sorted((self.data_dir / "logs").glob("*.log"))
         return "\n".join(f"--- {log.name}\n{last_lines(log)}" for log in logs)
+
+
+def _reached(positions: Mapping[str, Mapping[str, int]]) -> dict[tuple[str, int], int]:
+    return {(topic, int(at)): offset for topic, found in positions.items() for at, offset in found.items()}
 
 
 @contextmanager

@@ -39,8 +39,9 @@ class Speaker:
     names: int  # of how many assets it speaks
 
     def name(self) -> str:
+        """One in three is a column: what is said of it in bulk and without a tag takes the bulk lane."""
         number = self.random.randrange(self.names)
-        return f"shop.s{number % 10}.t{number}"
+        return f"shop.s{number % 10}.t{number}" + (".id" if number % 3 == 0 else "")
 
     def body(self) -> dict[str, Any]:
         """A source's statement, as `POST /ingest-metadata` takes it; three in ten come with an old time."""
@@ -52,7 +53,8 @@ class Speaker:
             attributes["description"] = f'told to {self.tenant}: "é\\{random.randrange(10**6)}"\n'
         if random.random() < 0.3:
             attributes["tags"] = random.sample(TAGS, random.randint(0, 3))
-        body: dict[str, Any] = {"entity_type": random.choice(("table", "view")), "attributes": attributes}
+        entity_type = "column" if name.endswith(".id") else random.choice(("table", "view"))
+        body: dict[str, Any] = {"entity_type": entity_type, "attributes": attributes}
         if random.random() < 0.05:
             body["operation"] = "delete"
         if random.random() < 0.3:

@@ -19,6 +19,7 @@ def summary(stack: OwnStack, journal: Journal, kills: list[Kill], evidence: Evid
     restarts = {part.name: part.restarts for part in stack.state.parts}
     lines = [
         f"log         {len(evidence.log)} records, {len(evidence.assets)} assets, {len(evidence.changes)} changes",
+        f"lake        {len(evidence.lake_events)} events, {len(evidence.lake)} assets",
         f"writes      {_counts(writes)}",
         f"answers     {_counts(journal.answers())}",
         f"events      acknowledged: {_counts(account.acknowledged)}",

@@ -37,7 +37,7 @@ def test_the_verifier_finds_what_an_at_most_once_pipeline_loses(capsys: pytest.C
         print(f"\nseeded bug  {account.lost} lost events found after {kills} kills; {dict(account.acknowledged)}")
     assert account.lost > 0
     assert LOST in account.problems
-    assert "the catalogue is not the oracle's" in account.problems
+    assert "PostgreSQL is not the oracle's" in account.problems
 
 
 def _round(stack: OwnStack, journal: Journal, random: Random, victim: str) -> Account:

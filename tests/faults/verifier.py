@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from lily.bus.topics import ASSETS
 from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer, holds
@@ -62,7 +63,8 @@ def verify(journal: Journal, evidence: Evidence) -> Account:
         (account.acknowledged if entry.write.outcome == "acknowledged" else account.uncertain)[fate] += 1
         if fate == "lost":
             account.complain(LOST, f"{entry.write.kind} {entry.record}")
-    for problem, example in aftermath.problems(evidence, events):
+    hot = {e.verdict.asset_id for e in entries if isinstance(e.verdict, AssetEvent) and e.record.topic == ASSETS}
+    for problem, example in aftermath.problems(evidence, events, hot):
         account.complain(problem, example)
     return account
 
@@ -112,7 +114,7 @@ def _said(write: Write, event: Mapping[str, Any]) -> bytes:
 
 def _fate(account: Account, evidence: Evidence, sent: Mapping[Place, set[str]], entry: Entry) -> Fate:
     record, write, verdict = entry
-    letter = evidence.letters.get((record.partition, record.offset))
+    letter = evidence.letters.get((record.topic, record.partition, record.offset))
     if isinstance(verdict, Refusal):
         codes = [error["code"] for error in letter.errors] if letter else []
         if letter is None or bytes(letter.original) != record.value:
@@ -122,7 +124,8 @@ def _fate(account: Account, evidence: Evidence, sent: Mapping[Place, set[str]], 
         return "dead letter"
     if write.cause or letter:
         account.complain("refused and applied are mixed up", f"{write} {record} {letter}")
-    asset = evidence.assets.get(verdict.asset_id)
+    find = evidence.assets.get if record.topic == ASSETS else evidence.asset
+    asset = find(verdict.asset_id)
     layer = asset.layers.get(verdict.statement.layer) if asset else None
     return event_fate(verdict, layer, sent[verdict.asset_id, verdict.statement.layer])
 

@@ -125,9 +125,9 @@ class Appender:
         mark = new_mark()
         record = self._speaker.spoiled(mark)
         write = Write("spoiled", self._speaker.tenant, mark, (), "acknowledged", "confirmed", cause=record.cause)
-        self._append(write, record.key, record.value)
+        self._append(write, record.key, record.value, self._speaker.random.choice([topics.ASSETS, topics.ASSETS_BULK]))
 
-    def _append(self, write: Write, key: bytes, value: bytes) -> None:
+    def _append(self, write: Write, key: bytes, value: bytes, topic: str = topics.ASSETS) -> None:
         def delivered(error: KafkaError | None, _: Message) -> None:
             if error is None:
                 self._journal.put_down(write)
@@ -135,7 +135,7 @@ class Appender:
                 self._journal.put_down(replace(write, outcome="uncertain", answer=error.name()))
 
         try:
-            self._producer.produce(topics.ASSETS, value, key, on_delivery=delivered)
+            self._producer.produce(topic, value, key, on_delivery=delivered)
         except BufferError:  # Kafka is down for long: this one was never handed over
             return
         finally:

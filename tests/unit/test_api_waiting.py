@@ -11,7 +11,7 @@ from lily.api.waiter import Waiter
 from lily.bus.producer import Position
 from lily.model.access import Principal
 from lily.model.errors import Transient
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
 from lily.store.postgres.reader import AssetReader
 
 AT = Position("t", 0, 5)

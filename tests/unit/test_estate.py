@@ -42,3 +42,28 @@ def test_edges_join_assets_of_the_estate() -> None:
     edges = list(Estate(5_000).edges())
     assert len(edges) > 100
     assert all({edge["from"], edge["to"]} <= names for edge in edges)
+
+
+def test_edges_have_no_loops_and_reach_columns() -> None:
+    """Whatever is derived comes after what it is derived from, down to the fields of dashboards."""
+    order = {event["attributes"]["qualified_name"]: at for at, event in enumerate(Estate(5_000).events())}
+    kinds = {event["attributes"]["qualified_name"]: event["entity_type"] for event in Estate(5_000).events()}
+    edges = list(Estate(5_000).edges())
+    assert all(order[edge["from"]] < order[edge["to"]] for edge in edges)
+    joined = {(kinds[edge["from"]], kinds[edge["to"]]) for edge in edges}
+    assert joined == {("table", "table"), ("table", "dashboard"), ("column", "field")}
+
+
+def test_it_has_everything_that_an_estate_has() -> None:
+    events = list(Estate(20_000).events())
+    assert {event["entity_type"] for event in events} == {
+        "database",
+        "schema",
+        "table",
+        "column",
+        "dashboard",
+        "field",
+    }
+    assert all(event["attributes"]["data_type"] for event in events if event["entity_type"] == "column")
+    assert all(event["attributes"]["owner"] for event in events if event["entity_type"] not in {"column", "field"})
+    assert {tag for event in events for tag in event["attributes"].get("tags", ())} == {"PII", "GDPR"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 
@@ -176,6 +176,10 @@ class Ticket(BaseModel):
 
 class Health(BaseModel):
     status: Literal["ok"]
+
+
+class Readiness(Health):
+    lag: dict[str, int] = Field(description="by topic, how many events are in the log and cannot be read yet")
 
 
 class Pointer(BaseModel):

@@ -1,7 +1,8 @@
 """`GET /metadata/{id}` without the framework around it: the same read and the same answer at a fraction of the cost.
 
-Only the plain case is taken: a UUID, a token that is remembered, an asset that exists. Everything else goes the usual
-way to the route, which has the one implementation of every refusal. `protocol.py` is where it is used.
+Only the plain case is taken: a UUID, a token that is remembered, an asset that PostgreSQL has all of. Everything else
+goes the usual way to the route, which knows the lake and has the one implementation of every refusal.
+`protocol.py` is where it is used.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from lily.api.parts import Parts
 from lily.api.reporter import Reporter
 from lily.model import ids
 from lily.model.access import Principal
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
 
 _PREFIX = "/metadata/"
 _LENGTH = len(_PREFIX) + 36

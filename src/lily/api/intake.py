@@ -11,7 +11,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent, read_time
 from lily.model.statements import Operation, read_statement
 from lily.observe import traces
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
 
 FIELDS = frozenset({"entity_type", "attributes", "operation", "time", "tenant_id"})
 

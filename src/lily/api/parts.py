@@ -14,7 +14,11 @@ from lily.api.watch import Watch
 from lily.bus.ends import LogEnds
 from lily.bus.producer import LogProducer
 from lily.settings import Settings
-from lily.store.postgres import listener, progress, tokens
+from lily.store.catalogue import Catalogue
+from lily.store.lake.files import io_properties
+from lily.store.lake.reader import LakeReader
+from lily.store.listing import Lister
+from lily.store.postgres import listener, located, progress, tokens
 from lily.store.postgres.reader import AssetReader
 from lily.store.postgres.sessions import Database
 
@@ -27,6 +31,9 @@ class Parts:
     watch: Watch
     database: Database
     reader: AssetReader
+    lake: LakeReader
+    catalogue: Catalogue
+    lister: Lister
     log: LogProducer
     ends: LogEnds
     principals: Principals
@@ -51,11 +58,18 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         stack.push_async_callback(log.close)
         ends = LogEnds(settings.kafka_bootstrap)
         stack.push_async_callback(ends.close)
+        reader = AssetReader(database)
+        lake = LakeReader(lambda: located.located(database), io_properties(settings.s3))
+        stack.callback(lake.close)
+        catalogue = Catalogue(reader, lake)
         parts = Parts(
             settings=settings,
             watch=watch,
             database=database,
-            reader=AssetReader(database),
+            reader=reader,
+            lake=lake,
+            catalogue=catalogue,
+            lister=Lister(database, reader, lake, catalogue, settings.lake.search_seconds),
             log=log,
             ends=ends,
             principals=Principals(lambda key: tokens.principal_of(database, key)),

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from lily.api.calls import Call
 from lily.model.assets import PROTECTIVE, fold_tag
 from lily.model.layers import TAGS
+from lily.store.assets import StoredAsset
 from lily.store.postgres import audit
-from lily.store.postgres.assets import StoredAsset
 
 REMOVED = "tag.removed"
 

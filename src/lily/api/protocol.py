@@ -64,10 +64,10 @@ class Protocol(HttpToolsProtocol):
 
 
 def _body(found: Found) -> bytes | None:
-    """None where there is nothing to answer with; why, the route finds out and says."""
+    """None where there is nothing to answer with, or not all of it: the route finds the rest, or says why not."""
     try:
         asset = found.result()
-        body = asset.json if asset else None
+        body = asset.json if asset and not asset.awaits_lake else None
     except (Exception, CancelledError):  # noqa: BLE001 - a callback has nobody to raise to
         return None
     return body

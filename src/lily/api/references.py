@@ -5,7 +5,7 @@ import unicodedata
 from lily.api.calls import Call
 from lily.api.errors import not_found
 from lily.model import ids
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
 
 
 def resolve(tenant: str, reference: str) -> str:
@@ -23,11 +23,15 @@ async def find(call: Call, reference: str) -> StoredAsset:
 
 
 async def find_by_name(call: Call, qualified_name: str) -> StoredAsset:
-    return await _found(call, ids.asset_id(call.tenant, normal(qualified_name)), qualified_name)
+    return await _found(call, id_of_name(call.tenant, qualified_name), qualified_name)
+
+
+def id_of_name(tenant: str, qualified_name: str) -> str:
+    return ids.asset_id(tenant, normal(qualified_name))
 
 
 async def _found(call: Call, asset_id: str, reference: str) -> StoredAsset:
-    asset = await call.parts.reader.find(call.tenant, asset_id)
+    asset = await call.parts.catalogue.find(call.tenant, asset_id)
     if asset is None:
         raise not_found(reference)
     return asset

@@ -22,7 +22,7 @@ async def write(call: Call, event: AssetEvent) -> Json:
     value = orjson.dumps(event.as_cloudevent())
     key = topics.key_of(event.tenant, event.asset_id)
     position = await call.parts.log.append(topics.ASSETS, key, value)
-    call.parts.watch.accepted.inc()
+    call.parts.watch.accepted["hot"].inc()
     call.parts.watch.bytes.inc(len(value))
     receipt = Receipt((position,), Stated.by(event))
     applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -10,8 +12,28 @@ from lily.bus.producer import LogUnavailable
 REMEMBERED_SECONDS = 3.0
 PATIENCE_SECONDS = 2.0
 
-
 Ends = dict[tuple[str, int], int]
+
+
+def read_ends(consumer: Consumer, topics: Iterable[str], patience: float) -> Ends:
+    """The next offset of every partition of these topics. Raises KafkaException if the log does not answer."""
+    partitions = [
+        TopicPartition(topic, partition)
+        for topic in topics
+        for partition in consumer.list_topics(topic, timeout=patience).topics[topic].partitions
+    ]
+    return {(at.topic, at.partition): int(consumer.get_watermark_offsets(at, timeout=patience)[1]) for at in partitions}
+
+
+def behind(ends: Ends, applied: Mapping[tuple[str, int], int]) -> dict[str, int]:
+    """For each topic, how many events are in the log and not yet applied.
+
+    The two are read one after the other, so what is applied can be ahead of an end that was read before.
+    """
+    lag: Counter[str] = Counter()
+    for (topic, partition), end in ends.items():
+        lag[topic] += max(end - applied.get((topic, partition), 0), 0)
+    return dict(lag)
 
 
 class LogEnds:
@@ -40,13 +62,6 @@ class LogEnds:
 
     def _ask(self, topics: tuple[str, ...]) -> Ends | None:
         try:
-            return {(topic, at): self._end(topic, at) for topic in topics for at in self._partitions(topic)}
+            return read_ends(self._consumer, topics, PATIENCE_SECONDS)
         except KafkaException:
             return None
-
-    def _partitions(self, topic: str) -> list[int]:
-        return list(self._consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions)
-
-    def _end(self, topic: str, partition: int) -> int:
-        offsets = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=PATIENCE_SECONDS)
-        return int(offsets[1])

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from lily.cli import access, demo, doctor, estate, jars, lifecycle, services, up
+from lily.cli import access, cost, demo, doctor, estate, jars, lifecycle, services, up
 from lily.cli.errors import reporting_errors
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command()(doctor.doctor)
 app.command()(demo.demo)
 app.command()(estate.estate)
 app.command()(jars.jars)
+app.command()(cost.cost)
 app.add_typer(access.token, name="token")
 app.add_typer(access.tenant, name="tenant")
 app.command()(services.api)

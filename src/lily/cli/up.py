@@ -42,7 +42,7 @@ def up(
     from lily.embedded.stack import Stack
 
     settings = read_settings(data_dir, port)
-    fetch_jars(settings.jars_dir)
+    fetch_jars(settings)
     with Progress(to_stderr=answer is Format.json) as progress:
         if detach:
             state = start_detached(settings, parts, progress.show)

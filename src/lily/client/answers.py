@@ -124,10 +124,11 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether it can serve; if not, why not."""
+    """Whether it can serve; if not, why not. `lag` tells by topic how many events cannot be read yet."""
 
     ready: bool
     problems: list[ItemProblem] = field(default_factory=list)
+    lag: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

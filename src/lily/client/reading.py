@@ -86,7 +86,8 @@ def replayed(answer: httpx.Response) -> Replayed:
 
 def health(answer: httpx.Response) -> Health:
     raw = body(answer)
-    return Health(answer.status_code == 200, [known(ItemProblem, problem) for problem in raw.get("errors", ())])
+    problems = [known(ItemProblem, problem) for problem in raw.get("errors", ())]
+    return Health(answer.status_code == 200, problems, raw.get("lag", {}))
 
 
 def bulk(answer: httpx.Response) -> BulkResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from lily.embedded.jars import is_complete, jars_dir
+from lily.embedded.jars import class_paths, is_complete, jars_dir
 from lily.embedded.java import JavaMissing, find_java, java_version
 from lily.embedded.pgdata import SHELTER, DatabaseUnusable, installation
 from lily.embedded.ports import is_free
@@ -42,7 +42,7 @@ def examine(settings: Settings) -> list[Finding]:
         _python(),
         _memory(psutil.virtual_memory().available),
         *_disk(_existing(data_dir)),
-        _jars(settings.jars_dir),
+        _jars(settings),
         _postgres(data_dir),
         _writable(data_dir),
         _port(settings),
@@ -81,9 +81,9 @@ def _disk(place: Path) -> Iterable[Finding]:
     return [Finding("Disk", found, good=False, ok=free >= DISK_NEEDED, remedy=remedy)]
 
 
-def _jars(override: Path | None) -> Finding:
-    directory = jars_dir(override)
-    if is_complete(directory):
+def _jars(settings: Settings) -> Finding:
+    directory = jars_dir(settings.jars_dir)
+    if is_complete(directory, class_paths(settings.warehouse)):
         return Finding("Jars", f"complete in {directory}")
     return Finding("Jars", f"not yet in {directory}", good=False, remedy="Run `lily jars`; `lily up` would do it too.")
 

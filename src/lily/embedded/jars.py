@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,8 +20,10 @@ from platformdirs import user_cache_path
 from lily.embedded.java import find_java
 from lily.embedded.lock import hold
 from lily.model.errors import Transient
+from lily.store.lake.catalog import is_s3
 
 CLASS_PATHS = ("spark", "broker")
+S3 = "s3"  # of a warehouse in an object store; 69 MB that nobody else needs
 MANIFEST = "manifest.json"
 ATTEMPTS = 3  # Ivy keeps what it has fetched, so a second attempt only asks for the rest
 
@@ -33,30 +35,32 @@ class DownloadFailed(Transient):
 
 
 def jars_dir(override: Path | None = None) -> Path:
-    """The directory that holds `spark/` and `broker/`; named after what is pinned, so versions never mix."""
+    """The directory that holds a folder for each class path; named after what is pinned, so versions never mix."""
     return override.absolute() if override else user_cache_path("lily") / "jars" / _pins()[:16]
 
 
-def is_complete(directory: Path) -> bool:
+def class_paths(warehouse: str) -> tuple[str, ...]:
+    """What a stack with that warehouse needs."""
+    return (*CLASS_PATHS, S3) if is_s3(warehouse) else CLASS_PATHS
+
+
+def is_complete(directory: Path, wanted: Collection[str] = CLASS_PATHS) -> bool:
     """Whether every jar that the pinned list resolved to is there in full length."""
-    try:
-        manifest = json.loads((directory / MANIFEST).read_text())
-        return manifest["pins"] == _pins() and all(
-            (directory / name).stat().st_size == size for name, size in manifest["jars"].items()
-        )
-    except (OSError, ValueError, KeyError):
-        return False
+    return not _missing(directory, wanted)
 
 
-def ensure_jars(override: Path | None = None, progress: Progress = lambda _: None) -> Path:
+def ensure_jars(
+    override: Path | None = None, progress: Progress = lambda _: None, wanted: Collection[str] = CLASS_PATHS
+) -> Path:
     """The complete directory of jars, fetching them if need be. Processes that come at once wait for one another."""
     directory = jars_dir(override)
-    if is_complete(directory):
+    if is_complete(directory, wanted):
         return directory
     directory.mkdir(parents=True, exist_ok=True)
     with hold(directory / "lock", on_wait=lambda: progress("another process is fetching the jars")):
-        if not is_complete(directory):
-            _fetch_into(directory, progress)
+        # What is whole stays as it is: a running stack may be reading it.
+        if missing := _missing(directory, wanted):
+            _fetch_into(directory, missing, progress)
     return directory
 
 
@@ -64,34 +68,53 @@ def _pins() -> str:
     return hashlib.sha256(files("lily.embedded").joinpath("ivy.xml").read_bytes()).hexdigest()
 
 
-def _fetch_into(directory: Path, progress: Progress) -> None:
+def _missing(directory: Path, wanted: Collection[str]) -> list[str]:
+    listed = _listed(directory)
+    return [name for name in wanted if not _is_whole(directory, name, listed)]
+
+
+def _is_whole(directory: Path, class_path: str, listed: Mapping[str, int]) -> bool:
+    jars = {jar: size for jar, size in listed.items() if jar.partition("/")[0] == class_path}
+    try:
+        return bool(jars) and all((directory / jar).stat().st_size == size for jar, size in jars.items())
+    except OSError:
+        return False
+
+
+def _listed(directory: Path) -> dict[str, int]:
+    """The jars and their sizes, as the manifest of these very pins has them; none without one."""
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text())
+        return dict(manifest["jars"]) if manifest["pins"] == _pins() else {}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def _fetch_into(directory: Path, missing: Collection[str], progress: Progress) -> None:
     for leftover in directory.glob("partial-*"):  # we hold the lock: nobody is writing there any more
         shutil.rmtree(leftover)
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
     try:
-        _retrieve(partial, progress)
-        for name in CLASS_PATHS:
+        _retrieve(partial, missing, progress)
+        listed = {jar: size for jar, size in _listed(directory).items() if jar.partition("/")[0] not in missing}
+        for name in missing:
             shutil.rmtree(directory / name, ignore_errors=True)
             (partial / name).rename(directory / name)
-        _write_manifest(directory)
+            listed |= {f"{name}/{jar.name}": jar.stat().st_size for jar in (directory / name).glob("*.jar")}
+        _write_manifest(directory, listed)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _write_manifest(directory: Path) -> None:
-    jars = {str(jar.relative_to(directory)): jar.stat().st_size for jar in _jars(directory)}
+def _write_manifest(directory: Path, jars: Mapping[str, int]) -> None:
     draft = directory / f"{MANIFEST}.new"
     draft.write_text(json.dumps({"pins": _pins(), "jars": jars}, indent=1, sort_keys=True))
     draft.replace(directory / MANIFEST)
 
 
-def _jars(directory: Path) -> Iterator[Path]:
-    return (jar for name in CLASS_PATHS for jar in sorted((directory / name).glob("*.jar")))
-
-
-def _retrieve(target: Path, progress: Progress) -> None:
+def _retrieve(target: Path, wanted: Collection[str], progress: Progress) -> None:
     for attempt in range(1, ATTEMPTS + 1):
-        complete, lines = _run_ivy(target, progress)
+        complete, lines = _run_ivy(target, wanted, progress)
         if complete:
             return
         if attempt < ATTEMPTS:
@@ -106,28 +129,33 @@ def _retrieve(target: Path, progress: Progress) -> None:
     )
 
 
-def _run_ivy(target: Path, progress: Progress) -> tuple[bool, list[str]]:
+def _run_ivy(target: Path, wanted: Collection[str], progress: Progress) -> tuple[bool, list[str]]:
     """Runs Ivy once: whether every class path has its jars, and what it said."""
     lines: list[str] = []
     found = fetched = 0
     with subprocess.Popen(
-        _ivy_command(target), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        _ivy_command(target, wanted),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as ivy:
         for line in ivy.stdout or ():
             lines.append(line.rstrip())
             found += line.startswith("\tfound ")
             fetched += "[SUCCESSFUL ]" in line
             progress(f"{found} modules found, {fetched} jars downloaded")
-    complete = ivy.returncode == 0 and all(any((target / name).glob("*.jar")) for name in CLASS_PATHS)
+    complete = ivy.returncode == 0 and all(any((target / name).glob("*.jar")) for name in wanted)
     return complete, lines
 
 
-def _ivy_command(target: Path) -> list[str]:
+def _ivy_command(target: Path, wanted: Collection[str]) -> list[str]:
     cache = user_cache_path("lily") / "ivy"
     return [
         str(find_java()), "-Xmx512m", f"-Divy.default.ivy.user.dir={cache}", "-jar", str(_ivy_jar()),
         "-ivy", str(files("lily.embedded").joinpath("ivy.xml")),
         "-cache", str(cache),
+        "-confs", *wanted,
         "-retrieve", f"{target}/[conf]/[artifact]-[revision](-[classifier]).[ext]",
         "-types", "jar", "bundle",  # OSGi bundles are jars too: scala-logging and snappy come as such
     ]  # fmt: skip

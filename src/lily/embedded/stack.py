@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
-from lily.embedded.jars import ensure_jars
+from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
 from lily.embedded.lock import DirectoryLock
 from lily.embedded.orphans import end_orphans
@@ -71,7 +71,7 @@ class Stack:
         )
 
     def _stages(self, state: StackState) -> list[Stage]:
-        jars = ensure_jars(self._settings.jars_dir)
+        jars = ensure_jars(self._settings.jars_dir, wanted=class_paths(self._settings.warehouse))
         engines = self._engines(state, jars)
         services = self._services(state, jars)
         if not services:

@@ -56,7 +56,7 @@ class Compaction:
     def _work(self) -> None:
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", "lake")
         try:
-            for runs in due(sizes(self._spark), self._settings.merge_runs):
+            for runs in due(self._finished(), self._settings.merge_runs):
                 if self._stop.is_set():
                     return
                 began = time.monotonic()
@@ -67,6 +67,11 @@ class Compaction:
                 maintain(self._spark, timedelta(hours=self._settings.keep_hours))
         except (PySparkException, Py4JError) as error:
             _log.warning("compaction failed, the next one tries again", query="lake", error=str(error)[:500])
+
+    def _finished(self) -> dict[int, int]:
+        """A batch that fails between its two writes is written again, with more in it, under the same number: if that
+        run were replaced meanwhile, what came with the second writing would be lost."""
+        return {run: rows for run, rows in sizes(self._spark).items() if run <= self._done}
 
 
 def sizes(spark: SparkSession) -> dict[int, int]:

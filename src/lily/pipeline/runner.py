@@ -13,7 +13,7 @@ from lily.pipeline.hot_query import HotQuery
 from lily.pipeline.keeper import keep_beside, keep_running
 from lily.pipeline.lake_query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
-from lily.pipeline.session import open_session, use_pool
+from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
 
 
@@ -39,7 +39,7 @@ class Runner:
             beside = threading.Thread(target=self._lake_when_ready, args=(spark, checkpoints), daemon=True)
             beside.start()
             use_pool(spark, "hot")
-            keep_running("hot", lambda: self._hot.run(spark, checkpoints / uuid.uuid4().hex), self._stop, self._metrics)
+            keep_running("hot", lambda: self._run_hot(spark, checkpoints), self._stop, self._metrics)
             beside.join(timeout=15)
         spark.stop()
 
@@ -52,7 +52,12 @@ class Runner:
             if self._hot.ready.wait(1):
                 keep_beside("lake", lambda: self._run_lake(spark, checkpoints), self._stop, self._metrics).join()
 
+    def _run_hot(self, spark: SparkSession, checkpoints: Path) -> None:
+        require_alive(spark)
+        self._hot.run(spark, checkpoints / uuid.uuid4().hex)
+
     def _run_lake(self, spark: SparkSession, checkpoints: Path) -> None:
+        require_alive(spark)
         use_pool(spark, "lake")
         self._lake.run(spark, checkpoints / uuid.uuid4().hex)
 

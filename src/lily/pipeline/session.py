@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lily.model.errors import Terminal
 from lily.settings import Settings
-from lily.store.lake.catalog import spark_options
+from lily.store.lake.catalog import is_s3, spark_options, spark_secrets, warehouse
 
 
 def open_session(settings: Settings) -> SparkSession:
@@ -19,7 +19,15 @@ def open_session(settings: Settings) -> SparkSession:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
+    for key, value in spark_secrets(settings).items():
+        session.conf.set(key, value)
     return session
+
+
+def require_alive(spark: SparkSession) -> None:
+    """Raises Terminal if Spark has given up, as it does when its cluster is gone for long: no query can run then."""
+    if spark.sparkContext._jsc.sc().isStopped():  # noqa: SLF001 - the library has no other way to ask
+        raise Terminal("Spark has stopped; the supervisor starts the pipeline again. Is its cluster running?")
 
 
 def use_pool(spark: SparkSession, name: str) -> None:
@@ -31,7 +39,7 @@ def _options(settings: Settings) -> dict[str, str]:
     scratch = settings.data_dir.resolve() / "spark"
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     options = {
-        "spark.jars": ",".join(map(str, _jars(settings.jars_dir))),
+        "spark.jars": ",".join(map(str, _jars(settings))),
         "spark.local.dir": str(scratch / "tmp"),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.scheduler.mode": "FAIR",
@@ -42,7 +50,7 @@ def _options(settings: Settings) -> dict[str, str]:
         # A small heap that is mostly short-lived rows: the serial collector holds the least memory for it.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxMetaspaceSize=256m -XX:ReservedCodeCacheSize=128m",
         "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": str(settings.lake.writers),
         "spark.sql.adaptive.enabled": "false",  # replans between stages; a micro-batch has one
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
@@ -53,7 +61,7 @@ def _options(settings: Settings) -> dict[str, str]:
     }
     if settings.spark_master.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    return options
+    return options | settings.spark_options
 
 
 def _pools(scratch: Path) -> Path:
@@ -68,8 +76,18 @@ def _pools(scratch: Path) -> Path:
     return pools
 
 
-def _jars(jars_dir: Path | None) -> list[Path]:
-    jars = sorted((jars_dir / "spark").glob("*.jar")) if jars_dir else []
+def _jars(settings: Settings) -> list[Path]:
+    jars = _jars_of("spark", settings.jars_dir, "Spark's jars are missing. Fetch them with: lily jars")
+    if is_s3(warehouse(settings)):
+        missing = (
+            "LILY_WAREHOUSE is an object store, and the jars for it are missing. Fetch them with: lily jars --with s3"
+        )
+        jars += _jars_of("s3", settings.jars_dir, missing)
+    return jars
+
+
+def _jars_of(class_path: str, jars_dir: Path | None, missing: str) -> list[Path]:
+    jars = sorted((jars_dir / class_path).glob("*.jar")) if jars_dir else []
     if not jars:
-        raise Terminal("Spark's jars are missing. Fetch them with: lily jars, and point LILY_JARS_DIR at them.")
+        raise Terminal(f"{missing}, and point LILY_JARS_DIR at the directory that it names.")
     return jars

@@ -1,4 +1,4 @@
-"""Takes the rows of one bulk body: checks each, appends it when the log has room, and keeps count."""
+"""Takes the rows of one bulk body: checks each, appends it to its lane when the log has room, and keeps count."""
 
 import asyncio
 from collections import deque
@@ -15,6 +15,7 @@ from lily.api.intake import source_event
 from lily.bus import topics
 from lily.bus.producer import LogFull, LogUnavailable, Position
 from lily.model.errors import Problem, Refused
+from lily.model.lanes import Lane, lane_of
 
 IN_FLIGHT = 2_000  # unconfirmed rows of one body; the log's queue is shared with every other request
 ROOM_SECONDS = 0.02
@@ -32,7 +33,7 @@ class BulkIntake:
     log_failed: bool = False
     errors: list[dict[str, Any]] = field(default_factory=list)
     newest: dict[tuple[str, int], Position] = field(default_factory=dict)
-    _pending: deque[tuple[int, asyncio.Future[Position], int]] = field(default_factory=deque)
+    _pending: deque[tuple[int, Lane, asyncio.Future[Position], int]] = field(default_factory=deque)
 
     async def take(self, piece: Piece) -> None:
         self.rows += 1
@@ -59,16 +60,17 @@ class BulkIntake:
 
     async def _append(self, body: Any) -> None:
         event = source_event(self.call, body)
+        lane = lane_of(event)
         key, value = topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
         while len(self._pending) >= IN_FLIGHT:
             await self._confirm_oldest()
         while not self.log_failed:
             try:
-                confirmation = self.call.parts.log.append(topics.ASSETS, key, value)
+                confirmation = self.call.parts.log.append(topics.OF_LANE[lane], key, value)
             except LogFull:
                 await self._make_room()
             else:
-                self._pending.append((self.rows, confirmation, len(value)))
+                self._pending.append((self.rows, lane, confirmation, len(value)))
                 return
         raise Refused(Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row"))
 
@@ -79,7 +81,7 @@ class BulkIntake:
             await asyncio.sleep(ROOM_SECONDS)
 
     async def _confirm_oldest(self) -> None:
-        row, confirmation, size = self._pending.popleft()
+        row, lane, confirmation, size = self._pending.popleft()
         try:
             position = await confirmation
         except LogUnavailable as error:
@@ -87,7 +89,7 @@ class BulkIntake:
             self._reject(row, (Problem("LOG_UNAVAILABLE", str(error), "row"),))
             return
         self.accepted += 1
-        self.call.parts.watch.accepted.inc()
+        self.call.parts.watch.accepted[lane].inc()
         self.call.parts.watch.bytes.inc(size)
         partition = (position.topic, position.partition)
         if partition not in self.newest or self.newest[partition].offset < position.offset:

@@ -4,6 +4,7 @@ import asyncio
 import base64
 from typing import Any
 
+import orjson
 from fastapi import APIRouter
 
 from lily.api import cursors
@@ -13,10 +14,16 @@ from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_schema
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.requests import REPLAY_SCHEMA, ReplayBody
+from lily.bus import topics
 from lily.model import clock
+from lily.model.errors import Refused
+from lily.model.events import read_event
+from lily.model.lanes import lane_of
 from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte
+# What was refused may be anything at all; none of it may keep the other letters from being replayed.
+UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 router = APIRouter(tags=["dead letters"])
 
@@ -56,9 +63,20 @@ async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> l
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    confirmations = [call.parts.log.append(letter.topic, letter.key, letter.original or b"") for letter in batch]
+    confirmations = [call.parts.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
     await asyncio.gather(*confirmations)
     await mark_replayed(call.parts.database, call.tenant, [letter.id for letter in batch])
+
+
+def _topic(letter: Replayable) -> str:
+    """Its own; but what the bulk lane holds against the rule (a tag, a deletion) belongs into the hot one."""
+    if letter.topic != topics.ASSETS_BULK:
+        return letter.topic
+    try:
+        event = read_event(orjson.loads(letter.original or b""), received=clock.now())
+    except UNREADABLE:
+        return letter.topic  # it will be refused again, where it was refused before
+    return topics.OF_LANE[lane_of(event)]
 
 
 def _item(letter: Letter) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """Probes: is the process alive, can it serve."""
 
-from typing import Annotated
+from collections.abc import Awaitable
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends
 
-from lily.api.answers import Health, Json
+from lily.api.answers import Health, Json, Readiness
 from lily.api.calls import parts_of
 from lily.api.errors import RETRY_SECONDS, problems_answer
 from lily.api.parts import Parts
 from lily.bus import topics
+from lily.bus.ends import behind
 from lily.model.errors import Problem, Transient
 from lily.store.postgres.progress import applied_positions
+
+T = TypeVar("T")
 
 router = APIRouter(tags=["operations"])
 
@@ -21,13 +25,20 @@ async def live() -> Json:
     return Json({"status": "ok"})
 
 
-@router.get("/health/ready", responses={200: {"model": Health}})
+@router.get("/health/ready", responses={200: {"model": Readiness}})
 async def ready(parts: Annotated[Parts, Depends(parts_of)]) -> Json:
-    """The database and the log answer too."""
-    problems = []
-    for part, ask in (("database", applied_positions(parts.database)), ("log", parts.ends.of(topics.ASSETS))):
-        try:
-            await ask
-        except Transient as error:
-            problems.append(Problem("NOT_READY", str(error), part))
-    return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS}) if problems else Json({"status": "ok"})
+    """The database and the log answer too. How far each lane is behind is told, and makes nobody unready."""
+    problems: list[Problem] = []
+    applied = await _asked("database", applied_positions(parts.database), problems)
+    ends = await _asked("log", parts.ends.of(*topics.OF_LANE.values()), problems)
+    if applied is None or ends is None:
+        return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
+    return Json({"status": "ok", "lag": behind(ends, applied)})
+
+
+async def _asked(part: str, question: Awaitable[T], problems: list[Problem]) -> T | None:
+    try:
+        return await question
+    except Transient as error:
+        problems.append(Problem("NOT_READY", str(error), part))
+        return None

@@ -9,24 +9,28 @@ from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_model, body_schema
 from lily.api.intake import person_event
+from lily.api.past import find_past
 from lily.api.protection import dropped, guard_removal
-from lily.api.references import find, find_by_name, normal, resolve
+from lily.api.references import find, find_by_name, id_of_name, normal, resolve
 from lily.api.requests import BatchGetBody, UpdateBody
 from lily.api.writes import write
 from lily.model.errors import Problem, Refused
 from lily.model.layers import TAGS
 from lily.model.schemas import UPDATE_BODY
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
 
 router = APIRouter(tags=["metadata"])
 
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
+AsOf = Annotated[str | None, Query(max_length=64, description="a time with a zone, such as 2026-11-15T08:36:00Z")]
 QualifiedName = Annotated[str, Query(min_length=1, max_length=1024)]
 
 
 @router.get("/metadata/by-name", responses={200: {"model": Asset}})
-async def read_by_name(qualified_name: QualifiedName, call: Reads) -> Json:
-    """The asset of this qualified name."""
+async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf = None) -> Json:
+    """The asset of this qualified name, now or as Lily showed it at a time."""
+    if as_of is not None:
+        return Json((await find_past(call, id_of_name(call.tenant, qualified_name), qualified_name, as_of)).json)
     return Json((await find_by_name(call, qualified_name)).json)
 
 
@@ -47,7 +51,7 @@ async def batch_get(call: Reads) -> Json:
     """Many assets at once, in the order asked for; those there are not are named."""
     body = await read_body(call.request, BatchGetBody, call.parts.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
-    found = await call.parts.reader.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
+    found = await call.parts.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
     missing = [name for name, asset_id in wanted.items() if asset_id not in found]
     items = [found[asset_id].view for asset_id in dict.fromkeys(wanted.values()) if asset_id in found]
     return Json({"items": items, "missing": missing, "next_cursor": None})
@@ -60,11 +64,11 @@ async def restore(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's
 
 
 @router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
-async def read(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
-    """The asset, also when it is deleted. `fast_read.py` answers the plain case before it gets here."""
-    if "as_of" in call.request.query_params:
-        # The present must not pass for the past; the history tells what changed when.
-        raise Refused(Problem("UNSUPPORTED", "as_of needs the lake, which this Lily does not have yet", "as_of"))
+async def read(id: str, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
+    """The asset, also when it is deleted, now or as Lily showed it at a time."""
+    # `fast_read.py` answers the plain case before it gets here.
+    if as_of is not None:
+        return Json((await find_past(call, resolve(call.tenant, id), id, as_of)).json)
     return Json((await find(call, id)).json)
 
 

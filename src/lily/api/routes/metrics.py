@@ -10,6 +10,7 @@ from starlette.responses import Response
 from lily.api.calls import Measures
 from lily.api.parts import Parts
 from lily.bus import topics
+from lily.bus.ends import behind
 from lily.model.errors import Transient
 from lily.store.postgres.progress import applied_positions, backlog
 
@@ -38,9 +39,9 @@ async def _look(parts: Parts) -> None:
         waiting = await backlog(parts.database)
         parts.watch.backlog.set(waiting.unpublished_batches)
         parts.watch.dead_letters.set(waiting.dead_letters)
-        applied, ends = await applied_positions(parts.database), await parts.ends.of(topics.ASSETS)
-        lag = sum(end - applied.get(partition, 0) for partition, end in ends.items())
-        parts.watch.lag.labels(topics.ASSETS).set(max(lag, 0))
+        ends = await parts.ends.of(*topics.OF_LANE.values())
+        for topic, lag in behind(ends, await applied_positions(parts.database)).items():
+            parts.watch.lag.labels(topic).set(lag)
     except Transient:
         parts.watch.look_errors.inc()
 

@@ -10,14 +10,16 @@ from lily.api.answers import Assets, Json
 from lily.api.calls import Call, Reads
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.references import normal, resolve
+from lily.model import ids
 from lily.model.assets import fold_tag
 from lily.model.errors import Problem, Refused
-from lily.store.postgres.search import FILTERS, Filter, Listing, Order, Sort, search
+from lily.store.listing import Place
+from lily.store.postgres.search import FILTERS, Filter, Listing, Order, Sort
 
 router = APIRouter(tags=["metadata"])
 
 Text = Annotated[str | None, Query(max_length=512)]
-LAST: TypeAdapter[tuple[str, str]] = TypeAdapter(tuple[str, str])  # the sort key and the id of a page's last item
+PLACE: TypeAdapter[Place] = TypeAdapter(Place)
 
 
 @router.get("/metadata", responses={200: {"model": Assets}})
@@ -36,21 +38,32 @@ async def list_assets(
     limit: Limit = DEFAULT,
     cursor: Cursor = None,
 ) -> Json:
-    """Assets that match every given filter. `q` looks for words of the name and the qualified name."""
+    """Assets that match every given filter. `q` looks for words of the name and the qualified name.
+
+    The list of a parent's children is in the order asked for. Any other list first tells, in that order, what the
+    serving store has, and then the plain columns and fields that only the lake has, in the order of their ids. Looking
+    for those takes a page at most a few seconds: it may have fewer items than asked for and still a `next_cursor`.
+    """
     given = (q, entity_type, tag, data_source, owner, parent)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
+    place = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
     listing = Listing(
         filters={name: _stored_form(call, name, value) for name, value in filters.items()},
         include_deleted=include_deleted,
         sort=sort,
         order=order,
         limit=checked_limit(call, limit),
-        after=None if cursor is None else cursors.unseal(cursor, LAST, *question),
+        after=place if place and len(place) == 2 else None,
     )
-    page = await search(call.parts.database, call.tenant, listing)
-    more = cursors.seal(page.last, *question) if page.last else None
+    start = place[0] if place and len(place) == 1 else None
+    page = await call.parts.lister.page(call.tenant, listing, start, _name_of(parent))
+    more = cursors.seal(page.next, *question) if page.next else None
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
+
+
+def _name_of(parent: str | None) -> str | None:
+    return None if parent is None or ids.looks_like_uuid(normal(parent)) else normal(parent)
 
 
 def _stored_form(call: Call, name: Filter, given: str) -> str:

@@ -36,7 +36,7 @@ def demo(
     telling = Telling(to_stderr=to_stderr)
     with stage.data_dir(data_dir, keep=keep) as directory:
         settings = stage.settings_for(read_settings(directory, port), port)
-        fetch_jars(settings.jars_dir)
+        fetch_jars(settings)
         telling.title("Starting Kafka, PostgreSQL, the Spark pipeline, the worker and the API")
         with stage.stack(settings, keep=keep, to_stderr=to_stderr) as running:
             report = _play(running, telling)
@@ -50,14 +50,17 @@ def demo(
 
 def _play(running: "Stage", telling: "Telling") -> "Report":
     """Step by step; what follows a failed step would only fail with it."""
+    from lily.cli.demo.columns import CHAPTER
     from lily.cli.demo.scene import Report, Scene
+    from lily.cli.demo.stage import lag_of
     from lily.cli.demo.story import STORY
     from lily.client import Lily
 
     telling.title(f"The story, against {running.url}")
     with Lily(running.url, running.token) as lily:
-        scene, report = Scene(lily), Report(running.start_seconds)
-        for step in STORY:
+        scene = Scene(lily, lambda: lag_of(running.data_dir), shows_progress=telling.console.is_terminal)
+        report = Report(running.start_seconds)
+        for step in (*STORY, *CHAPTER):
             try:
                 told = step.play(scene)
             except LilyError as error:

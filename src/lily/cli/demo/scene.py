@@ -26,6 +26,8 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Scene:
     lily: Lily
+    lag: Callable[[], dict[str, int] | None]  # by topic, how many events cannot be read yet; None if nobody answers
+    shows_progress: bool = False
     measured: dict[str, list[float]] = field(default_factory=dict)
 
     def timed(self, kind: str, act: Callable[[], T]) -> tuple[T, float]:

@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+import psycopg
+from confluent_kafka import KafkaException
+
+from lily.app import lag
 from lily.cli.detach import start_detached
 from lily.cli.progress import Progress
 from lily.embedded.bootstrap import admin_token
 from lily.embedded.ports import choose_ports
 from lily.embedded.shutdown import stop_stack
+from lily.embedded.state import load
 from lily.settings import Settings
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -67,6 +72,15 @@ def settings_for(settings: Settings, port: int | None) -> Settings:
     if port is not None:
         return settings
     return settings.model_copy(update={"port": choose_ports(["api"], {})["api"]})
+
+
+def lag_of(data_dir: Path) -> dict[str, int] | None:
+    """By topic, how many events cannot be read yet; None while an engine does not answer."""
+    state = load(data_dir)
+    try:
+        return lag(Settings(kafka_bootstrap=state.kafka, database_url=state.database))
+    except (psycopg.Error, KafkaException):
+        return None
 
 
 def _stop(data_dir: Path) -> None:

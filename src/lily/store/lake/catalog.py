@@ -1,21 +1,25 @@
 """Where the lake is: its warehouse, and the catalogue that lives in the same PostgreSQL as everything else."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from lily.model.errors import Terminal
-from lily.settings import Settings
+from lily.settings import S3, Settings
 from lily.store.lake.tables import CATALOG
 
 _S3: Final = ("s3://", "s3a://")
 
 
+def is_s3(address: str) -> bool:
+    """Whether a warehouse is in an object store."""
+    return address.startswith(_S3)
+
+
 def warehouse(settings: Settings) -> str:
     """A directory or an `s3://` address; by default a directory of the stack."""
     given = settings.warehouse or str(settings.data_dir.resolve() / "warehouse")
-    if given.startswith(_S3) or "://" not in given:
+    if is_s3(given) or "://" not in given:
         return given if "://" in given else str(Path(given).resolve())
     if given.startswith("file://"):
         return unquote(urlsplit(given).path)
@@ -24,49 +28,42 @@ def warehouse(settings: Settings) -> str:
 
 def spark_options(settings: Settings) -> dict[str, str]:
     """What makes Spark find the lake under the name `lake`."""
-    prefix = f"spark.sql.catalog.{CATALOG}"
     url = urlsplit(settings.database_url)
-    options = {
-        "": "org.apache.iceberg.spark.SparkCatalog",
-        ".type": "jdbc",
-        ".uri": f"jdbc:postgresql://{url.hostname}:{url.port or 5432}{url.path}",
-        ".jdbc.user": unquote(url.username or ""),
-        ".jdbc.password": unquote(url.password or ""),
-        ".jdbc.schema-version": "V1",
-        ".warehouse": warehouse(settings),
-        ".cache-enabled": "false",  # the queries must see each other's commits at once
-        **{f".{key}": value for key, value in _storage(settings, _S3_OF_SPARK).items()},
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    return _named(
+        {
+            "": "org.apache.iceberg.spark.SparkCatalog",
+            ".type": "jdbc",
+            # What stands behind the question mark (`sslmode` and its like) means the same to both drivers.
+            ".uri": f"jdbc:postgresql://{host}:{url.port or 5432}{url.path}{f'?{url.query}' if url.query else ''}",
+            ".jdbc.user": unquote(url.username or ""),
+            ".jdbc.schema-version": "V1",
+            ".warehouse": warehouse(settings),
+            ".cache-enabled": "false",  # the queries must see each other's commits at once
+            **(_store(settings.s3) if is_s3(warehouse(settings)) else {}),
+        }
+    )
+
+
+def spark_secrets(settings: Settings) -> dict[str, str]:
+    """The rest of it, to be told to a session that runs: a command line can be read by every user of a machine."""
+    secret = {".jdbc.password": unquote(urlsplit(settings.database_url).password or "")}
+    if is_s3(warehouse(settings)):
+        secret[".s3.secret-access-key"] = settings.s3.secret_key
+    return _named({key: value for key, value in secret.items() if value})
+
+
+def _store(s3: S3) -> dict[str, str]:
+    """The object store. Without settings its client looks where it always does (AWS's own variables and roles)."""
+    given = {".s3.endpoint": s3.endpoint, ".client.region": s3.region, ".s3.access-key-id": s3.access_key}
+    # A server of one's own has no host name for each bucket.
+    own = {".s3.path-style-access": "true"} if s3.endpoint else {}
+    return {
+        ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        **{key: value for key, value in given.items() if value},
+        **own,
     }
-    if warehouse(settings).startswith(_S3):
-        options[".io-impl"] = "org.apache.iceberg.aws.s3.S3FileIO"
-    return {prefix + key: value for key, value in options.items()}
 
 
-def file_properties(settings: Settings) -> dict[str, str]:
-    """What makes PyIceberg find the same files."""
-    return _storage(settings, _S3_OF_PYICEBERG)
-
-
-_S3_OF_SPARK: Final = {
-    "endpoint": "s3.endpoint",
-    "access_key": "s3.access-key-id",
-    "secret_key": "s3.secret-access-key",
-    "region": "client.region",
-}
-_S3_OF_PYICEBERG: Final = {
-    "endpoint": "s3.endpoint",
-    "access_key": "s3.access-key-id",
-    "secret_key": "s3.secret-access-key",
-    "region": "s3.region",
-}
-
-
-def _storage(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
-    """The settings of the object store. Without any, the engines look where they always do (AWS's own variables)."""
-    if not warehouse(settings).startswith(_S3):
-        return {}
-    given = settings.s3.model_dump(exclude_defaults=True)
-    properties = {names[key]: str(value) for key, value in given.items() if key in names}
-    if settings.s3.endpoint and names is _S3_OF_SPARK:
-        properties["s3.path-style-access"] = "true"  # a server of one's own has no host name for each bucket
-    return properties
+def _named(options: dict[str, str]) -> dict[str, str]:
+    return {f"spark.sql.catalog.{CATALOG}{key}": value for key, value in options.items()}

@@ -57,3 +57,8 @@ async def outcome_of(
     }
     ((fields, at, clocks, errors, when),) = await database.fetch(tenant, layer_query("outcome", layer), asked)
     return Outcome(None if fields is None else Layer(fields, at, clocks), errors, when)
+
+
+async def changed_after(database: Database, tenant: str, asset_id: str, time: str) -> bool:
+    ((changed,),) = await database.fetch(tenant, query("changed_after"), {"id": asset_id, "time": time})
+    return bool(changed)

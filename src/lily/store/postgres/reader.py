@@ -7,7 +7,8 @@ from typing import cast
 
 from psycopg import sql
 
-from lily.store.postgres.assets import StoredAsset
+from lily.store.assets import StoredAsset
+from lily.store.postgres.assets import asset_of
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -40,7 +41,7 @@ class AssetReader:
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         # An array literal is one value to quote, a list would be one for each id.
         rows = await self._database.fetch(tenant, _BY_ID, {"ids": f"{{{','.join(asset_ids)}}}"})
-        return {row[0]: StoredAsset(tenant, row) for row in rows}
+        return {row[0]: asset_of(tenant, row) for row in rows}
 
     async def _serve(self, tenant: str) -> None:
         while batch := self._take(tenant):

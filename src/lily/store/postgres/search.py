@@ -1,6 +1,5 @@
 """Searches and lists assets, a page at a time, by keyset: a page costs the same wherever in the list it lies."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +8,9 @@ from typing import Any, Literal, LiteralString, get_args
 from psycopg import sql
 
 from lily.model import clock
-from lily.store.postgres.assets import StoredAsset
+from lily.model.words import words
+from lily.store.assets import StoredAsset
+from lily.store.postgres.assets import asset_of
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -36,7 +37,6 @@ _CONDITIONS: dict[Filter, LiteralString] = {
 }
 FILTERS: tuple[Filter, ...] = get_args(Filter)
 _COLUMNS = sql.SQL(query("asset_columns"))
-_SEPARATORS = str.maketrans("./_:-", "     ")  # as in the function search_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ async def search(database: Database, tenant: str, listing: Listing) -> Page:
     rows = await database.fetch(tenant, _statement(listing), _parameters(listing))
     page = rows[: listing.limit]
     last = (_text(page[-1][-1]), str(page[-1][0])) if len(rows) > listing.limit else None
-    return Page([StoredAsset(tenant, row[:-1]) for row in page], last)
+    return Page([asset_of(tenant, row) for row in page], last)
 
 
 def _statement(listing: Listing) -> sql.Composed:
@@ -87,8 +87,8 @@ def _parameters(listing: Listing) -> dict[str, Any]:
 
 
 def _words(text: str) -> str:
-    """Every word must begin a word of the name. `\\w` leaves nothing that a tsquery would take for an operator."""
-    return " & ".join(f"'{word}':*" for word in re.findall(r"\w+", text.translate(_SEPARATORS)))
+    """Every word must begin a word of the name."""
+    return " & ".join(f"'{word}':*" for word in words(text))
 
 
 def _text(key: Any) -> str:

@@ -1,0 +1,40 @@
+"""Assets wherever they are: PostgreSQL first, then the lake (decision D7). The caller never has to know which."""
+
+from collections.abc import Iterable, Sequence
+
+from lily.store.assets import StoredAsset
+from lily.store.lake.reader import LakeReader
+from lily.store.postgres.reader import AssetReader
+
+
+class Catalogue:
+    """Raises LakeUnavailable only for what PostgreSQL alone cannot answer: an asset that it does not have, or one whose
+    past has not been carried over from the lake yet."""
+
+    def __init__(self, reader: AssetReader, lake: LakeReader) -> None:
+        self._reader = reader
+        self._lake = lake
+
+    async def find(self, tenant: str, asset_id: str) -> StoredAsset | None:
+        asset = await self._reader.find(tenant, asset_id)
+        if asset is not None and not asset.awaits_lake:
+            return asset
+        return (await self._completed(tenant, [asset_id], {asset_id: asset} if asset else {})).get(asset_id)
+
+    async def find_many(self, tenant: str, ids: Sequence[str]) -> dict[str, StoredAsset]:
+        return await self._completed(tenant, ids, await self._reader.find_many(tenant, ids))
+
+    async def completed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+        """Assets that were read from PostgreSQL, with what the lake still has of them."""
+        whole = await self._completed(tenant, [asset.id for asset in assets], {asset.id: asset for asset in assets})
+        return [whole[asset.id] for asset in assets]
+
+    async def _completed(self, tenant: str, ids: Iterable[str], held: dict[str, StoredAsset]) -> dict[str, StoredAsset]:
+        lacking = [asset_id for asset_id in ids if asset_id not in held or held[asset_id].awaits_lake]
+        if not lacking:
+            return held
+        fresh_as_of = await self._lake.fresh_as_of()  # asked first: what is read afterwards is at least as fresh
+        for asset_id, state in (await self._lake.states(tenant, lacking)).items():
+            known = held.get(asset_id)
+            held[asset_id] = known.joined_with(state) if known else StoredAsset.of_state(state, fresh_as_of)
+        return held

@@ -1,0 +1,38 @@
+"""Where a dead letter goes when it is tried again."""
+
+import orjson
+import pytest
+
+from lily.api.routes.dead_letters import _topic
+from lily.bus import topics
+from lily.model import ids
+from lily.model.events import AssetEvent
+from lily.model.statements import Statement
+from lily.store.postgres.letters import Replayable
+
+
+def original(**attributes: object) -> bytes:
+    statement = Statement("source", "upsert", "shop.orders.id", "column", {"name": "id", **attributes})
+    return orjson.dumps(AssetEvent(ids.event_id(), "2026-01-01T00:00:00.000000Z", "t", statement).as_cloudevent())
+
+
+def replayed(topic: str, value: bytes | None) -> str:
+    return _topic(Replayable(1, topic, b"t/x", value))
+
+
+def test_what_the_bulk_lane_should_hold_goes_back_to_it() -> None:
+    assert replayed(topics.ASSETS_BULK, original()) == topics.ASSETS_BULK
+
+
+def test_what_never_belonged_into_the_bulk_lane_goes_into_the_hot_one() -> None:
+    assert replayed(topics.ASSETS_BULK, original(tags=["PII"])) == topics.ASSETS
+
+
+def test_a_single_write_stays_hot_even_for_a_plain_column() -> None:
+    assert replayed(topics.ASSETS, original()) == topics.ASSETS
+
+
+@pytest.mark.parametrize("value", [None, b"", b"{ no json", b"\xff", b"[]", b"{}", b"7", b"[" * 5_000])
+@pytest.mark.parametrize("topic", topics.OF_LANE.values())
+def test_what_cannot_be_read_goes_back_where_it_came_from(topic: str, value: bytes | None) -> None:
+    assert replayed(topic, value) == topic

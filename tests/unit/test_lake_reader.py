@@ -1,0 +1,306 @@
+"""The lake as it is read: pieces joined, files found, one tenant never seen by another."""
+
+import asyncio
+import random
+import uuid
+from collections.abc import Coroutine, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lily.model import ids
+from lily.model.events import AssetEvent
+from lily.model.statements import read_statement
+from lily.model.states import AssetState, joined
+from lily.store.lake.past import at_time, steps
+from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
+from lily.store.lake.rows import as_batch
+from lily.store.lake.scans import LakeEvent
+from lily.store.lake.tables import ASSETS
+from lily.store.lake.wanted import Wanted
+from tests.strategies import events as any_events
+from tests.warehouse import Warehouse
+
+Result = TypeVar("Result")
+MANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+TENANTS = ("one", "two")
+# The same names for both tenants, a few in each place.
+COLUMNS = [f"wh.sales.{table}.{column}" for table in ("orders", "items", "Größen") for column in ("id", "PRICE", "név")]
+
+
+def run(what: Coroutine[Any, Any, Result]) -> Result:
+    return asyncio.run(asyncio.wait_for(what, 60))
+
+
+def column(tenant: str, name: str, tick: int = 0, **attributes: Any) -> AssetEvent:
+    parent, _, last = name.rpartition(".")
+    stated = {"name": last, "parent": parent, "owner": tenant} | attributes
+    data = {"layer": "source", "entity_type": "column", "qualified_name": name, "attributes": stated}
+    time = f"2026-01-01T00:00:{tick:02}.000000Z"
+    return AssetEvent(ids.event_id(), time, tenant, read_statement(data, tenant=tenant))
+
+
+def states_of(events: Sequence[AssetEvent]) -> list[AssetState]:
+    return list(joined(AssetState.of(event) for event in events).values())
+
+
+def recorded(event: AssetEvent, offset: int, *, batch: int = 1, topic: str = "bulk") -> LakeEvent:
+    received = f"2026-01-01T00:01:{offset:02}.000000Z"
+    return LakeEvent(received, topic, 0, offset, batch, orjson.dumps(event.as_cloudevent()).decode())
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse(tmp_path)
+
+
+def names(states: Sequence[AssetState]) -> set[str]:
+    return {state.qualified_name for state in states}
+
+
+def test_a_lake_without_tables_knows_nothing(warehouse: Warehouse) -> None:
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+        assert await lake.states("one", [ids.asset_id("one", "a.b.c")]) == {}
+        assert await lake.children("one", ids.asset_id("one", "a.b"), "a.b") == []
+        assert await lake.events("one", ids.asset_id("one", "a.b.c")) == []
+        assert (await lake.search("one", Wanted(), start="", limit=10, seconds=1)).states == []
+
+    run(story())
+
+
+@MANY
+@given(runs=st.lists(st.lists(any_events("one"), max_size=6), min_size=1, max_size=4))
+def test_the_joined_pieces_are_what_the_events_amount_to(
+    tmp_path_factory: pytest.TempPathFactory, runs: list[list[AssetEvent]]
+) -> None:
+    warehouse = Warehouse(tmp_path_factory.mktemp("lake"))
+    for number, events in enumerate(runs):
+        if events:
+            warehouse.append_states(states_of(events), number)
+    whole = joined(AssetState.of(event) for events in runs for event in events)
+    found = run(LakeReader(warehouse.locate).states("one", [asset_id for _, asset_id in whole]))
+    assert found == {asset_id: state for (_, asset_id), state in whole.items()}
+
+
+@MANY
+@given(data=st.data())
+def test_no_question_brings_up_another_tenants_row(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Files are asked for by tenant; here one also holds rows of both, which no writer makes."""
+    warehouse = Warehouse(tmp_path_factory.mktemp("lake"), buckets=data.draw(st.integers(1, 4)))
+    told = data.draw(st.lists(st.tuples(st.sampled_from(TENANTS), st.sampled_from(COLUMNS)), min_size=1, max_size=12))
+    events = [column(tenant, name, tick) for tick, (tenant, name) in enumerate(told)]
+    cut = data.draw(st.integers(0, len(events)))
+    mixed = data.draw(st.booleans())
+    for number, some in enumerate((events[:cut], events[cut:])):
+        if some:
+            rows = pa.Table.from_batches([as_batch(states_of(some), number)])
+            warehouse.append_rows(ASSETS, rows, claimed_by=data.draw(st.sampled_from(TENANTS)) if mixed else None)
+    mine = data.draw(st.sampled_from(TENANTS))
+    anyone = st.sampled_from([ids.asset_id(tenant, name) for tenant in TENANTS for name in COLUMNS])
+    noise = st.uuids().map(str) | st.sampled_from(["", "g", "0000", "' or 1=1"])
+    asked = data.draw(st.lists(anyone | noise, max_size=6))
+    parent = data.draw(st.sampled_from(["wh.sales.orders", "wh.sales.items", "wh"]))
+    owner = data.draw(st.sampled_from(TENANTS))
+    wanted = Wanted(
+        words=data.draw(st.none() | st.sampled_from([("or",), ("wh", "pr"), ("n",), ()])),
+        owner=data.draw(st.none() | st.sampled_from(TENANTS)),
+    )
+
+    async def story() -> list[AssetState]:
+        lake = LakeReader(warehouse.locate)
+        found = list((await lake.states(mine, asked)).values())
+        for named in (parent, None):
+            for tenant in TENANTS:
+                found += await lake.children(mine, ids.asset_id(tenant, parent), named)
+        start = data.draw(st.sampled_from(["", *asked]))
+        found += (await lake.search(mine, wanted, start=start, limit=50, seconds=9)).states
+        found += (await lake.search(mine, Wanted(owner=owner), start="", limit=50, seconds=9)).states
+        return found
+
+    found = run(story())
+    assert {state.tenant for state in found} <= {mine}
+    assert {state.layers["source"].fields["owner"] for state in found} <= {mine}
+
+
+def test_children_are_found_by_the_parents_name_as_by_its_id_alone(warehouse: Warehouse) -> None:
+    for number in range(3):
+        warehouse.append_states(states_of([column("one", name, number) for name in COLUMNS]), number)
+    moved = column("one", "wh.sales.orders.id", 9, parent="wh.sales.other")
+    warehouse.append_states(states_of([moved]), 9)
+
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+        orders = ids.asset_id("one", "wh.sales.orders")
+        by_name, by_id = await lake.children("one", orders, "wh.sales.orders"), await lake.children("one", orders, None)
+        assert names(by_name) == names(by_id) == {"wh.sales.orders.PRICE", "wh.sales.orders.név"}
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Wanted(), COLUMNS),
+        (Wanted(words=("ord", "pri")), ["wh.sales.orders.PRICE"]),
+        (Wanted(words=("rders",)), []),
+        (Wanted(words=("größ", "név")), ["wh.sales.Größen.név"]),
+        (Wanted(words=()), []),
+        (Wanted(entity_type="column", words=("id",)), [name for name in COLUMNS if name.endswith(".id")]),
+        (Wanted(entity_type="field"), []),
+        (Wanted(owner="one", words=("items",)), [name for name in COLUMNS if "items" in name]),
+        (Wanted(owner="on"), []),
+        (Wanted(data_source="w"), []),
+    ],
+)
+def test_a_search_finds_exactly_what_it_says(warehouse: Warehouse, wanted: Wanted, expected: list[str]) -> None:
+    for number in range(2):
+        warehouse.append_states(states_of([column("one", name, number) for name in COLUMNS]), number)
+
+    async def story() -> None:
+        found = await LakeReader(warehouse.locate).search("one", wanted, start="", limit=100, seconds=9)
+        assert (names(found.states), found.start) == (set(expected), None)
+
+    run(story())
+
+
+def test_a_value_that_a_later_piece_replaced_is_not_found(warehouse: Warehouse) -> None:
+    warehouse.append_states(states_of([column("one", "a.b.c", 1, owner="then")]), 1)
+    warehouse.append_states(states_of([column("one", "a.b.c", 2, owner="now")]), 2)
+
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+        for owner, count in (("then", 0), ("now", 1)):
+            assert len((await lake.search("one", Wanted(owner=owner), start="", limit=9, seconds=9)).states) == count
+
+    run(story())
+
+
+@pytest.mark.parametrize(("limit", "seconds"), [(1, 9.0), (3, 9.0), (50, 9.0), (3, 0.0)])
+def test_pages_of_a_search_make_up_the_whole_in_the_order_of_ids(
+    warehouse: Warehouse, limit: int, seconds: float
+) -> None:
+    everything = [f"wh.s.t{table}.c{number}" for table in range(12) for number in range(4)]
+    random.shuffle(everything)
+    for number in range(4):
+        warehouse.append_states(states_of([column("one", name, number) for name in everything[number::2]]), number)
+
+    async def story() -> None:
+        lake, found, start = LakeReader(warehouse.locate), list[str](), ""
+        for _ in range(500):
+            page = await lake.search("one", Wanted(), start=start, limit=limit, seconds=seconds)
+            found += [state.id for state in page.states]
+            if page.start is None:
+                break
+            assert page.start > start
+            start = page.start
+        assert found == sorted(ids.asset_id("one", name) for name in everything)
+
+    run(story())
+
+
+def test_whoever_reads_after_a_commit_sees_it(warehouse: Warehouse) -> None:
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+        asset_id = ids.asset_id("one", "a.b.c")
+        for tick in range(3):
+            warehouse.append_states(states_of([column("one", "a.b.c", tick, owner=f"o{tick}")]), tick)
+            found = await lake.states("one", [asset_id])
+            assert found[asset_id].layers["source"].fields["owner"] == f"o{tick}"
+
+    run(story())
+
+
+def test_readers_that_come_together_share_one_question(warehouse: Warehouse) -> None:
+    warehouse.append_states(states_of([column("one", name) for name in COLUMNS]))
+
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+        found = await asyncio.gather(*(lake.states("one", [ids.asset_id("one", COLUMNS[0])]) for _ in range(50)))
+        assert all(found)
+        assert warehouse.questions <= 2
+
+    run(story())
+
+
+def test_files_that_a_compaction_took_away_are_looked_for_anew(warehouse: Warehouse) -> None:
+    events = [column("one", name) for name in COLUMNS]
+    warehouse.append_states(states_of(events))
+    stale = warehouse.located
+
+    async def story() -> None:
+        answers = [stale, stale]
+
+        async def locate() -> Located:
+            return answers.pop(0) if answers else await warehouse.locate()
+
+        lake = LakeReader(locate)
+        assert await lake.fresh_as_of()
+        warehouse.replace(ASSETS, pa.Table.from_batches([as_batch(states_of(events), 7)]))
+        assert len(await lake.states("one", [event.asset_id for event in events])) == len(events)
+
+    run(story())
+
+
+def test_a_warehouse_that_cannot_be_read_says_what_to_do(warehouse: Warehouse) -> None:
+    warehouse.append_states(states_of([column("one", "a.b.c")]))
+    lost = Located({ASSETS: warehouse.located.metadata[ASSETS] + ".gone.metadata.json"})
+
+    async def story() -> None:
+        async def locate() -> Located:
+            return lost
+
+        with pytest.raises(LakeUnavailable, match="LILY_WAREHOUSE"):
+            await LakeReader(locate).states("one", [ids.asset_id("one", "a.b.c")])
+
+    run(story())
+
+
+def test_the_past_is_what_was_recorded_by_then(warehouse: Warehouse) -> None:
+    told = [column("one", "a.b.c", tick, owner=f"o{tick}") for tick in (1, 3, 2)]
+    records = [recorded(event, offset, batch=offset) for offset, event in enumerate(told, start=1)]
+    asset_id, other = told[0].asset_id, column("two", "a.b.c")
+    warehouse.append_events("one", asset_id, records)
+    # A record whose key and event disagree was refused, and so was what is no event at all.
+    warehouse.append_events("one", asset_id, [recorded(other, 8), recorded(other, 9)._replace(event="[")])
+
+    async def story() -> None:
+        events = await LakeReader(warehouse.locate).events("one", asset_id)
+        assert [event.offset for event in events] == [1, 2, 3, 8, 9]
+        skew = timedelta(minutes=5)
+        owners = []
+        for batch in range(4):
+            recorded_by_then = [event for event in events if event.batch <= batch and event.offset < 8]
+            past = at_time("one", asset_id, recorded_by_then, lambda _: True, skew)
+            owners.append(past and (past.state.layers["source"].fields["owner"], past.events))
+        assert owners == [None, ("o1", 1), ("o3", 2), ("o3", 3)]
+        changes = steps("one", asset_id, events, skew)
+        assert [(step.position, step.version, step.after["owner"]) for step in changes] == [(1, 1, "o1"), (2, 2, "o3")]
+
+    run(story())
+
+
+@MANY
+@given(told=st.lists(any_events("one"), max_size=8))
+def test_the_whole_past_is_the_present(told: list[AssetEvent]) -> None:
+    for (_, asset_id), state in joined(AssetState.of(event) for event in told).items():
+        records = [recorded(event, number) for number, event in enumerate(told) if event.asset_id == asset_id]
+        past = at_time("one", asset_id, records, lambda _: True, timedelta(minutes=5))
+        assert past is not None
+        assert past.state == state
+        changes = steps("one", asset_id, records, timedelta(minutes=5))
+        last = {step.event.statement.layer: step.after for step in changes}
+        assert last == {name: layer.fields for name, layer in state.layers.items() if layer.fields or name in last}
+
+
+def test_an_id_that_is_none_finds_nothing(warehouse: Warehouse) -> None:
+    warehouse.append_states(states_of([column("one", name) for name in COLUMNS]))
+    assert run(LakeReader(warehouse.locate).states("one", [str(uuid.uuid4()), "zz", ""])) == {}

@@ -1,0 +1,92 @@
+"""Which lane an event that came in bulk takes: what decisions depend on is hot, plain columns follow."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lily.estate import Estate, lane_of_body
+from lily.model import ids
+from lily.model.assets import ENTITY_TYPES
+from lily.model.events import AssetEvent, read_event
+from lily.model.lanes import BULK_TYPES, lane_of
+from lily.model.statements import read_statement
+from tests.strategies import TAGS, attributes, events
+
+TENANT = "default"
+NAMES = st.sampled_from(["shop.public.orders", "shop.public.customers", "s3://bucket/folder", "bi/sales"])
+PLACES = st.sampled_from(["id", "email", "grün"])
+SEPARATORS = st.sampled_from("./")
+
+
+@st.composite
+def plain_columns(draw: st.DrawFn) -> AssetEvent:
+    """A column as its source states it: no tag, and under the table that its name says, where it says one."""
+    above = draw(NAMES)
+    stated = {key: value for key, value in draw(attributes()).items() if key not in {"tags", "parent"}}
+    stated |= draw(st.sampled_from([{}, {"tags": []}, {"tags": None}]))
+    stated |= draw(st.sampled_from([{}, *({"parent": at} for at in (None, above, ids.asset_id(TENANT, above)))]))
+    name = above + draw(SEPARATORS) + draw(PLACES)
+    return stating(draw(st.sampled_from(sorted(BULK_TYPES))), stated | {"name": "c", "qualified_name": name})
+
+
+def stating(entity_type: str, stated: dict[str, Any], operation: str = "upsert") -> AssetEvent:
+    data = {"layer": "source", "operation": operation, "entity_type": entity_type, "attributes": stated}
+    return AssetEvent(ids.event_id(), "2026-01-01T00:00:00.000000Z", TENANT, read_statement(data, tenant=TENANT))
+
+
+def with_attributes(event: AssetEvent, **stated: Any) -> AssetEvent:
+    return replace(event, statement=replace(event.statement, attributes=event.statement.attributes | stated))
+
+
+@given(plain_columns())
+def test_a_plain_column_is_bulk(event: AssetEvent) -> None:
+    assert lane_of(event) == "bulk"
+
+
+@given(plain_columns(), st.lists(st.sampled_from(TAGS), min_size=1))
+def test_whatever_carries_a_tag_is_hot(event: AssetEvent, tags: list[str]) -> None:
+    assert lane_of(with_attributes(event, tags=tags)) == "hot"
+
+
+@given(plain_columns())
+def test_a_deletion_is_hot(event: AssetEvent) -> None:
+    assert lane_of(replace(event, statement=replace(event.statement, operation="delete"))) == "hot"
+
+
+@given(plain_columns(), st.sampled_from(sorted(ENTITY_TYPES - BULK_TYPES)))
+def test_structure_is_hot(event: AssetEvent, entity_type: str) -> None:
+    assert lane_of(replace(event, statement=replace(event.statement, entity_type=entity_type))) == "hot"
+
+
+@given(events())
+def test_what_a_person_or_a_rule_says_is_hot(event: AssetEvent) -> None:
+    assume(event.statement.layer != "source")
+    assert lane_of(event) == "hot"
+
+
+@given(plain_columns(), NAMES)
+def test_a_column_outside_its_parents_place_is_hot(event: AssetEvent, elsewhere: str) -> None:
+    assume(elsewhere != ids.prefix(event.statement.qualified_name))
+    assert lane_of(with_attributes(event, parent=elsewhere)) == "hot"
+    assert lane_of(with_attributes(event, parent=ids.asset_id(TENANT, elsewhere))) == "hot"
+
+
+def test_the_parent_of_another_tenant_is_elsewhere() -> None:
+    foreign = ids.asset_id("other", "shop.orders")
+    assert lane_of(stating("column", {"name": "id", "qualified_name": "shop.orders.id", "parent": foreign})) == "hot"
+
+
+@given(st.one_of(plain_columns(), events()))
+def test_the_lane_is_the_same_when_the_event_is_read_back_from_the_log(event: AssetEvent) -> None:
+    assert lane_of(read_event(event.as_cloudevent(), received=event.time)) == lane_of(event)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_estate_knows_the_lane_of_each_of_its_assets(seed: int) -> None:
+    bodies = list(Estate(3_000, seed).events())
+    lanes = [lane_of(stating(body["entity_type"], body["attributes"])) for body in bodies]
+    assert lanes == [lane_of_body(body) for body in bodies]
+    assert 0.75 < lanes.count("bulk") / len(lanes) < 0.9
