@@ -39,7 +39,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the stack is stopped on the way out
     chosen = [measurement for measurement in MEASUREMENTS if measurement.name in (options.names or _names())]
     sizes = QUICK if options.quick else FULL
-    sizes = replace(sizes, rounds=options.rounds or sizes.rounds)
+    if options.rounds:
+        sizes = replace(sizes, **dict.fromkeys(("rounds", "lake_rounds", "flood_rounds"), options.rounds))
     results = new_results(quick=options.quick, machine=machine.describe(), busy=machine.busy())
     with _progress() as progress:
         run = Run(sizes, options.parts, progress, progress.add_task(""))

@@ -1,4 +1,4 @@
-"""The load: full restatements of tables, about 550 bytes each, built ahead so that sending them costs next to nothing.
+"""The load: full restatements of assets, about 550 bytes each, built ahead so that sending them costs next to nothing.
 
 The model itself writes one event with marks in it. What differs from asset to asset is filled in ahead; what differs
 from event to event (id, time, and a number in the description, so that every event is a real change) when it is sent.
@@ -6,7 +6,7 @@ from event to event (id, time, and a number in the description, so that every ev
 
 import random
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import orjson
@@ -51,28 +51,37 @@ def statement(of: Asset, serial: int | str) -> dict[str, object]:
     return {"entity_type": "table", "attributes": attributes}
 
 
-def _template() -> tuple[bytes, ...]:
-    """The event in four pieces: up to its id, up to its time, up to the serial number, the rest; `%s` for the names."""
-    marked = read_statement(statement(Asset("", f"{_PARENT}.{_NAME}", _NAME, _PARENT), _SERIAL), tenant=TENANT)
-    event = AssetEvent(_ID, _TIME, TENANT, marked)
-    text = orjson.dumps(event.as_cloudevent()).decode()
-    before_id, rest = text.split(_ID)
-    before_time, rest = rest.split(_TIME)
-    before_serial, after_serial = rest.split(_SERIAL)
-    for mark, field in ((event.asset_id, "id"), (_PARENT, "parent"), (_NAME, "name")):
-        before_serial = before_serial.replace(mark, f"%({field})s")
-        after_serial = after_serial.replace(mark, f"%({field})s")
-    return before_id.encode(), before_time.encode(), before_serial.encode(), after_serial.encode()
+class Template:
+    """An event in four pieces: up to its id, up to its time, up to the serial number, the rest; `%s` for the names."""
+
+    def __init__(self, stated: Callable[[Asset, int | str], dict[str, object]]) -> None:
+        marked = read_statement(stated(Asset("", f"{_PARENT}.{_NAME}", _NAME, _PARENT), _SERIAL), tenant=TENANT)
+        event = AssetEvent(_ID, _TIME, TENANT, marked)
+        text = orjson.dumps(event.as_cloudevent()).decode()
+        before_id, rest = text.split(_ID)
+        before_time, rest = rest.split(_TIME)
+        before_serial, after_serial = rest.split(_SERIAL)
+        for mark, field in ((event.asset_id, "id"), (_PARENT, "parent"), (_NAME, "name")):
+            before_serial = before_serial.replace(mark, f"%({field})s")
+            after_serial = after_serial.replace(mark, f"%({field})s")
+        self.before_id, self.before_time = before_id.encode(), before_time.encode()
+        self._before_serial, self._after_serial = before_serial.encode(), after_serial.encode()
+
+    def pieces(self, of: Asset) -> tuple[bytes, bytes, bytes]:
+        """The key, and what stands before and after the serial number."""
+        names = {b"id": of.id.encode(), b"parent": of.parent.encode(), b"name": of.name.encode()}
+        return key_of(TENANT, of.id), self._before_serial % names, self._after_serial % names
 
 
-_BEFORE_ID, _BEFORE_TIME, _BEFORE_SERIAL, _AFTER_SERIAL = _template()
+TABLES = Template(statement)
 
 
 class Payloads:
     """Events about some assets, in the order given, again and again."""
 
-    def __init__(self, assets: Iterable[Asset]) -> None:
-        self._pieces = [_pieces(of) for of in assets]
+    def __init__(self, assets: Iterable[Asset], template: Template = TABLES) -> None:
+        self._template = template
+        self._pieces = [template.pieces(of) for of in assets]
         self._next = 0
         self._serial = time.time_ns() // 1000  # later runs go on where earlier ones cannot have come
 
@@ -81,19 +90,14 @@ class Payloads:
 
     def take(self, count: int) -> Iterator[tuple[bytes, bytes]]:
         """Key and value of so many events, made as of now."""
-        made = clock.now().encode()
+        made, before_id, before_time = clock.now().encode(), self._template.before_id, self._template.before_time
         for _ in range(count):
             key, before_serial, after_serial = self._pieces[self._next]
             self._next = (self._next + 1) % len(self._pieces)
             self._serial += 1
             number = b"%016x" % self._serial
-            head = (_BEFORE_ID, b"00000000-0000-7000-", number, _BEFORE_TIME, made, before_serial)
+            head = (before_id, b"00000000-0000-7000-", number, before_time, made, before_serial)
             yield key, b"".join((*head, number, after_serial))
-
-
-def _pieces(of: Asset) -> tuple[bytes, bytes, bytes]:
-    names = {b"id": of.id.encode(), b"parent": of.parent.encode(), b"name": of.name.encode()}
-    return key_of(TENANT, of.id), _BEFORE_SERIAL % names, _AFTER_SERIAL % names
 
 
 def sample(pool: int, count: int, seed: int) -> list[Asset]:
@@ -117,13 +121,13 @@ def producer(bootstrap: str) -> Producer:
     )
 
 
-def send(log: Producer, payloads: Payloads, count: int) -> None:
+def send(log: Producer, payloads: Payloads, count: int, topic: str = ASSETS) -> None:
     """Hands so many events to the producer."""
     for start in range(0, count, CHUNK):
         for key, value in payloads.take(min(CHUNK, count - start)):
             while True:
                 try:
-                    log.produce(ASSETS, value, key)
+                    log.produce(topic, value, key)
                     break
                 except BufferError:
                     log.poll(0.05)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bench import door, footprint, growth, hot_lane, latency, reads
+from bench import door, flood, footprint, growth, hot_lane, lake, lake_reads, latency, reads
 from bench.findings import Outcome
 from bench.run import Run
 
@@ -26,6 +26,9 @@ MEASUREMENTS = (
     _measurement("reads", "point reads over HTTP against plain FastAPI; lists and searches", reads.measure),
     _measurement("door", "events/s accepted over HTTP, in bulk and one by one", door.measure),
     _measurement("growth", "hot lane p99 with 10 times the assets", growth.measure),
+    _measurement("lake", "columns/s from the log to readable in the lake, against bare MERGE INTO", lake.measure),
+    _measurement("lake_reads", "reads of columns that only the lake has, beside reads of tables", lake_reads.measure),
+    _measurement("flood", "hot lane p99 while a million columns flood the bulk lane", flood.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

@@ -20,8 +20,8 @@ was missed says so.
 """
 _REPEAT = """## How to repeat it
 
-    make bench                                        # everything, under 20 minutes
-    .venv/bin/python -m bench --quick                 # a look whether everything runs, under 4 minutes; not recorded
+    make bench                                        # everything, about an hour
+    .venv/bin/python -m bench --quick                 # a look whether everything runs, about 8 minutes; not recorded
     .venv/bin/python -m bench hot_lane --rounds 7     # one measurement, more often
     .venv/bin/python -m bench --list                  # what there is
 

@@ -16,6 +16,17 @@ class Sizes:
     growth_times: int
     growth_seconds: float
     http_seconds: float
+    lake_rounds: int
+    lake_backlog: int  # columns that the lake has to catch up with at a time
+    lake_backlogs: int  # of one round, one after the other into the same table
+    lake_warm_ups: int  # backlogs before the first that counts
+    lake_pool: int  # columns in the lake while reads are measured; there may be more
+    lake_read_seconds: float
+    flood_rounds: int
+    flood_columns: int
+    flood_rate: int  # columns a second
+    flood_hot_rates: tuple[int, ...]  # events a second in the hot lane meanwhile
+    flood_seconds: float  # at each of them
     idle_after: float  # seconds between the last load and the look at the idle stack
     idle_window: float  # seconds of one round
 
@@ -32,6 +43,17 @@ FULL = Sizes(
     growth_times=10,
     growth_seconds=10,
     http_seconds=5,
+    lake_rounds=3,
+    lake_backlog=100_000,
+    lake_backlogs=10,
+    lake_warm_ups=2,
+    lake_pool=200_000,
+    lake_read_seconds=15,
+    flood_rounds=3,
+    flood_columns=1_000_000,
+    flood_rate=20_000,
+    flood_hot_rates=(1_000, 10_000),
+    flood_seconds=20,
     idle_after=300,
     idle_window=12,
 )
@@ -47,6 +69,17 @@ QUICK = Sizes(
     growth_times=10,
     growth_seconds=5,
     http_seconds=2,
+    lake_rounds=1,
+    lake_backlog=20_000,
+    lake_backlogs=2,
+    lake_warm_ups=1,
+    lake_pool=40_000,
+    lake_read_seconds=2,
+    flood_rounds=1,
+    flood_columns=200_000,
+    flood_rate=20_000,
+    flood_hot_rates=(200, 1_000),
+    flood_seconds=3,
     idle_after=15,
     idle_window=5,
 )

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,14 @@ from confluent_kafka import Consumer, TopicPartition
 
 from bench.events import Payloads, asset, producer, send
 from bench.findings import BenchError
-from lily.bus.topics import ASSETS
+from lily.bus.topics import ASSETS, ASSETS_BULK
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 
 LOOK = 0.02  # seconds between looks at the applied positions: a look costs PostgreSQL about 50 µs
 PATIENCE = 300.0
+CALM = 0.25  # cores: below this the pipeline neither writes nor compacts
+CALM_SECONDS = 3.0
 START_SECONDS = 240
 SPINE = "kafka,postgres,pipeline,worker"  # all that the log needs to become the catalogue and the change log
 
@@ -41,6 +43,7 @@ class BenchStack:
         self.database = psycopg.connect(self.database_url, autocommit=True, application_name="bench")
         self._consumer = Consumer({"bootstrap.servers": self.kafka, "group.id": "bench-ends", "log_level": 2})
         self._assets = 0
+        self.columns = 0  # of the bulk lane, sent so far (bench.columns)
 
     def close(self) -> None:
         self._consumer.close()
@@ -59,30 +62,57 @@ class BenchStack:
         # What autovacuum does by itself within minutes of such a load.
         self.database.execute("vacuum analyze assets")
 
-    def ends(self) -> dict[int, int]:
-        """The next offset of every partition of the hot topic."""
-        partitions = self._consumer.list_topics(ASSETS, timeout=15).topics[ASSETS].partitions
-        return {p: self._consumer.get_watermark_offsets(TopicPartition(ASSETS, p), timeout=15)[1] for p in partitions}
+    def ends(self, topic: str = ASSETS) -> dict[int, int]:
+        """The next offset of every partition of the topic; of the hot one unless told otherwise."""
+        partitions = self._consumer.list_topics(topic, timeout=15).topics[topic].partitions
+        return {p: self._consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=15)[1] for p in partitions}
 
-    def wait_applied(self, ends: dict[int, int]) -> float:
-        """When everything below the given offsets could be read, as the clock then said."""
+    def applied(self, topic: str = ASSETS) -> dict[int, int]:
+        """The next offset of every partition of the topic that cannot be read yet."""
         query = "select partition, next_offset from applied where topic = %s"
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            applied: dict[int, int] = dict(self.database.execute(query, [ASSETS]).fetchall())
-            if all(applied.get(partition, 0) >= end for partition, end in ends.items()):
-                return time.time()
-            time.sleep(LOOK)
-        raise BenchError(f"the pipeline did not catch up within {PATIENCE:.0f} seconds")
+        return dict(self.database.execute(query, [topic]).fetchall())
+
+    def lag(self, topic: str = ASSETS) -> int:
+        """Events of the topic that cannot be read yet."""
+        applied = self.applied(topic)
+        return sum(max(end - applied.get(partition, 0), 0) for partition, end in self.ends(topic).items())
+
+    def wait_applied(self, ends: dict[int, int], topic: str = ASSETS) -> float:
+        """When everything below the given offsets could be read, as the clock then said."""
+        self._wait(lambda: _reached(self.applied(topic), ends), LOOK, "the pipeline did not catch up")
+        return time.time()
 
     def settle(self) -> None:
         """Returns when nothing is left to apply and nothing to publish."""
         self.wait_applied(self.ends())
+        unpublished = "select 1 from batches where published_at is null limit 1"
+        self._wait(lambda: not self.database.execute(unpublished).fetchone(), 0.1, "the relay did not catch up")
+
+    def settle_lake(self) -> None:
+        """Returns when the lake has everything of both lanes and compaction has come to rest."""
+        ends = {topic: self.ends(topic) for topic in (ASSETS, ASSETS_BULK)}
+        self._wait(lambda: self._lake_has(ends), 0.1, "the lake did not catch up")
+        self._wait(self._is_calm, 0.0, "the pipeline did not come to rest")
+
+    def _lake_has(self, ends: dict[str, dict[int, int]]) -> bool:
+        newest = self.database.execute("select positions from lake_batches order by number desc limit 1").fetchone()
+        positions = newest[0] if newest else {}
+        found = {topic: {int(at): end for at, end in positions.get(topic, {}).items()} for topic in ends}
+        return all(_reached(found[topic], wanted) for topic, wanted in ends.items())
+
+    def _is_calm(self) -> bool:
+        """Watches the pipeline for a few seconds."""
+        before = _cpu_seconds(self.processes("pipeline"))
+        time.sleep(CALM_SECONDS)
+        return _cpu_seconds(self.processes("pipeline")) - before < CALM * CALM_SECONDS
+
+    @staticmethod
+    def _wait(done: Callable[[], bool], pause: float, complaint: str) -> None:
         deadline = time.monotonic() + PATIENCE
-        while self.database.execute("select 1 from batches where published_at is null limit 1").fetchone():
+        while not done():
             if time.monotonic() > deadline:
-                raise BenchError(f"the relay did not catch up within {PATIENCE:.0f} seconds")
-            time.sleep(0.1)
+                raise BenchError(f"{complaint} within {PATIENCE:.0f} seconds")
+            time.sleep(pause)
 
     @contextmanager
     def paused_pipeline(self) -> Iterator[None]:
@@ -107,6 +137,10 @@ class BenchStack:
         if process is None:
             raise BenchError(f"{part or 'the stack'} is not running; see its log")
         return [process, *process.children(recursive=True)]
+
+
+def _reached(positions: dict[int, int], ends: dict[int, int]) -> bool:
+    return all(positions.get(partition, 0) >= end for partition, end in ends.items())
 
 
 def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:

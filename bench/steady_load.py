@@ -8,7 +8,10 @@ import json
 import sys
 import time
 
+from confluent_kafka import Producer
+
 from bench.events import Payloads, producer, sample, send
+from lily.bus.topics import ASSETS
 
 SLICE_SECONDS = 0.005
 
@@ -22,14 +25,7 @@ def main() -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     cpu, began = time.process_time(), time.time()
-    produced, behind = 0, 0.0
-    while (now := time.time()) < began + seconds:
-        due = int((now - began) * rate) - produced
-        send(log, payloads, due)
-        produced += due
-        late = time.time() - now - SLICE_SECONDS
-        behind = max(behind, late)
-        time.sleep(max(0.0, -late))
+    produced, behind = keep_rate(log, payloads, rate, seconds)
     unsent = log.flush(30)
     ended = time.time()
     print(
@@ -44,6 +40,19 @@ def main() -> None:
             }
         )
     )
+
+
+def keep_rate(log: Producer, payloads: Payloads, rate: int, seconds: float, topic: str = ASSETS) -> tuple[int, float]:
+    """How many events were sent, and by how many seconds they were late at worst."""
+    began, produced, behind = time.time(), 0, 0.0
+    while (now := time.time()) < began + seconds:
+        due = int((now - began) * rate) - produced
+        send(log, payloads, due, topic)
+        produced += due
+        late = time.time() - now - SLICE_SECONDS
+        behind = max(behind, late)
+        time.sleep(max(0.0, -late))
+    return produced, behind
 
 
 if __name__ == "__main__":

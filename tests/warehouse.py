@@ -3,8 +3,7 @@
 import asyncio
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -45,8 +44,12 @@ _TYPES: dict[Any, Any] = {pa.string(): StringType(), pa.int64(): LongType(), pa.
 class Warehouse:
     """Appends runs and compacts them, each as a commit of its own."""
 
-    def __init__(self, root: Path, buckets: int = 2, group_rows: int = 4) -> None:
+    def __init__(
+        self, root: str, buckets: int = 2, group_rows: int = 4, properties: Mapping[str, str] | None = None
+    ) -> None:
         self._root = root
+        self._properties = dict(properties or {})
+        self._io = load_file_io(self._properties, root)
         self._bucket: BucketTransform[Any] = BucketTransform(buckets)
         self._group_rows = group_rows
         self._numbers = itertools.count()
@@ -77,7 +80,7 @@ class Warehouse:
         old, self._files[table] = self._files[table], []
         self._commit(table, self._write(table, rows), old)
         for file in old:
-            Path(file.file_path).unlink()
+            self._io.delete(file.file_path)
 
     def _write(self, table: str, rows: pa.Table, claimed_by: str | None = None) -> list[DataFile]:
         place = self._bucket.transform(StringType())
@@ -91,17 +94,17 @@ class Warehouse:
         return [self._file(table, part, rows.take(indexes).sort_by("id")) for part, indexes in parts.items()]
 
     def _file(self, table: str, part: tuple[Any, ...], rows: pa.Table) -> DataFile:
-        path = self._root / table / f"{next(self._numbers)}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(rows, path, row_group_size=self._group_rows, compression="zstd")
+        path = f"{self._root}/{table}/{next(self._numbers)}.parquet"
+        with self._io.new_output(path).create() as written:
+            pq.write_table(rows, written, row_group_size=self._group_rows, compression="zstd")
         bounds = rows.column("id").to_pylist()
         file = DataFile.from_args(
             content=DataFileContent.DATA,
-            file_path=str(path),
+            file_path=path,
             file_format=FileFormat.PARQUET,
             partition=Record(*part),
             record_count=rows.num_rows,
-            file_size_in_bytes=path.stat().st_size,
+            file_size_in_bytes=len(self._io.new_input(path)),
             lower_bounds={2: bounds[0].encode()},
             upper_bounds={2: bounds[-1].encode()},
         )
@@ -121,7 +124,7 @@ class Warehouse:
     def _table(self, table: str) -> Table:
         if table not in self.located.metadata:
             self._publish(table, self._created(table))
-        static = StaticTable.from_metadata(self.located.metadata[table])
+        static = StaticTable.from_metadata(self.located.metadata[table], self._properties)
         return Table(("lily", table), static.metadata, static.metadata_location, static.io, NoopCatalog("tests"))
 
     def _created(self, table: str) -> TableMetadata:
@@ -139,11 +142,11 @@ class Warehouse:
             Schema(*fields),
             PartitionSpec(*parts),
             UNSORTED_SORT_ORDER,
-            str(self._root / table),
+            f"{self._root}/{table}",
             {"format-version": "2"},
         )
 
     def _publish(self, table: str, metadata: TableMetadata) -> None:
-        path = str(self._root / table / f"{next(self._numbers):05}-{table}.metadata.json")
-        ToOutputFile.table_metadata(metadata, load_file_io(location=path).new_output(path), overwrite=True)
+        path = f"{self._root}/{table}/{next(self._numbers):05}-{table}.metadata.json"
+        ToOutputFile.table_metadata(metadata, self._io.new_output(path), overwrite=True)
         self.located = Located({**self.located.metadata, table: path}, self.located.fresh_as_of)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lily.embedded import jars
-from lily.embedded.jars import DownloadFailed, ensure_jars, is_complete
+from lily.embedded.jars import DownloadFailed, class_paths, ensure_jars, is_complete
 from lily.embedded.java import JavaMissing, parse_version
 
 JAVA = """#!/bin/sh
@@ -20,6 +20,10 @@ for word; do case "$word" in */\\[conf\\]*) target=${word%%/\\[conf\\]*};; esac;
 sleep 0.3
 mkdir -p "$target/spark" "$target/broker"
 echo spark > "$target/spark/a.jar"; echo broker > "$target/broker/b.jar"
+"""
+FETCH_S3 = """
+for word; do case "$word" in */\\[conf\\]*) target=${word%%/\\[conf\\]*};; esac; done
+mkdir -p "$target/s3"; echo s3 > "$target/s3/c.jar"
 """
 
 
@@ -94,6 +98,22 @@ def test_jars_of_other_pins_are_fetched_anew(java: Java, tmp_path: Path) -> None
     manifest = ensure_jars(tmp_path / "jars") / jars.MANIFEST
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"pins": "those of another version"}))
     ensure_jars(tmp_path / "jars")
+    assert java.runs == 2
+
+
+def test_the_jars_of_an_object_store_are_fetched_only_for_one_and_leave_the_others_alone(
+    java: Java, tmp_path: Path
+) -> None:
+    directory = ensure_jars(tmp_path / "jars", wanted=class_paths("/srv/warehouse"))
+    kept = (directory / "spark" / "a.jar").stat().st_ino
+    wanted = class_paths("s3://bucket/warehouse")
+    assert is_complete(directory)
+    assert not is_complete(directory, wanted)
+    java.does(FETCH_S3)
+    ensure_jars(directory, wanted=wanted)
+    assert is_complete(directory, wanted)
+    assert (directory / "s3" / "c.jar").read_text() == "s3\n"
+    assert (directory / "spark" / "a.jar").stat().st_ino == kept
     assert java.runs == 2
 
 

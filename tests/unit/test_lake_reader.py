@@ -2,8 +2,9 @@
 
 import asyncio
 import random
+import urllib.request
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,12 +14,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from moto.server import ThreadedMotoServer
 
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from lily.model.states import AssetState, joined
-from lily.store.lake.past import at_time, steps
+from lily.settings import S3
+from lily.store.lake.files import io_properties
+from lily.store.lake.past import at_time
+from lily.store.lake.past import story as told_by
 from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
 from lily.store.lake.rows import as_batch
 from lily.store.lake.scans import LakeEvent
@@ -29,6 +34,7 @@ from tests.warehouse import Warehouse
 
 Result = TypeVar("Result")
 MANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EVENTS_TOLD = st.lists(any_events("one"), max_size=12, unique_by=lambda event: event.id)
 TENANTS = ("one", "two")
 # The same names for both tenants, a few in each place.
 COLUMNS = [f"wh.sales.{table}.{column}" for table in ("orders", "items", "Größen") for column in ("id", "PRICE", "név")]
@@ -57,7 +63,7 @@ def recorded(event: AssetEvent, offset: int, *, batch: int = 1, topic: str = "bu
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path)
+    return Warehouse(str(tmp_path))
 
 
 def names(states: Sequence[AssetState]) -> set[str]:
@@ -76,15 +82,15 @@ def test_a_lake_without_tables_knows_nothing(warehouse: Warehouse) -> None:
 
 
 @MANY
-@given(runs=st.lists(st.lists(any_events("one"), max_size=6), min_size=1, max_size=4))
+@given(told=EVENTS_TOLD, runs=st.integers(1, 4))
 def test_the_joined_pieces_are_what_the_events_amount_to(
-    tmp_path_factory: pytest.TempPathFactory, runs: list[list[AssetEvent]]
+    tmp_path_factory: pytest.TempPathFactory, told: list[AssetEvent], runs: int
 ) -> None:
-    warehouse = Warehouse(tmp_path_factory.mktemp("lake"))
-    for number, events in enumerate(runs):
-        if events:
+    warehouse = Warehouse(str(tmp_path_factory.mktemp("lake")))
+    for number in range(runs):
+        if events := told[number::runs]:
             warehouse.append_states(states_of(events), number)
-    whole = joined(AssetState.of(event) for events in runs for event in events)
+    whole = joined(AssetState.of(event) for event in told)
     found = run(LakeReader(warehouse.locate).states("one", [asset_id for _, asset_id in whole]))
     assert found == {asset_id: state for (_, asset_id), state in whole.items()}
 
@@ -95,7 +101,7 @@ def test_no_question_brings_up_another_tenants_row(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """Files are asked for by tenant; here one also holds rows of both, which no writer makes."""
-    warehouse = Warehouse(tmp_path_factory.mktemp("lake"), buckets=data.draw(st.integers(1, 4)))
+    warehouse = Warehouse(str(tmp_path_factory.mktemp("lake")), buckets=data.draw(st.integers(1, 4)))
     told = data.draw(st.lists(st.tuples(st.sampled_from(TENANTS), st.sampled_from(COLUMNS)), min_size=1, max_size=12))
     events = [column(tenant, name, tick) for tick, (tenant, name) in enumerate(told)]
     cut = data.draw(st.integers(0, len(events)))
@@ -237,13 +243,12 @@ def test_files_that_a_compaction_took_away_are_looked_for_anew(warehouse: Wareho
     stale = warehouse.located
 
     async def story() -> None:
-        answers = [stale, stale]
+        answers = [stale]
 
         async def locate() -> Located:
             return answers.pop(0) if answers else await warehouse.locate()
 
         lake = LakeReader(locate)
-        assert await lake.fresh_as_of()
         warehouse.replace(ASSETS, pa.Table.from_batches([as_batch(states_of(events), 7)]))
         assert len(await lake.states("one", [event.asset_id for event in events])) == len(events)
 
@@ -282,21 +287,21 @@ def test_the_past_is_what_was_recorded_by_then(warehouse: Warehouse) -> None:
             past = at_time("one", asset_id, recorded_by_then, lambda _: True, skew)
             owners.append(past and (past.state.layers["source"].fields["owner"], past.events))
         assert owners == [None, ("o1", 1), ("o3", 2), ("o3", 3)]
-        changes = steps("one", asset_id, events, skew)
+        changes = told_by("one", asset_id, events, skew).steps
         assert [(step.position, step.version, step.after["owner"]) for step in changes] == [(1, 1, "o1"), (2, 2, "o3")]
 
     run(story())
 
 
 @MANY
-@given(told=st.lists(any_events("one"), max_size=8))
+@given(told=EVENTS_TOLD)
 def test_the_whole_past_is_the_present(told: list[AssetEvent]) -> None:
     for (_, asset_id), state in joined(AssetState.of(event) for event in told).items():
         records = [recorded(event, number) for number, event in enumerate(told) if event.asset_id == asset_id]
         past = at_time("one", asset_id, records, lambda _: True, timedelta(minutes=5))
         assert past is not None
         assert past.state == state
-        changes = steps("one", asset_id, records, timedelta(minutes=5))
+        changes = told_by("one", asset_id, records, timedelta(minutes=5)).steps
         last = {step.event.statement.layer: step.after for step in changes}
         assert last == {name: layer.fields for name, layer in state.layers.items() if layer.fields or name in last}
 
@@ -304,3 +309,45 @@ def test_the_whole_past_is_the_present(told: list[AssetEvent]) -> None:
 def test_an_id_that_is_none_finds_nothing(warehouse: Warehouse) -> None:
     warehouse.append_states(states_of([column("one", name) for name in COLUMNS]))
     assert run(LakeReader(warehouse.locate).states("one", [str(uuid.uuid4()), "zz", ""])) == {}
+
+
+@pytest.fixture(scope="module")
+def object_store() -> Iterator[dict[str, str]]:
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    s3 = S3(endpoint=f"http://{host}:{port}", region="eu-central-1", access_key="key", secret_key="secret")
+    properties = io_properties(s3)
+    asked = urllib.request.Request(f"{s3.endpoint}/lake", method="PUT")  # noqa: S310 - the server of this test
+    with urllib.request.urlopen(asked, timeout=10):  # noqa: S310
+        pass
+    yield properties
+    server.stop()
+
+
+def test_a_warehouse_may_be_an_object_store(object_store: dict[str, str]) -> None:
+    warehouse = Warehouse("s3://lake/warehouse", properties=object_store)
+    events = [column("one", name) for name in COLUMNS]
+    warehouse.append_states(states_of(events))
+    wanted = [event.asset_id for event in events]
+
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate, object_store)
+        assert names(list((await lake.states("one", wanted)).values())) == set(COLUMNS)
+        warehouse.replace(ASSETS, pa.Table.from_batches([as_batch(states_of(events), 7)]))
+        assert names(list((await lake.states("one", wanted)).values())) == set(COLUMNS)
+
+    run(story())
+
+
+def test_an_object_store_that_is_away_is_told_so() -> None:
+    properties = io_properties(S3(endpoint="http://127.0.0.1:9", region="x", access_key="key", secret_key="secret"))
+
+    async def story() -> None:
+        async def locate() -> Located:
+            return Located({ASSETS: "s3://lake/warehouse/assets/metadata/1.metadata.json"})
+
+        with pytest.raises(LakeUnavailable):
+            await LakeReader(locate, properties).states("one", [ids.asset_id("one", "a.b.c")])
+
+    run(story())

@@ -59,7 +59,7 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         ends = LogEnds(settings.kafka_bootstrap)
         stack.push_async_callback(ends.close)
         reader = AssetReader(database)
-        lake = LakeReader(lambda: located.located(database), io_properties(settings.s3))
+        lake = LakeReader(lambda: located.located(database), io_properties(settings.s3), watch.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
         parts = Parts(

@@ -19,6 +19,9 @@ class Watch:
             buckets=_BUCKETS,
             registry=self.registry,
         )
+        self._lake_reads = Histogram(
+            "lily_lake_read_seconds", "Time to read from the lake", ["kind"], buckets=_BUCKETS, registry=self.registry
+        )
         accepted = Counter("lily_events_accepted", "Events durably in the log", ["lane"], registry=self.registry)
         # Looked up once: the library's own look-up would cost more than the counting, for every row of a bulk body.
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
@@ -33,6 +36,9 @@ class Watch:
         self.lag = Gauge(
             "lily_log_lag_events", "Events in the log and not yet applied", ["topic"], registry=self.registry
         )
+
+    def lake_read(self, kind: str, seconds: float) -> None:
+        self._lake_reads.labels(kind).observe(seconds)
 
     def _counter(self, name: str, says: str) -> Counter:
         return Counter(name, says, registry=self.registry)

@@ -163,7 +163,11 @@ def maintain(spark: SparkSession, keep: timedelta) -> None:
         spark.sql(f"call {tables.CATALOG}.system.expire_snapshots(table => '{table}', older_than => {older})")
         # A file of a batch that is being written belongs to no snapshot yet; none takes a day.
         orphaned = _at(datetime.now(UTC) - max(keep, timedelta(days=1)))
-        spark.sql(f"call {tables.CATALOG}.system.remove_orphan_files(table => '{table}', older_than => {orphaned})")
+        # Listed by what reads and writes the table: Hadoop, which is asked otherwise, knows no `s3://`.
+        spark.sql(
+            f"call {tables.CATALOG}.system.remove_orphan_files(table => '{table}', older_than => {orphaned}, "
+            "prefix_listing => true)"
+        )
     _log.info("maintained", query="lake", seconds=round(time.monotonic() - began, 2))
 
 

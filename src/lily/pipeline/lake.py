@@ -25,7 +25,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lily.bus import topics
 from lily.model.records import Record, Refusal
 from lily.model.states import AssetState, joined
-from lily.pipeline.cuts import CUT_BYTES, cuts, read_records
+from lily.pipeline.cuts import cuts, read_records
 from lily.pipeline.judge import judge
 from lily.pipeline.lake_positions import Commit, Positions
 from lily.pipeline.stores import with_store
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TOPICS = (topics.ASSETS, topics.ASSETS_BULK)
 STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE)
+CUT_BYTES = 6 << 20  # a batch is large and nobody waits for it: what counts is the memory of its workers
 ALL = -1  # in place of a partition, where a report does not concern a single one
 _KEY = r"^([^/]+)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 

@@ -1,5 +1,6 @@
 """`GET /metadata/{id}/history`: what happened to an asset, newest first."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter
@@ -16,69 +17,72 @@ from lily.model import changes, clock
 from lily.model.assets import entity_type
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
-from lily.store.lake.past import Step, steps
+from lily.store.lake.past import Step, Story, story
 from lily.store.postgres.fold import cause
 from lily.store.postgres.history import Change, changes_of
-from lily.store.postgres.located import batch_by
+from lily.store.postgres.located import batch_before
 
 router = APIRouter(tags=["metadata"])
 
-_Number = Annotated[int, Field(ge=0, lt=2**63)]  # PostgreSQL's bigint
-_EVERY = 2**62  # a batch that no lake comes to
-
 
 class Place(NamedTuple):
-    """Where a history goes on: below a position of the change log, or, where it is past that, of the lake's events
-    up to a batch."""
+    """Where a history goes on: below a position, of the change log or of the lake's events."""
 
     below: int | None = None
-    batch: int | None = None
+    in_lake: bool = False
 
 
-PLACE: TypeAdapter[tuple[int | None, int | None]] = TypeAdapter(tuple[_Number | None, _Number | None])
+PLACE: TypeAdapter[tuple[int | None, bool]] = TypeAdapter(
+    tuple[Annotated[int, Field(ge=0, lt=2**63)] | None, bool]  # PostgreSQL's bigint
+)
 Page = tuple[list[dict[str, Any]], Place | None]
 
 
 @router.get("/metadata/{id:path}/history", responses={200: {"model": History}})
 async def history(id: str, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
-    """Its changes: who, when, what, from which event. Positions of a column that was once in the lake alone begin anew
-    where its changes there begin."""
+    """Its changes: who, when, what, from which event.
+
+    What happened to a column while only the lake had it comes last; versions and positions are counted there anew.
+    """
     asset = await find(call, id)
     question = (call.tenant, "history", asset.id)
     place = Place() if cursor is None else Place(*cursors.unseal(cursor, PLACE, *question))
     asked = checked_limit(call, limit)
-    items, more = await _changes(call, asset, place, asked) if place.batch is None else ([], place)
-    if more is not None and more.batch is not None and len(items) < asked:
-        earlier, more = await _earlier(call, asset, more, asked - len(items))
-        items += earlier
+    earlier = await _earlier(call, asset)
+    items: list[dict[str, Any]] = []
+    more: Place | None = place
+    if not place.in_lake:
+        items, more = await _changes(call, asset, place, asked, earlier.events)
+    if more is None or more.in_lake:
+        told, more = _in_lake(earlier.steps, more or Place(in_lake=True), asked - len(items))
+        items += told
     return Json({"items": items, "next_cursor": cursors.seal(tuple(more), *question) if more else None})
 
 
-async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int) -> Page:
-    """What the change log of the serving store tells."""
+async def _earlier(call: Call, asset: StoredAsset) -> Story:
+    """What happened in the lake before the serving store took the asset over."""
+    if entity_type(asset.layers) not in BULK_TYPES:
+        return Story([], set())
+    until = await batch_before(call.parts.database, call.tenant, asset.id)
+    events = await call.parts.lake.events(call.tenant, asset.id)
+    bulk = [event for event in events if event.topic == topics.ASSETS_BULK and (until is None or event.batch <= until)]
+    return story(call.tenant, asset.id, bulk, skew_of(call))
+
+
+async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int, carried: set[str]) -> Page:
+    """What the change log tells, but for what was carried over from the lake: that is told where it happened."""
     found = await changes_of(call.parts.database, call.tenant, asset.id, below=place.below, limit=limit + 1)
     page = found[:limit]
-    items = [_item(change) for change in page]
-    if len(found) > limit:
-        return items, Place(page[-1].position)
-    if entity_type(asset.layers) not in BULK_TYPES:
-        return items, None
-    if not found:
-        return items, Place(batch=_EVERY)
-    return items, Place(batch=await batch_by(call.parts.database, clock.stamp(page[-1].committed_at)))
+    items = [_item(change) for change in page if not carried.issuperset(told["id"] for told in change.causes)]
+    return items, Place(page[-1].position) if len(found) > limit else None
 
 
-async def _earlier(call: Call, asset: StoredAsset, place: Place, limit: int) -> Page:
-    """What the bulk lane's events tell that were in the lake before the serving store took the asset over."""
-    events = [
-        event
-        for event in await call.parts.lake.events(call.tenant, asset.id)
-        if event.topic == topics.ASSETS_BULK and event.batch <= (place.batch or 0)
-    ]
-    found = steps(call.tenant, asset.id, events, skew_of(call))
-    below = [step for step in reversed(found) if place.below is None or step.position < place.below]
+def _in_lake(earlier: Sequence[Step], place: Place, limit: int) -> Page:
+    below = [step for step in reversed(earlier) if place.below is None or step.position < place.below]
+    if not limit and below:
+        return [], place
     page = below[:limit]
-    more = Place(page[-1].position, place.batch) if len(below) > limit else None
+    more = Place(page[-1].position, in_lake=True) if len(below) > limit else None
     return [_step(step) for step in page], more
 
 

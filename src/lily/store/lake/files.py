@@ -80,7 +80,9 @@ def io_properties(s3: S3) -> dict[str, str]:
         "s3.access-key-id": s3.access_key,
         "s3.secret-access-key": s3.secret_key,
     }
-    return {name: value for name, value in given.items() if value}
+    # A request waits for its answer: an object store that is away must not keep the few threads that read the lake.
+    patience = {"s3.connect-timeout": "2", "s3.request-timeout": "10"}
+    return patience | {name: value for name, value in given.items() if value}
 
 
 def read_files(location: str, properties: Mapping[str, str], known: TableFiles | None = None) -> TableFiles:

@@ -23,6 +23,13 @@ class Step(NamedTuple):
     after: dict[str, Any]
 
 
+class Story(NamedTuple):
+    """The events that changed something, oldest first, and the ids of all there were."""
+
+    steps: list[Step]
+    events: set[str]
+
+
 class Past(NamedTuple):
     state: AssetState
     events: int
@@ -43,9 +50,8 @@ def at_time(
     return None if state is None else Past(state, count)
 
 
-def steps(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta) -> list[Step]:
-    """The events that changed something, oldest first."""
-    found: list[Step] = []
+def story(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta) -> Story:
+    found = Story([], set())
     state: AssetState | None = None
     for position, record, event in _readable(tenant, asset_id, events, skew):
         name = event.statement.layer
@@ -55,8 +61,9 @@ def steps(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedel
         else:
             state.join(AssetState.of(event))
         before, after = known.fields if known else None, state.layers[name].fields
+        found.events.add(event.id)
         if before != after:
-            found.append(Step(position, len(found) + 1, event, record.received, before, after))
+            found.steps.append(Step(position, len(found.steps) + 1, event, record.received, before, after))
     return found
 
 

@@ -18,3 +18,9 @@ async def batch_by(database: Database, time: str) -> int:
     """The newest batch that could be read at a time; 0 where there was none."""
     ((number,),) = await database.fetch(None, query("lake_batch_by"), {"time": time})
     return int(number)
+
+
+async def batch_before(database: Database, tenant: str, asset_id: str) -> int | None:
+    """The newest batch that was there when PostgreSQL took an asset over; None where it never did."""
+    rows = await database.fetch(tenant, query("lake_batch_before"), {"id": asset_id})
+    return int(rows[0][0]) if rows else None

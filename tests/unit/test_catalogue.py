@@ -1,0 +1,88 @@
+"""Both stores as one: PostgreSQL's answer where it has all of it, the lake's where it does not."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from lily.model import ids
+from lily.model.events import AssetEvent
+from lily.model.statements import read_statement
+from lily.model.states import AssetState
+from lily.store.assets import StoredAsset
+from lily.store.catalogue import Catalogue
+from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
+from lily.store.lake.tables import ASSETS
+from lily.store.postgres.reader import AssetReader
+from tests.warehouse import Warehouse
+
+TENANT = "one"
+NAME = "wh.sales.orders.email"
+
+
+class Held(AssetReader):
+    """What PostgreSQL has."""
+
+    def __init__(self, *assets: StoredAsset) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # find_many is the only one to use it
+        self._assets = {asset.id: asset for asset in assets}
+
+    async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
+        assert tenant == TENANT
+        return {asset_id: self._assets[asset_id] for asset_id in asset_ids if asset_id in self._assets}
+
+
+def state(layer: str, tick: int, **attributes: Any) -> AssetState:
+    data: dict[str, Any] = {"layer": layer, "qualified_name": NAME, "attributes": attributes}
+    if layer == "source":
+        data["entity_type"] = "column"
+    statement = read_statement(data, tenant=TENANT)
+    return AssetState.of(AssetEvent(ids.event_id(), f"2026-01-01T00:00:0{tick}.000000Z", TENANT, statement))
+
+
+def held(known: AssetState, *, awaits_lake: bool) -> StoredAsset:
+    return StoredAsset(
+        TENANT, known.id, known.qualified_name, known.layers, 4, known.first, known.last, awaits_lake=awaits_lake
+    )
+
+
+@pytest.fixture
+def warehouse(tmp_path: Any) -> Warehouse:
+    warehouse = Warehouse(str(tmp_path))
+    warehouse.append_states([state("source", 1, name="email", data_type="text")])
+    return warehouse
+
+
+async def gone() -> Located:
+    return Located({ASSETS: "/no/such/warehouse/1.metadata.json"}, "2026-01-02T00:00:00.000000Z")
+
+
+def find(catalogue: Catalogue) -> dict[str, Any]:
+    found = asyncio.run(catalogue.find(TENANT, ids.asset_id(TENANT, NAME)))
+    assert found is not None
+    return found.view
+
+
+def test_what_postgresql_lacks_the_lake_tells(warehouse: Warehouse) -> None:
+    view = find(Catalogue(Held(), LakeReader(warehouse.locate)))
+    assert (view["attributes"]["data_type"], view["version"]) == ("text", 1)
+    assert view["fresh_as_of"] == warehouse.located.fresh_as_of
+
+
+def test_what_was_just_promoted_is_shown_whole(warehouse: Warehouse) -> None:
+    edited = held(state("user", 3, description="by a person"), awaits_lake=True)
+    view = find(Catalogue(Held(edited), LakeReader(warehouse.locate)))
+    assert (view["attributes"]["data_type"], view["attributes"]["description"]) == ("text", "by a person")
+    assert (view["version"], view["created_at"][17:19], view["updated_at"][17:19]) == (4, "01", "03")
+
+
+def test_what_postgresql_has_all_of_needs_no_lake() -> None:
+    whole = held(state("source", 2, name="email"), awaits_lake=False)
+    assert find(Catalogue(Held(whole), LakeReader(gone)))["attributes"]["name"] == "email"
+
+
+def test_what_needs_the_lake_fails_with_it() -> None:
+    for reader in (Held(), Held(held(state("user", 3, description="x"), awaits_lake=True))):
+        with pytest.raises(LakeUnavailable):
+            find(Catalogue(reader, LakeReader(gone)))
