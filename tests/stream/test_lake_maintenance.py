@@ -48,15 +48,12 @@ def write_small_batches(trial: Trial, count: int) -> None:
 
 
 def files(trial: Trial, table: str) -> int:
-    return (
-        trial.lake.spark.table(f"{tables.identifier(table)}.files")
-        .where(f"partition.tenant = '{trial.tenant}'")
-        .count()
-    )
+    found = trial.lake.spark.table(f"{tables.identifier(table)}.files")
+    return int(found.where(f"partition.tenant = '{trial.tenant}'").count())
 
 
 def snapshots(trial: Trial, table: str) -> int:
-    return trial.lake.spark.table(f"{tables.identifier(table)}.snapshots").count()
+    return int(trial.lake.spark.table(f"{tables.identifier(table)}.snapshots").count())
 
 
 def test_small_files_and_old_snapshots_go_while_the_data_and_the_place_to_go_on_from_stay(trial: Trial) -> None:

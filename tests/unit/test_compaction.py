@@ -1,14 +1,19 @@
 """Which runs are joined, and that joining sorted rows equals joining the states they hold."""
 
+import threading
 from random import Random
+from typing import Any, cast
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model.events import AssetEvent
 from lily.model.states import AssetState, joined
-from lily.pipeline.compaction import LEAST_ROWS, due, join_sorted
+from lily.pipeline import compaction
+from lily.pipeline.compaction import LEAST_ROWS, Compaction, due, join_sorted
+from lily.settings import Lake
 from lily.store.lake.rows import STATE, as_batch, read_states
 from tests.strategies import events
 
@@ -20,6 +25,11 @@ def test_runs_wait_until_there_are_enough_of_like_size() -> None:
 
 def test_a_large_run_is_not_rewritten_for_the_sake_of_small_ones() -> None:
     assert due({1: 1_000_000, 2: 10, 3: 10, 4: 10, 5: 10}, 4) == [[2, 3, 4, 5]]
+
+
+def test_a_run_of_a_batch_that_may_be_written_again_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "sizes", lambda _: {1: 10, 2: 10, 3: 10})
+    assert Compaction(cast("Any", None), Lake(), threading.Event(), lambda: 2)._finished() == {1: 10, 2: 10}
 
 
 def test_rows_are_rewritten_a_few_times_only_however_many_there_are() -> None:

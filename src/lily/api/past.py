@@ -39,7 +39,7 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
     """What has not changed since is what it was."""
     if await changed_after(call.parts.database, call.tenant, held.id, time):
         so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
-        raise NotRecordedYet(f"The lake has recorded {so_far}; it follows within a minute or so. Try again then.")
+        raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
     past = await _recorded(call, held.id, time) if held.awaits_lake else None
     return held.joined_with(past.state if past else None, time)
 

@@ -70,6 +70,8 @@ class Running:
         self._spark, self._settings, self._stop, self._metrics = spark, settings, stop, metrics
         self._ledger, self._log, self._store = ledger, log, store
         self._last = Commit()
+        self._turn = threading.Lock()  # a promotion beside a batch would settle an asset without that batch's events
+        self._looked = datetime.min.replace(tzinfo=UTC)
         self._ahead: deque[tuple[datetime, Offsets]] = deque()  # where the log ended, and when
         self._batch = lake.LakeBatch(
             spark,
@@ -97,6 +99,7 @@ class Running:
         try:
             while not self._stop.is_set() and not query.awaitTermination(WATCH_SECONDS):
                 self._note_freshness()
+                self._promote_between_batches()
                 compaction.go_on()
         finally:
             query.stop()
@@ -118,13 +121,22 @@ class Running:
     def _write(self, batch: DataFrame) -> None:
         self._let_the_hot_lane_pass()
         began = time.monotonic()
-        commit, reports = self._batch.write(batch)
-        self._last = commit
-        self._record(commit)
-        promoted = promote(self._spark, self._store)
+        with self._turn:
+            commit, reports = self._batch.write(batch)
+            self._last = commit
+            self._record(commit)
+            promoted = promote(self._spark, self._store)
         seconds = time.monotonic() - began
         self._metrics.count_lake(commit.events, sum(r.refused for r in reports), promoted, seconds)
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
+
+    def _promote_between_batches(self) -> None:
+        """Where the lake was ahead of the hot lane, no further batch may come that would do it."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._metrics.lake_promoted.inc(promote(self._spark, self._store))
+            finally:
+                self._turn.release()
 
     def _let_the_hot_lane_pass(self) -> None:
         patience = time.monotonic() + COURTESY_SECONDS
@@ -141,7 +153,9 @@ class Running:
     def _note_freshness(self) -> None:
         """Once the lake has reached where the log ended at some moment, it is as fresh as that moment."""
         now = datetime.now(UTC)
-        if not self._ahead or now - self._ahead[-1][0] > timedelta(seconds=WATCH_SECONDS):
+        pause = timedelta(seconds=max(self._settings.lake.trigger_seconds, WATCH_SECONDS))
+        if now - self._looked > pause:
+            self._looked = now
             self._ahead.append((now, self._log.ends(lake.TOPICS)))
         last = self._last
         fresh: datetime | None = None

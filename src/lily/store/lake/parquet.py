@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO
 
-FOOTERS = 512  # of files; a footer takes some 50 KB for each 100 MB of file
+FOOTERS = 512  # of files: a footer grows with the row groups of its file, so not all of a large lake are kept
 
 
 class Span(NamedTuple):
