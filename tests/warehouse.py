@@ -23,20 +23,10 @@ from pyiceberg.types import IntegerType, LongType, NestedField, StringType
 
 from lily.model.states import AssetState
 from lily.store.lake.reader import Located
-from lily.store.lake.rows import STATE, as_batch
+from lily.store.lake.rows import EVENT, STATE, as_batch
 from lily.store.lake.scans import LakeEvent
 from lily.store.lake.tables import ASSETS, EVENTS, place_of
 
-EVENT = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in ("tenant", "id", "place")),
-        pa.field("batch", pa.int64(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
-        pa.field("offset", pa.int64(), nullable=False),
-        *(pa.field(name, pa.string(), nullable=False) for name in ("received", "event")),
-    ]
-)
 _SCHEMAS = {ASSETS: STATE, EVENTS: EVENT}
 _TYPES: dict[Any, Any] = {pa.string(): StringType(), pa.int64(): LongType(), pa.int32(): IntegerType()}
 

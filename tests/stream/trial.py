@@ -43,9 +43,7 @@ class Trial:
         self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
         self._begin = {topic: self._last.positions.next_offsets.get((topic, 0), 0) for topic in self._log}
         self._applied = 0
-        self._batch = LakeBatch(
-            lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, lambda: self._last, lambda: [tenant]
-        )
+        self._batch = LakeBatch(lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, {}, lambda: self._last)
 
     def arrive(self, events: Sequence[AssetEvent]) -> None:
         for event in events:
@@ -66,11 +64,11 @@ class Trial:
             return
         batch = self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA))
         if crash == "between the two writes":
-            self._batch._write_states(batch, self._last.number + 1)
+            self._batch.append_states(self._batch.prepare(batch))
         else:
-            commit, _ = self._batch.write(batch)
+            written = self._batch.write(batch)
             if not crash:
-                self._last = commit
+                self._last = written.commit
                 promote(self.lake.spark, self.store)
                 return
         self._last = last_commit(self.lake.spark).commit

@@ -21,11 +21,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
 from lily.model.states import joined
-from lily.pipeline.lake import STATE_DDL
 from lily.settings import Lake
 from lily.store.lake import tables
 from lily.store.lake.rows import STATE, as_batch, read_states
 
+STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE)
 LEAST_ROWS = 20_000  # runs below this are of one size: what they cost is the file, not the rows
 _log = structlog.get_logger()
 

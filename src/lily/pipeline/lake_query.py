@@ -18,6 +18,7 @@ from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.pipeline.promotion import promote
 from lily.settings import Settings
 from lily.store.lake import tables
+from lily.store.lake.files import io_properties
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.lake import LakeLedger
 
@@ -78,8 +79,8 @@ class Running:
             settings.database_url,
             timedelta(seconds=settings.limits.future_skew_seconds),
             settings.lake.tasks,
+            io_properties(settings.s3),
             lambda: self._last,
-            ledger.tenants,
         )
 
     def run(self, checkpoint: Path) -> None:
@@ -122,12 +123,12 @@ class Running:
         self._let_the_hot_lane_pass()
         began = time.monotonic()
         with self._turn:
-            commit, reports = self._batch.write(batch)
-            self._last = commit
+            written = self._batch.write(batch)
+            self._last = commit = written.commit
             self._record(commit)
             promoted = promote(self._spark, self._store)
         seconds = time.monotonic() - began
-        self._metrics.count_lake(commit.events, sum(r.refused for r in reports), promoted, seconds)
+        self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
 
     def _promote_between_batches(self) -> None:

@@ -1,4 +1,4 @@
-"""A state of an asset as a row of the table `assets`, and back."""
+"""The rows of the two tables as Arrow has them; a state of an asset as a row of `assets`, and back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -19,6 +19,16 @@ STATE: Final = pa.schema(
         *(pa.field(name, pa.string()) for name in ("entity_type", "name", "parent")),
         *(pa.field(name, pa.string(), nullable=False) for name in ("first", "last")),
         *(pa.field(f"{layer}{part}", pa.string()) for layer in LAYERS for part in ("", "_at", "_clocks")),
+    ]
+)
+EVENT: Final = pa.schema(
+    [
+        *(pa.field(name, pa.string(), nullable=False) for name in ("tenant", "id", "place")),
+        pa.field("batch", pa.int64(), nullable=False),
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        pa.field("offset", pa.int64(), nullable=False),
+        *(pa.field(name, pa.string(), nullable=False) for name in ("received", "event")),
     ]
 )
 # What a state is read from; the other columns only help to find it.

@@ -64,11 +64,11 @@ _PROPERTIES: Final = {
     "write.distribution-mode": "hash",
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
-    # Look-ups prune by id and place; statistics of the long JSON columns would only swell the manifests.
     "write.metadata.metrics.default": "none",
     "commit.retry.num-retries": "20",
 }
-_COUNTED: Final = {
+# Look-ups prune by these; statistics of the long JSON columns would only swell files and manifests.
+COUNTED: Final = {
     EVENTS: ("tenant", "id", "place", "batch", "topic", "partition", "offset", "received"),
     ASSETS: ("tenant", "id", "place", "run", "parent", "entity_type"),
 }
@@ -86,7 +86,7 @@ def definitions(buckets: int) -> list[str]:
     """The statements, for Spark, that create what is missing. The number of buckets counts for new tables only."""
     statements = [f"create namespace if not exists {CATALOG}.{NAMESPACE}"]
     for table, columns in _COLUMNS.items():
-        metrics = {f"write.metadata.metrics.column.{column}": "full" for column in _COUNTED[table]}
+        metrics = {f"write.metadata.metrics.column.{column}": "full" for column in COUNTED[table]}
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in {**_PROPERTIES, **metrics}.items())
         partitions = _PARTITIONS[table].format(buckets=buckets)
         created = f"create table if not exists {identifier(table)} ({columns}\n) using iceberg"

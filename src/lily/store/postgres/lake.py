@@ -28,9 +28,6 @@ class LakeLedger:
     def close(self) -> None:
         self._connection.close()
 
-    def tenants(self) -> list[str]:
-        return [name for (name,) in self._connection.execute("select id from tenants order by id")]
-
     def applied(self, topic: str) -> dict[int, int]:
         rows = self._connection.execute("select partition, next_offset from applied where topic = %s", [topic])
         return dict(rows.fetchall())
