@@ -7,11 +7,12 @@ import time
 import uuid
 from functools import lru_cache
 
+_UUID_LENGTH = 36
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def looks_like_uuid(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
+    return len(text) == _UUID_LENGTH and _UUID.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1 << 14)  # parents are asked for again and again

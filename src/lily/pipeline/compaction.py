@@ -26,6 +26,7 @@ from lily.store.lake import tables
 from lily.store.lake.rows import STATE, as_batch, read_states
 
 STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE)
+PATIENT_RUNS = 3  # times as many runs as are joined: what a look-up bears for the time of a flood
 LEAST_ROWS = 20_000  # runs below this are of one size: what they cost is the file, not the rows
 _log = structlog.get_logger()
 
@@ -41,9 +42,13 @@ class Compaction:
         self._maintained = time.monotonic()
         self._thread: threading.Thread | None = None
 
-    def go_on(self) -> None:
-        """Starts the work if a batch was written since and none is under way."""
-        if (self._thread is None or not self._thread.is_alive()) and self._last_batch() > self._done:
+    def go_on(self, is_quiet: Callable[[], bool]) -> None:
+        """Starts the work if a batch was written since and none is under way. While events wait to be written it only
+        starts when so many batches have come that look-ups would suffer: there is time for it afterwards."""
+        waiting = self._last_batch() - self._done
+        if waiting == 0 or (self._thread is not None and self._thread.is_alive()):
+            return
+        if waiting > PATIENT_RUNS * self._settings.merge_runs or is_quiet():
             self._done = self._last_batch()
             self._thread = threading.Thread(target=self._work, name="compaction", daemon=True)
             self._thread.start()

@@ -23,6 +23,7 @@ from lily.store.postgres.hot import HotStore
 from lily.store.postgres.lake import LakeLedger
 
 WATCH_SECONDS = 1.0
+QUIET_SECONDS = 3.0  # after a batch, before compaction: another one may be about to come
 COURTESY_SECONDS = 15.0  # the longest a batch waits for the hot lane: a lake that starves is not consistent either
 _log = structlog.get_logger()
 
@@ -72,6 +73,7 @@ class Running:
         self._ledger, self._log, self._store = ledger, log, store
         self._last = Commit()
         self._turn = threading.Lock()  # a promotion beside a batch would settle an asset without that batch's events
+        self._written = 0.0
         self._looked = datetime.min.replace(tzinfo=UTC)
         self._ahead: deque[tuple[datetime, Offsets]] = deque()  # where the log ended, and when
         self._batch = lake.LakeBatch(
@@ -101,7 +103,7 @@ class Running:
             while not self._stop.is_set() and not query.awaitTermination(WATCH_SECONDS):
                 self._note_freshness()
                 self._promote_between_batches()
-                compaction.go_on()
+                compaction.go_on(self._is_quiet)
         finally:
             query.stop()
             compaction.close()
@@ -127,7 +129,8 @@ class Running:
             self._last = commit = written.commit
             self._record(commit)
             promoted = promote(self._spark, self._store)
-        seconds = time.monotonic() - began
+        self._written = time.monotonic()
+        seconds = self._written - began
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
 
@@ -150,6 +153,12 @@ class Running:
     def _hot_lag(self) -> int:
         ends, applied = self._log.ends([topics.ASSETS]), self._ledger.applied(topics.ASSETS)
         return sum(max(end - applied.get(at, 0), 0) for (_, at), end in ends.items())
+
+    def _is_quiet(self) -> bool:
+        """Whether nothing waits and nothing was written just now."""
+        if self._turn.locked() or time.monotonic() - self._written < QUIET_SECONDS:
+            return False
+        return self._reached(self._last, self._log.ends(lake.TOPICS))
 
     def _note_freshness(self) -> None:
         """Once the lake has reached where the log ended at some moment, it is as fresh as that moment."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from lily.model.assets import LAYERS, PARENT_ID, LayerName, entity_type, shown_fields
+from lily.model.assets import LAYERS, PARENT_ID, LayerName, entity_type
 from lily.model.layers import Layer
 from lily.model.states import AssetState
 from lily.store.lake.tables import place_of
@@ -36,7 +36,6 @@ READ: Final = ("tenant", "id", "qualified_name", "first", "last", *STATE.names[1
 
 
 def as_row(state: AssetState, run: int) -> tuple[Any, ...]:
-    shown = shown_fields(state.layers)
     return (
         state.tenant,
         state.id,
@@ -44,7 +43,7 @@ def as_row(state: AssetState, run: int) -> tuple[Any, ...]:
         run,
         state.qualified_name,
         entity_type(state.layers) or None,
-        shown.get("name"),
+        _shown(state, "name"),
         parent_of(state),
         state.first,
         state.last,
@@ -65,10 +64,15 @@ def read_states(batch: pa.RecordBatch | pa.Table) -> list[AssetState]:
 
 
 def parent_of(state: AssetState) -> str | None:
-    """The id of the shown parent: the person's, else the enriched, else the source's."""
+    """The id of the parent that is shown."""
+    return _shown(state, PARENT_ID)
+
+
+def _shown(state: AssetState, key: str) -> str | None:
+    """A field as it is shown: the person's, else the enriched, else the source's."""
     for name in reversed(LAYERS):
-        if (parent := state.layers[name].fields.get(PARENT_ID) if name in state.layers else None) is not None:
-            return str(parent)
+        if (layer := state.layers.get(name)) is not None and (value := layer.fields.get(key)) is not None:
+            return str(value)
     return None
 
 

@@ -195,5 +195,10 @@ class HotStore:
             self._connection.cursor().executemany(query("bury"), rows)
 
 
-def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    return {"tenants": [tenant for tenant, _ in assets], "ids": [asset_id for _, asset_id in assets]}
+def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Two array literals: one value to quote each, where a list would be one for each item. Neither has to be escaped:
+    these are names of tenants that exist, and ids."""
+    return {
+        "tenants": f"{{{','.join(tenant for tenant, _ in assets)}}}",
+        "ids": f"{{{','.join(asset_id for _, asset_id in assets)}}}",
+    }
