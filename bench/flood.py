@@ -20,7 +20,7 @@ from bench.stack import BenchStack
 from bench.steady import steady
 from lily.bus.topics import ASSETS_BULK
 
-HEAD_START = 5.0  # seconds of the flood before the first window: as long as the lake may wait for its next batch
+HEAD_START = 10.0  # seconds of the flood before the first window: as long as the lake may wait for its next batch
 END_SECONDS = 120
 
 

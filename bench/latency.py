@@ -31,7 +31,7 @@ def measure(run: Run) -> Outcome:
 
 def _round(run: Run, stack: BenchStack) -> Round:
     sizes = run.sizes
-    stack.settle()
+    stack.settle_lake()  # else the lake would be busy with what came before
     before, feed = _histogram(stack), ChangeFeed(stack.kafka)
     try:
         seen = steady(stack, pool=sizes.pool, rate=sizes.rate, seconds=sizes.steady_seconds)

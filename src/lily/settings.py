@@ -28,15 +28,16 @@ class Pipeline(BaseModel):
 class Lake(BaseModel):
     """The lake query: both lanes into Iceberg."""
 
-    trigger_seconds: float = Field(5.0, description="pause between batches: lower is fresher, and makes more files")
-    batch_events: int = Field(200_000, description="most events in one batch; bounds memory and the wait of a look-up")
+    trigger_seconds: float = Field(10.0, description="pause between batches: lower is fresher, and makes more files")
+    batch_events: int = Field(100_000, description="most events in one batch: between two the hot lane may go first")
     buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
     writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
     merge_runs: int = Field(6, description="so many runs of like size are compacted into one")
     maintain_minutes: float = Field(60.0, description="how often small files are joined and old snapshots let go")
     keep_hours: float = Field(24.0, description="how long snapshots and the files only they need are kept")
-    yield_events: int = Field(20_000, description="while the hot lane is further behind, a batch of the lake waits")
+    yield_events: int = Field(3_000, description="while the hot lane is further behind, a batch of the lake waits")
+    patience_seconds: float = Field(60.0, description="how far behind the lake may fall by waiting for the hot lane")
     search_seconds: float = Field(2.0, description="how long one page of a search may look through the lake")
 
 

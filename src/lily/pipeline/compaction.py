@@ -21,6 +21,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
 from lily.model.states import joined
+from lily.pipeline.lake import NICENESS
+from lily.pipeline.session import worker_niceness
 from lily.settings import Lake
 from lily.store.lake import tables
 from lily.store.lake.rows import STATE, as_batch, read_states
@@ -100,13 +102,12 @@ def due(sizes: dict[int, int], enough: int) -> list[list[int]]:
 def compact(spark: SparkSession, runs: Sequence[int]) -> None:
     """Replaces runs by one, with one row an asset."""
     chosen = F.col("run").isin(list(runs))
-    rows = spark.table(tables.identifier(tables.ASSETS)).where(chosen)
+    rows = spark.table(tables.identifier(tables.ASSETS)).where(chosen).select(*STATE.names)
+    together = rows.repartition("tenant", "place").sortWithinPartitions("tenant", "id")
+    with worker_niceness(spark, NICENESS):
+        whole = together.mapInArrow(partial(join_sorted, run=max(runs)), STATE_DDL)
     (
-        rows.select(*STATE.names)
-        .repartition("tenant", "place")
-        .sortWithinPartitions("tenant", "id")
-        .mapInArrow(partial(join_sorted, run=max(runs)), STATE_DDL)
-        .writeTo(tables.identifier(tables.ASSETS))
+        whole.writeTo(tables.identifier(tables.ASSETS))
         # What comes out is sorted and lies together already; each task writes a file for each bucket it has.
         .option("distribution-mode", "none")
         .option("fanout-enabled", "true")

@@ -1,6 +1,7 @@
 """Spark forks its Python workers from this module, so what it imports is loaded once and every worker starts warm."""
 
 import gc
+import os
 import sys
 
 # Spark puts zipped copies of itself and one of its jars on the path, and before every task a worker reads the table of
@@ -15,6 +16,8 @@ import lily.pipeline.hot  # noqa: E402 - imported for the workers to inherit
 import lily.pipeline.lake  # noqa: E402, F401
 
 if __name__ == "__main__":
+    # The lake's workers let the hot lane's go first; those they fork inherit it. See session.worker_niceness.
+    os.nice(int(os.environ.get("LILY_NICENESS", "0")))
     # A batch makes tens of thousands of objects that live exactly as long as it does. Looking through them for
     # cycles after every 700 new ones is work for nothing.
     gc.freeze()

@@ -23,6 +23,7 @@ from lily.observe.traces import tracer
 from lily.pipeline.cuts import CUT_BYTES, cuts, read_records, received
 from lily.pipeline.judge import judge
 from lily.pipeline.latency import measured
+from lily.pipeline.session import worker_niceness
 from lily.pipeline.stores import with_store
 from lily.store.postgres.hot import Applied, HotStore
 
@@ -62,7 +63,9 @@ def start(
     def apply(batch: DataFrame, _: int) -> None:
         started = time.monotonic()
         with tracer.start_as_current_span("hot.batch") as span:
-            reports = batch.mapInArrow(work, REPORT).collect()
+            with worker_niceness(spark, 0):
+                applied = batch.mapInArrow(work, REPORT)
+            reports = applied.collect()
             span.set_attribute("lily.events", sum(report["events"] for report in reports))
         on_batch(reports, time.monotonic() - started)
 

@@ -24,7 +24,6 @@ from lily.store.postgres.lake import LakeLedger
 
 WATCH_SECONDS = 1.0
 QUIET_SECONDS = 3.0  # after a batch, before compaction: another one may be about to come
-COURTESY_SECONDS = 15.0  # the longest a batch waits for the hot lane: a lake that starves is not consistent either
 _log = structlog.get_logger()
 
 
@@ -143,12 +142,20 @@ class Running:
                 self._turn.release()
 
     def _let_the_hot_lane_pass(self) -> None:
-        patience = time.monotonic() + COURTESY_SECONDS
-        while time.monotonic() < patience and not self._stop.is_set():
+        """Waits while the hot lane is behind, unless the lake itself falls too far behind by that."""
+        patience = timedelta(seconds=self._settings.lake.patience_seconds)
+        while not self._stop.is_set() and self._behind() < patience:
             if self._hot_lag() <= self._settings.lake.yield_events:
                 return
             self._metrics.lake_yields.inc()
             self._stop.wait(0.5)
+
+    def _behind(self) -> timedelta:
+        """How long the oldest event that is not in the lake has been waiting, at most."""
+        try:
+            return datetime.now(UTC) - self._ahead[0][0]
+        except IndexError:
+            return timedelta(0)
 
     def _hot_lag(self) -> int:
         ends, applied = self._log.ends([topics.ASSETS]), self._ledger.applied(topics.ASSETS)

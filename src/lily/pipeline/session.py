@@ -2,6 +2,9 @@
 
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -9,6 +12,9 @@ from pyspark.sql import SparkSession
 from lily.model.errors import Terminal
 from lily.settings import Settings
 from lily.store.lake.catalog import is_s3, spark_options, spark_secrets, warehouse
+
+NICENESS = "LILY_NICENESS"
+_defining = threading.Lock()
 
 
 def open_session(settings: Settings) -> SparkSession:
@@ -28,6 +34,23 @@ def require_alive(spark: SparkSession) -> None:
     """Raises Terminal if Spark has given up, as it does when its cluster is gone for long: no query can run then."""
     if spark.sparkContext._jsc.sc().isStopped():  # noqa: SLF001 - the library has no other way to ask
         raise Terminal("Spark has stopped; the supervisor starts the pipeline again. Is its cluster running?")
+
+
+@contextmanager
+def worker_niceness(spark: SparkSession, niceness: int) -> Iterator[None]:
+    """Functions that are handed to Spark meanwhile run in Python processes of this niceness.
+
+    Spark keeps apart the Python processes of functions that were defined with different environments, and forks each
+    kind from a daemon of its own, which heeds the variable (`daemon.py`). The environment belongs to the context, so
+    only one thread at a time may define functions.
+    """
+    with _defining:
+        environment: dict[str, str] = spark.sparkContext.environment
+        environment[NICENESS] = str(niceness)
+        try:
+            yield
+        finally:
+            del environment[NICENESS]
 
 
 def use_pool(spark: SparkSession, name: str) -> None:
