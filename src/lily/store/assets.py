@@ -38,8 +38,13 @@ class StoredAsset:
         self._fresh_as_of = fresh_as_of
 
     @classmethod
+    def of_lake(cls, state: AssetState, fresh_as_of: str | None) -> "StoredAsset":
+        """An asset that only the lake has. It is as fresh as the lake, and never less than its own newest event."""
+        return cls.of_state(state, max(fresh_as_of or "", state.last))
+
+    @classmethod
     def of_state(cls, state: AssetState, fresh_as_of: str | None, version: int = 1) -> "StoredAsset":
-        """An asset that only the lake has: nobody counts its versions."""
+        """Without a version where nobody counts them."""
         return cls(
             state.tenant,
             state.id,

@@ -36,5 +36,5 @@ class Catalogue:
         fresh_as_of = await self._lake.fresh_as_of()  # asked first: what is read afterwards is at least as fresh
         for asset_id, state in (await self._lake.states(tenant, lacking)).items():
             known = held.get(asset_id)
-            held[asset_id] = known.joined_with(state) if known else StoredAsset.of_state(state, fresh_as_of)
+            held[asset_id] = known.joined_with(state) if known else StoredAsset.of_lake(state, fresh_as_of)
         return held

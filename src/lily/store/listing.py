@@ -124,7 +124,7 @@ def _wanted(listing: Listing) -> Wanted | None:
 def _whole(held: StoredAsset | None, state: AssetState, fresh_as_of: str | None) -> StoredAsset | None:
     """The asset of a state in the lake; None where PostgreSQL has all of it."""
     if held is None:
-        return StoredAsset.of_state(state, fresh_as_of)
+        return StoredAsset.of_lake(state, fresh_as_of)
     return held.joined_with(state) if held.awaits_lake else None
 
 
