@@ -29,7 +29,7 @@ class Lake(BaseModel):
     """The lake query: both lanes into Iceberg."""
 
     trigger_seconds: float = Field(10.0, description="pause between batches: lower is fresher, and makes more files")
-    batch_events: int = Field(100_000, description="most events in one batch: between two the hot lane may go first")
+    batch_events: int = Field(120_000, description="most events in one batch: between two the hot lane may go first")
     buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
     writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
