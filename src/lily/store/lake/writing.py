@@ -1,7 +1,7 @@
 """Writes data files of the lake. A file counts only once a commit names it; one that none names is an orphan.
 
-Whatever runs a task writes its own files, with Arrow all the way: measured against handing the rows back to the JVM
-for its writer, a third of the processor time (docs/decisions/0010).
+Whatever runs a task writes its own files, with Arrow all the way, instead of handing the rows back to the JVM for its
+writer: 94 instead of 129 µs of processor time a column, one run each (docs/decisions/0010).
 """
 
 import uuid
