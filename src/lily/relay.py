@@ -20,8 +20,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from lily.bus import topics
 from lily.model import changes
 from lily.model.clock import stamp
+from lily.model.envelopes import SOURCE, SPEC_VERSION
 from lily.model.errors import Transient
-from lily.model.events import ASSET_CHANGED, SOURCE, SPEC_VERSION
+from lily.model.events import ASSET_CHANGED
 from lily.observe.probes import serve_probes
 from lily.settings import Settings
 from lily.store.postgres.outbox import Change, Outbox

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from lily.bus import topics
 from lily.model.clock import stamp
-from lily.model.events import FUTURE_SKEW, AssetEvent
+from lily.model.envelopes import FUTURE_SKEW
+from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.records import Record
 from lily.model.states import AssetState, joined

@@ -7,8 +7,9 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.errors import forbidden
 from lily.model import clock, ids
+from lily.model.envelopes import read_time
 from lily.model.errors import Problem, Refused
-from lily.model.events import AssetEvent, read_time
+from lily.model.events import AssetEvent
 from lily.model.statements import Operation, read_statement
 from lily.observe import traces
 from lily.store.assets import StoredAsset

@@ -9,7 +9,11 @@ from lily.model.lanes import Lane
 
 ASSETS = "asset-ingestion-events"
 ASSETS_BULK = "asset-ingestion-events-bulk"
+LINEAGE_INTAKE = "lineage-ingestion-events"  # statements about edges, and what the runs of jobs claim
 METADATA = "metadata-events"
+LINEAGE = "lineage-events"
+PROPAGATED = "metadata-update-propagation-events"
+POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
 
@@ -21,9 +25,10 @@ TOPICS = (
     ASSETS_BULK,
     "usage-events",
     "incident-events",
-    "lineage-events",
-    "policy-events",
-    "metadata-update-propagation-events",
+    LINEAGE_INTAKE,
+    LINEAGE,
+    POLICIES,
+    PROPAGATED,
     "notification-events",
 )
 _MAX_MESSAGE = 5 << 20  # what a producer sends is at most 4 MiB, and the envelope of its batch comes on top

@@ -10,6 +10,7 @@ LAYERS: tuple[LayerName, ...] = ("source", "enriched", "user")
 
 # Fields that are Lily's own. "$" cannot begin an attribute's name, so they never collide with a user's.
 TYPE, DELETED, PARENT_ID = "$type", "$deleted", "$parent"
+SUPPRESSED = "$suppressed:"  # followed by a folded tag; holds who suppressed it here, and why
 
 _ENTITY_TYPES = """
     database schema table view materialized_view column index function procedure

@@ -7,7 +7,8 @@ categories, times in the future), so what fits a schema may still be refused, wi
 from typing import Any, Final
 
 from lily.model.assets import ENTITY_TYPES, LAYERS
-from lily.model.events import ASSET_CHANGED, ASSET_STATED, MAX_EVENT_ID, SPEC_VERSION
+from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
+from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.model.statements import OPERATIONS
 from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
 

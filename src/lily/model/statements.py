@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from lily.model import ids
-from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, TYPE, LayerName, fold_tag
+from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, SUPPRESSED, TYPE, LayerName, fold_tag
 from lily.model.errors import Problem, Refused
 from lily.model.layers import TAGS, Layer
 from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
 
-Operation = Literal["upsert", "delete", "restore", "tag", "untag"]
+Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+_OF_ONE_TAG = frozenset({"tag", "untag", "suppress", "unsuppress"})
+MAX_ORIGINS = 1_000  # that a suppression remembers, to tell a new one
 NAMES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
 
 
@@ -26,6 +28,9 @@ class Statement:
     attributes: dict[str, Any]
     tag: str | None = None
     by: str = ""
+    reason: str = ""  # of a suppression
+    origins: tuple[str, ...] = ()  # of the tag when it was suppressed
+    authorised: bool = False  # whoever said it may take protective tags away
 
     def as_data(self) -> dict[str, Any]:
         """The `data` of the event; reading it back gives the same statement."""
@@ -37,6 +42,9 @@ class Statement:
             "attributes": self.attributes or None,
             "tag": self.tag,
             "by": self.by or None,
+            "reason": self.reason or None,
+            "origins": list(self.origins) or None,
+            "authorised": self.authorised or None,
         }
         return {key: value for key, value in data.items() if value is not None}
 
@@ -60,6 +68,11 @@ class Statement:
             # A list, an empty one, or null: each says which tags there are, so null clears them all.
             clocks.pop(TAGS, None)
             fields[TAGS] = {fold_tag(tag): tag for tag in self.attributes[TAGS] or ()}
+        elif self.operation == "suppress" and self.tag is not None:
+            about = {"tag": self.tag, "reason": self.reason, "by": self.by, "origins": list(self.origins)}
+            fields[SUPPRESSED + fold_tag(self.tag)] = about
+        elif self.operation == "unsuppress" and self.tag is not None:
+            clocks[SUPPRESSED + fold_tag(self.tag)] = clock
         elif self.tag is not None:
             key = fold_tag(self.tag)
             fields[TAGS] = {key: self.tag} if self.operation == "tag" else {}
@@ -74,7 +87,7 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     operation = _one_of(checker, "upsert" if stated is None else stated, OPERATIONS, "operation")
     entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
     attributes = _attributes(checker, data.get("attributes"))
-    tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in {"tag", "untag"} else None
+    tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in _OF_ONE_TAG else None
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
     if layer == "source" and _states_no_name(data):
         checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
@@ -83,10 +96,35 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     if layer == "source" and operation not in {"upsert", "delete"}:
         checker.refuse("INVALID_VALUE", f"a source cannot {operation}; it states upserts and deletes", "operation")
     by = checker.name(data["by"], "by") if data.get("by") else ""
+    reason, origins = _suppression(checker, data) if operation == "suppress" else ("", ())
+    if layer != "user" and operation in {"suppress", "unsuppress"}:
+        checker.refuse("INVALID_VALUE", f"only a person can {operation}", "operation")
     if checker.problems:
         raise Refused(*checker.problems)
     _refuse_own_parent(tenant, qualified_name, attributes)
-    return Statement(layer, operation, qualified_name, entity_type, attributes, tag, by or "")
+    return Statement(
+        layer,
+        operation,
+        qualified_name,
+        entity_type,
+        attributes,
+        tag,
+        by or "",
+        reason,
+        origins,
+        data.get("authorised") is True,
+    )
+
+
+def _suppression(checker: Checker, data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    reason = checker.text(data.get("reason"), "reason")
+    if reason is not None and not reason.strip():
+        checker.refuse("MISSING_FIELD", "say why the tag is suppressed here", "reason")
+    origins = data.get("origins") or []
+    if not isinstance(origins, list) or not all(isinstance(o, str) and ids.looks_like_uuid(o) for o in origins):
+        checker.refuse("INVALID_VALUE", "origins must be a list of ids", "origins")
+        origins = []
+    return (reason or "").strip(), tuple(origins[:MAX_ORIGINS])
 
 
 def _attributes(checker: Checker, given: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
-from lily.model.events import FUTURE_SKEW
+from lily.model.envelopes import FUTURE_SKEW
 from lily.model.records import Record, Refusal
 from lily.observe.traces import tracer
 from lily.pipeline.cuts import CUT_BYTES, cuts, read_records, received

@@ -6,8 +6,9 @@ from typing import Any
 
 import orjson
 
+from lily.model.envelopes import FUTURE_SKEW
 from lily.model.errors import Problem, Refused
-from lily.model.events import FUTURE_SKEW, AssetEvent, read_event
+from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record, Refusal
 
 PING = "lily.ping"  # travels through everything and changes nothing: how the pipeline proves that it is ready
