@@ -13,7 +13,7 @@ from lily.model.errors import Terminal
 from lily.observe import logs, traces
 from lily.settings import Settings
 
-QUERIES = ("hot", "lake")
+QUERIES = ("hot", "lake", "propagation")
 
 
 def run_api(settings: Settings) -> None:

@@ -25,6 +25,13 @@ class Pipeline(BaseModel):
     driver_memory: str = "640m"
 
 
+class Propagation(BaseModel):
+    """The propagation query: what changed travels along the lineage."""
+
+    trigger_ms: int = Field(200, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    batch_events: int = Field(50_000, description="most events of the change log in one micro-batch")
+
+
 class Lake(BaseModel):
     """The lake query: both lanes into Iceberg."""
 
@@ -39,6 +46,14 @@ class Lake(BaseModel):
     yield_events: int = Field(3_000, description="while the hot lane is further behind, a batch of the lake waits")
     patience_seconds: float = Field(60.0, description="how far behind the lake may fall by waiting for the hot lane")
     search_seconds: float = Field(2.0, description="how long one page of a search may look through the lake")
+
+
+class OpenLineage(BaseModel):
+    """How datasets of OpenLineage are named."""
+
+    namespaces: dict[str, str] = Field(
+        {}, description="prefixes by namespace, as JSON: '' for none, 'keep' for the namespace itself"
+    )
 
 
 class S3(BaseModel):
@@ -77,7 +92,9 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     limits: Limits = Limits()
     pipeline: Pipeline = Pipeline()
+    propagation: Propagation = Propagation()
     lake: Lake = Lake()
+    openlineage: OpenLineage = OpenLineage()
     s3: S3 = S3()
 
     @classmethod

@@ -78,7 +78,18 @@ def test_a_body_that_names_another_tenant_is_refused(stack: Stack, make_tenant: 
         assert (refused.status_code, refused.json()["errors"][0]["code"]) == (403, "OTHER_TENANT")
 
 
-GUARDED = ["assets", "changes", "dead_letters", "secrets", "audit"]
+GUARDED = [
+    "assets",
+    "changes",
+    "dead_letters",
+    "secrets",
+    "audit",
+    "tags",
+    "edges",
+    "derived_tags",
+    "graph_nodes",
+    "decisions",
+]
 
 
 @pytest.mark.parametrize("table", GUARDED)
@@ -102,6 +113,9 @@ def test_a_query_that_forgets_the_tenant_sees_only_the_tenant_of_the_transaction
     [
         "insert into assets (tenant_id, id, qualified_name) values ('default', gen_random_uuid(), 'x')",
         "update assets set version = 0",
+        "insert into derived_tags values ('default', 'pii', gen_random_uuid(), 'propagated', gen_random_uuid(), 1, 1)",
+        "delete from edges",
+        "select on_delete from tenants",
         "delete from changes",
         "select hash from tokens",
         "insert into tokens (tenant_id, hash, scopes) values ('default', 'x', '{admin}')",

@@ -61,3 +61,9 @@ def test_tags_come_and_go() -> None:
         "removed": ["A"],
     }
     assert tag_changes(None, {}) == {"added": [], "removed": []}
+
+
+def test_a_suppression_is_told_without_lilys_own_mark() -> None:
+    about = {"tag": "PII", "reason": "tokenised", "by": "me", "origins": []}
+    told = differences(None, {"$suppressed:pii": about})
+    assert told == {"suppressed:pii": {"from": None, "to": about}}

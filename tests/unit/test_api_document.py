@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 
 from lily.api.documents import ERRORS, PUBLIC
+from lily.api.routes.lineage import MOST_EDGES
 from lily.api.server import build
+from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.schemas import SCHEMAS
-from lily.relay import change_event
+from lily.relay.events import change_event, edge_event
 from lily.settings import Limits, Settings
-from lily.store.postgres.outbox import Change
+from lily.store.postgres.outbox import Change, EdgeChange
 from tests.strategies import events
 
 STATED = jsonschema_rs.validator_for(SCHEMAS["asset-event"])
@@ -26,7 +28,7 @@ def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
             assert bool(operation["security"]) == (path not in PUBLIC)
             assert operation["description"]
             limits = [given["schema"] for given in operation.get("parameters", ()) if given["name"] == "limit"]
-            assert all(limit["maximum"] == 7 for limit in limits)
+            assert all(limit["maximum"] == (MOST_EDGES if path.startswith("/lineage") else 7) for limit in limits)
 
 
 @given(events())
@@ -40,6 +42,22 @@ def test_a_change_event_fits_its_schema() -> None:
     asset_id = "0b1c2d3e-0000-8000-8000-000000000000"
     change = Change(7, "t", asset_id, "a.b", "table", "source", 1, None, after, [cause], datetime.now(UTC))
     jsonschema_rs.validator_for(SCHEMAS["change-event"]).validate(change_event(change))
+
+
+def test_what_is_said_about_edges_fits_its_schema() -> None:
+    start, end, time = (
+        "0b1c2d3e-0000-8000-8000-000000000000",
+        "0b1c2d3e-0000-8000-8000-000000000001",
+        "2026-01-01T00:00:00Z",
+    )
+    key = EdgeKey(start, end, "derived-from")
+    edge = EdgeEvent("e", time, "t", EdgeStatement("user", "upsert", key, {"masking": None}, "me", authorised=True))
+    jsonschema_rs.validator_for(SCHEMAS["edge-event"]).validate(edge.as_cloudevent())
+    claims = ClaimsEvent("e", time, "t", start, "r", complete=True, claims=(Claim(key),), by="me", authorised=True)
+    jsonschema_rs.validator_for(SCHEMAS["claims-event"]).validate(claims.as_cloudevent())
+    state = {"propagates": True, "masking": False, "is_deleted": False}
+    change = EdgeChange(7, "t", *key, None, state, [{"id": "e", "time": time}], datetime.now(UTC))
+    jsonschema_rs.validator_for(SCHEMAS["edge-change-event"]).validate(edge_event(change))
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

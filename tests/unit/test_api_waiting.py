@@ -124,7 +124,7 @@ class Assets(AssetReader):
     """A reader over rows in memory that takes a moment and counts its queries."""
 
     def __init__(self) -> None:
-        super().__init__(None)  # type: ignore[arg-type]  # find_many is the only one to use it
+        super().__init__(None, None)  # type: ignore[arg-type]  # find_many is the only one to use them
         self.version = 1
         self.queries: list[int] = []
         self.fails = False

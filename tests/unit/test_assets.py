@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lily.model.assets import LayerName, asset_view, is_deleted, shown_fields, tags_of
+from lily.model.assets import NOTHING, LayerName, Reached, asset_view, is_deleted, shown_fields, tags_of
 from lily.model.layers import Layer, merge
 from lily.model.statements import Statement
 
@@ -38,6 +38,33 @@ def test_a_protective_tag_is_effective_in_whatever_layer_it_stands() -> None:
     tags = tags_of({"source": layer("source", "1", tags=["public"]), "user": layer("user", "2", tags=["pii", "mine"])})
     assert tags["shown"] == ["public"]
     assert tags["effective"] == ["pii", "public"]
+
+
+PUBLIC: dict[LayerName, Layer] = {"source": layer("source", "1", tags=["public"])}
+
+
+def test_what_reached_an_asset_is_effective_where_it_protects() -> None:
+    tags = tags_of(PUBLIC, Reached({"pii": "PII"}, {"gdpr": "GDPR", "team": "Team"}))
+    assert (tags["propagated"], tags["inherited"]) == (["PII"], ["GDPR", "Team"])
+    assert tags["effective"] == ["GDPR", "PII", "public"]
+
+
+def test_a_tag_protects_where_the_tenant_says_so() -> None:
+    layers = {**PUBLIC, "enriched": layer("enriched", "2", tags=["Secret"])}
+    assert tags_of(layers)["effective"] == ["public"]
+    assert tags_of(layers, NOTHING, {"secret"})["effective"] == ["public", "Secret"]
+
+
+def test_a_suppression_hides_what_is_derived_and_still_lists_it() -> None:
+    hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
+    tags = tags_of({**PUBLIC, "user": hidden}, Reached({"pii": "PII"}, {"pii": "PII"}))
+    assert (tags["propagated"], tags["inherited"], tags["effective"]) == (["PII"], ["PII"], ["public"])
+
+
+def test_a_suppression_never_hides_what_the_asset_states_itself() -> None:
+    hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
+    tags = tags_of({"source": layer("source", "1", tags=["pii"]), "user": hidden}, Reached({"pii": "PII"}))
+    assert (tags["propagated"], tags["effective"]) == ([], ["pii"])
 
 
 def test_a_persons_deletion_outlives_source_refreshes_until_it_is_restored() -> None:

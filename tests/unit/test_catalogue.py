@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from lily.lineage.rules import Rules
 from lily.model import ids
+from lily.model.assets import Reached
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from lily.model.states import AssetState
@@ -19,18 +21,24 @@ from tests.warehouse import Warehouse
 
 TENANT = "one"
 NAME = "wh.sales.orders.email"
+RULES = Rules()
+REACHED = Reached({"pii": "PII"}, {"gdpr": "GDPR"})
 
 
 class Held(AssetReader):
     """What PostgreSQL has."""
 
     def __init__(self, *assets: StoredAsset) -> None:
-        super().__init__(None)  # type: ignore[arg-type]  # find_many is the only one to use it
+        super().__init__(None, None)  # type: ignore[arg-type]  # what would use them is replaced
         self._assets = {asset.id: asset for asset in assets}
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         assert tenant == TENANT
         return {asset_id: self._assets[asset_id] for asset_id in asset_ids if asset_id in self._assets}
+
+    async def placed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+        assert tenant == TENANT
+        return [asset.under(RULES, REACHED) for asset in assets]
 
 
 def state(layer: str, tick: int, **attributes: Any) -> AssetState:
@@ -68,6 +76,8 @@ def test_what_postgresql_lacks_the_lake_tells(warehouse: Warehouse) -> None:
     view = find(Catalogue(Held(), LakeReader(warehouse.locate)))
     assert (view["attributes"]["data_type"], view["version"]) == ("text", 1)
     assert view["fresh_as_of"] == warehouse.located.fresh_as_of
+    assert (view["tags"]["propagated"], view["tags"]["inherited"]) == (["PII"], ["GDPR"])
+    assert view["tags"]["effective"] == ["GDPR", "PII"]
 
 
 def test_what_was_just_promoted_is_shown_whole(warehouse: Warehouse) -> None:

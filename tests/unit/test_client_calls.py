@@ -263,3 +263,21 @@ def test_both_clients_offer_the_same_calls_with_the_same_signatures() -> None:
 
     assert calls(Lily) == calls(AsyncLily)
     assert list(inspect.signature(Lily.get).parameters) == ["self", "id_or_name"]
+
+
+def test_tags_are_defined_suppressed_and_tried_out(server: BadServer, play: Play) -> None:
+    definition = {"name": "Secret", "propagates": True, "direction": "both", "max_depth": None, "edge_types": None}
+    definition |= {"stopped_by_masking": False}
+    reached = {"metadata_id": "2", "qualified_name": "b", "depth": 1, "via": "1", "already": False, "suppressed": False}
+    server.will(Reply(201, definition))
+    assert play(lambda lily: lily.define_tag("Secret", propagates=True, direction="both")).direction == "both"
+    server.will(ACCEPTED)
+    play(lambda lily: lily.suppress_tag("shop/a", "a/b", "tokenised"))
+    server.will(
+        Reply(200, {"items": [reached], "next_cursor": "c"}), Reply(200, {"items": [reached], "next_cursor": None})
+    )
+    found = play(lambda lily: lily.would_reach("a", "PII"))
+    assert [one.qualified_name for one in found] == ["b", "b"]
+    asked = [(one.method, one.path.partition("?")[0]) for one in server.asked]
+    dry_run = ("POST", "/propagations/dry-run")
+    assert asked == [("POST", "/tags"), ("POST", "/metadata/shop%2Fa/tags/a%2Fb/suppress"), dry_run, dry_run]

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model import ids
+from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.statements import read_statement
-from lily.pipeline.judge import PING, judge
+from lily.pipeline.judge import PING, judge, judge_lineage
 
 NOW = "2026-11-15T08:36:00.000000Z"
 TENANTS = {"default", "other"}
@@ -113,3 +114,57 @@ def test_no_data_can_stop_the_log(data: dict[str, Any]) -> None:
     assert isinstance(verdict, Refusal)
     assert all(problem.code != "INTERNAL" for problem in verdict.problems)
     orjson.dumps([problem.as_dict() for problem in verdict.problems])
+
+
+EDGE = EdgeKey(ids.asset_id("default", "a"), ids.asset_id("default", "b"), "derived-from")
+LINEAGE: list[EdgeEvent | ClaimsEvent] = [
+    EdgeEvent("e1", NOW, "default", EdgeStatement("user", "upsert", EDGE, {"masking": None}, "me", authorised=True)),
+    EdgeEvent("e2", NOW, "default", EdgeStatement("source", "delete", EDGE, {"propagates": False})),
+    ClaimsEvent("e3", NOW, "default", EDGE.to_id, "run 1", complete=True, claims=(Claim(EDGE, masking=True),), by="me"),
+]
+
+
+@pytest.mark.parametrize("event", LINEAGE)
+def test_what_is_said_about_edges_is_read_as_it_was_meant(event: EdgeEvent | ClaimsEvent) -> None:
+    value = orjson.dumps(event.as_cloudevent())
+    assert judge_lineage(record(value, event.key), TENANTS.__contains__) == event
+
+
+@pytest.mark.parametrize("event", LINEAGE)
+def test_edges_and_assets_are_refused_on_each_others_topics(event: EdgeEvent | ClaimsEvent) -> None:
+    assert refusal(orjson.dumps(event.as_cloudevent()), event.key).problems[0].code == "INVALID_ENVELOPE"
+    asset = an_event()
+    verdict = judge_lineage(record(orjson.dumps(asset.as_cloudevent()), asset.key), TENANTS.__contains__)
+    assert isinstance(verdict, Refusal)
+    assert verdict.problems[0].code == "INVALID_ENVELOPE"
+
+
+@pytest.mark.parametrize("event", LINEAGE)
+def test_a_key_that_is_not_the_events_own_is_refused(event: EdgeEvent | ClaimsEvent) -> None:
+    value = orjson.dumps(event.as_cloudevent())
+    for key in (b"default/x", None, b"other/" + EDGE.to_id.encode()):
+        verdict = judge_lineage(record(value, key), TENANTS.__contains__)
+        assert isinstance(verdict, Refusal)
+        assert verdict.problems[0].code == "KEY_MISMATCH"
+
+
+def test_a_ping_passes_among_edges_too() -> None:
+    assert judge_lineage(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
+
+
+@given(
+    st.sampled_from([event.as_cloudevent() for event in LINEAGE]),
+    st.dictionaries(
+        st.sampled_from(["layer", "from", "to", "relationship_type", "masking", "job", "run", "edges"]),
+        JSON,
+        min_size=1,
+    ),
+)
+def test_no_data_about_edges_can_stop_the_log(event: dict[str, Any], data: dict[str, Any]) -> None:
+    try:
+        value = orjson.dumps(event | {"data": event["data"] | data})
+    except (TypeError, ValueError):
+        return
+    verdict = judge_lineage(record(value, b"default/x"), TENANTS.__contains__)
+    assert isinstance(verdict, Refusal)
+    assert all(problem.code != "INTERNAL" for problem in verdict.problems)

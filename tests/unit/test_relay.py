@@ -5,8 +5,19 @@ from typing import Any
 
 import orjson
 
-from lily.relay import MAX_EVENT_BYTES, _sendable, change_event, dead_letter_event
-from lily.store.postgres.outbox import Change
+from lily.relay.events import (
+    MAX_EVENT_BYTES,
+    change_event,
+    change_headers,
+    dead_letter_event,
+    decision_event,
+    decision_headers,
+    edge_event,
+    edge_headers,
+    propagated_event,
+    sendable,
+)
+from lily.store.postgres.outbox import Change, Decision, EdgeChange, Propagated
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -29,7 +40,7 @@ def test_a_change_names_its_kind_its_differences_and_its_cause() -> None:
 
 def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     large = "x" * MAX_EVENT_BYTES
-    sent = _sendable(change_event(a_change({"name": "t"}, {"name": "t", "notes": large})))
+    sent = sendable(change_event(a_change({"name": "t"}, {"name": "t", "notes": large})))
     assert len(sent) < 2_000
     data = orjson.loads(sent)["data"]
     assert data["changed"] == {"notes": None}
@@ -48,5 +59,63 @@ def test_a_dead_letter_that_is_too_large_goes_without_its_original() -> None:
         "errors": [{"code": "MALFORMED_JSON", "description": "", "entity": ""}],
         "refused_at": NOW,
     }
-    data = orjson.loads(_sendable(dead_letter_event(letter)))["data"]
+    data = orjson.loads(sendable(dead_letter_event(letter)))["data"]
     assert (data["original_base64"], data["truncated"], data["offset"]) == (None, True, 5)
+
+
+def changed(before: dict[str, Any] | None, after: dict[str, Any]) -> set[str]:
+    headers = dict(change_headers(a_change(before, after)))
+    assert headers["position"] == b"7"
+    names = headers["changed"]
+    assert isinstance(names, bytes)
+    return set(names.decode().split(","))
+
+
+def test_headers_name_what_differs_so_that_nobody_has_to_read_the_event() -> None:
+    before = {"name": "t", "owner": "alice", "$parent": "p", "$suppressed:pii": {"by": "me"}}
+    after = {"name": "t", "tags": {"pii": "PII"}, "$parent": "q", "$deleted": True}
+    assert changed(before, after) == {"owner", "tags", "$parent", "$deleted", "$suppressed:pii"}
+    assert changed(None, after) == {"name", "tags", "$parent", "$deleted"}
+
+
+def an_edge_change(before: dict[str, bool] | None, *, deleted: bool = False, propagates: bool = True) -> EdgeChange:
+    after = {"propagates": propagates, "masking": False, "is_deleted": deleted}
+    return EdgeChange(9, "default", "f", "t", "used-in", before, after, [{"id": "e", "time": "t"}], NOW)
+
+
+def test_an_edge_is_created_updated_deleted_and_restored() -> None:
+    there = {"propagates": True, "masking": False, "is_deleted": False}
+    gone = there | {"is_deleted": True}
+    told = [
+        an_edge_change(None),
+        an_edge_change(there, propagates=False),
+        an_edge_change(there, deleted=True),
+        an_edge_change(gone),
+    ]
+    events = [edge_event(change) for change in told]
+    assert [event["data"]["change"] for event in events] == ["created", "updated", "deleted", "restored"]
+    assert {event["id"] for event in events} == {"change-9"}
+    assert [dict(edge_headers(change))["changed"] for change in told[1:]] == [
+        b"propagates",
+        b"is_deleted",
+        b"is_deleted",
+    ]
+    assert dict(edge_headers(told[0])) == {
+        "changed": b"propagates,masking,is_deleted",
+        "from": b"f",
+        "position": b"9",
+    }
+
+
+def test_what_propagation_reached_goes_out_with_its_root() -> None:
+    event = propagated_event(Propagated(4, "default", "pii", "added", "root", ["a", "b"], NOW))
+    assert (event["id"], event["type"], event["subject"]) == ("change-4", "lily.tags.propagated", "root")
+    assert event["data"] == {"tag": "pii", "change": "added", "root": "root", "assets": ["a", "b"], "position": 4}
+    large = propagated_event(Propagated(4, "default", "pii", "added", "root", ["x" * 36] * 100_000, NOW))
+    assert orjson.loads(sendable(large))["data"]["assets"] is None
+
+
+def test_a_decision_goes_out_with_who_made_it() -> None:
+    decision = Decision(5, "default", "tag", "Secrét", None, {"propagates": True}, "alice", NOW)
+    assert decision_event(decision)["data"]["by"] == "alice"
+    assert dict(decision_headers(decision)) == {"position": b"5", "kind": b"tag", "name": "Secrét".encode()}

@@ -7,6 +7,8 @@ import orjson
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from lily.lineage.definitions import Direction, OnDelete
+
 
 class Json(Response):
     media_type = "application/json"
@@ -133,12 +135,23 @@ class History(BaseModel):
     next_cursor: str | None
 
 
+class Suppression(BaseModel):
+    by: str
+    reason: str
+    at: str
+    new_origins: list[str] = Field(description="origins that came after it was suppressed")
+
+
 class TagItem(BaseModel):
     tag: str
     layer: Literal["source", "enriched", "user", "propagated", "inherited"]
     origin: str
-    path: list[str]
+    path: list[str] = Field(description="ids, the origin first, the asset last")
     suppressed: bool
+    depth: int | None = Field(None, description="of a derived tag: the edges on its path")
+    suppression: Suppression | None = None
+    origins: list[str] | None = Field(None, description="with `origins=true`: all of them, the nearest first")
+    more: bool | None = Field(None, description="whether there are more origins than are named")
 
 
 class TagItems(BaseModel):
@@ -188,3 +201,113 @@ class Pointer(BaseModel):
     docs: str
     openapi: str
     schemas: str
+
+
+class LineageTaken(BaseModel):
+    """How many assets an OpenLineage event told of, and how many edges its run claims."""
+
+    status: Literal["success"]
+    assets: int
+    edges: int
+
+
+class SqlEdge(BaseModel, extra="allow"):
+    """`from` and `to` are qualified names."""
+
+    to: str
+    relationship_type: str
+    from_id: str
+    to_id: str
+
+
+class SqlLineage(BaseModel):
+    edges: list[SqlEdge]
+    statements: int
+    stored: bool
+    warnings: list[str]
+
+
+class Definition(BaseModel):
+    name: str
+    propagates: bool
+    direction: Direction
+    max_depth: int | None
+    edge_types: list[str] | None
+    stopped_by_masking: bool
+
+
+class Definitions(BaseModel):
+    items: list[Definition]
+    next_cursor: str | None
+
+
+class Undefined(BaseModel):
+    status: Literal["success"]
+    name: str
+
+
+class TenantSettings(BaseModel):
+    on_delete: OnDelete
+
+
+class WouldReach(BaseModel):
+    metadata_id: str
+    qualified_name: str | None = Field(description="null where an edge came before its asset")
+    depth: int
+    via: str
+    already: bool = Field(description="it has the tag now")
+    suppressed: bool = Field(description="the tag would not be effective there, nor travel on")
+
+
+class DryRun(BaseModel):
+    tag: str
+    propagates: bool
+    reached: int
+    depth: int
+    items: list[WouldReach]
+    next_cursor: str | None
+
+
+class EdgeName(BaseModel, extra="allow"):
+    """`from` and `to` are ids."""
+
+    to: str
+    relationship_type: str
+
+
+class EdgesAccepted(BaseModel):
+    """Durably in the log, not yet known to be readable."""
+
+    status: Literal["success"]
+    accepted: int
+    edges: list[EdgeName]
+
+
+class EdgesApplied(EdgesAccepted):
+    """Readable; superseded if a newer event had already won for one of them."""
+
+    superseded: bool
+
+
+class LineageNode(BaseModel):
+    """`depth` counts the edges from the start, below zero upstream; an asset that nobody described yet is not known."""
+
+    metadata_id: str
+    qualified_name: str | None
+    name: str | None
+    entity_type: str | None
+    is_deleted: bool
+    depth: int
+    known: bool
+    tags: list[str]
+
+
+class LineageEdge(EdgeName):
+    propagates: bool
+    masking: bool
+
+
+class Lineage(BaseModel):
+    nodes: list[LineageNode]
+    edges: list[LineageEdge]
+    next_cursor: str | None

@@ -16,7 +16,7 @@ Body = TypeVar("Body", bound=BaseModel)
 async def read_json(request: Request, limit: int) -> Any:
     """The body as JSON. Raises Declined with 413 or 415, Refused for what is no JSON."""
     require_media_type(request, (JSON,))
-    return parse_json(await _read(request, limit))
+    return parse_json(await read_bytes(request, limit))
 
 
 async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
@@ -51,7 +51,8 @@ def parse_json(raw: bytes) -> Any:
         raise Refused(Problem("MALFORMED_JSON", f"this is no JSON: {error}", "body")) from error
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The body as it came. Raises Declined with 413 as soon as it is too long."""
     refuse_longer(request, limit)
     parts, length = [], 0
     async for part in request.stream():

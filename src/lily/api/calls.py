@@ -62,4 +62,6 @@ def allowed(scope: Scope) -> Callable[[Call], Awaitable[Call]]:
 Anyone = Annotated[Call, Depends(authenticated)]
 Reads = Annotated[Call, Depends(allowed("metadata:read"))]
 Writes = Annotated[Call, Depends(allowed("metadata:write"))]
+ReadsLineage = Annotated[Call, Depends(allowed("lineage:read"))]
+WritesLineage = Annotated[Call, Depends(allowed("lineage:write"))]
 Measures = Annotated[Call, Depends(allowed("metrics:read"))]

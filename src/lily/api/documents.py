@@ -51,4 +51,4 @@ def complete(document: dict[str, Any], page: int) -> None:
             operation["security"] = [] if path in PUBLIC else [{"token": []}]
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] == "limit":
-                    parameter["schema"]["maximum"] = page
+                    parameter["schema"].setdefault("maximum", page)

@@ -1,6 +1,6 @@
 """Turns what callers send into events: the tenant is the token's, the time the door's, the statement checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -33,15 +33,25 @@ def source_event(call: Call, body: Any) -> AssetEvent:
 
 
 def person_event(
-    call: Call, asset: StoredAsset, operation: Operation, *, tag: str | None = None, attributes: Any = None
+    call: Call,
+    asset: StoredAsset,
+    operation: Operation,
+    *,
+    tag: str | None = None,
+    attributes: Any = None,
+    reason: str | None = None,
+    origins: Sequence[str] = (),
 ) -> AssetEvent:
     """An event of the person's layer about an asset there is."""
     stated = {"layer": "user", "operation": operation, "qualified_name": asset.qualified_name}
-    return _event(call, clock.now(), {**stated, "tag": tag, "attributes": attributes})
+    about = {"tag": tag, "attributes": attributes, "reason": reason, "origins": list(origins)}
+    return _event(call, clock.now(), {**stated, **about})
 
 
 def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
-    statement = read_statement({**stated, "by": call.principal.name}, tenant=call.tenant)
+    # Whoever may take protective tags away says so in the event: the pipeline knows no scopes.
+    who = {"by": call.principal.name, "authorised": call.principal.may("policy:write")}
+    statement = read_statement({**stated, **who}, tenant=call.tenant)
     return AssetEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
 
 

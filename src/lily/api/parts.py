@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from lily.api.analyst import Analyst
 from lily.api.feed.hub import Hub
 from lily.api.principals import Principals
 from lily.api.waiter import Waiter
@@ -19,6 +20,7 @@ from lily.store.lake.files import io_properties
 from lily.store.lake.reader import LakeReader
 from lily.store.listing import Lister
 from lily.store.postgres import listener, located, progress, tokens
+from lily.store.postgres.definitions import Definitions
 from lily.store.postgres.reader import AssetReader
 from lily.store.postgres.sessions import Database
 
@@ -30,6 +32,7 @@ class Parts:
     settings: Settings
     watch: Watch
     database: Database
+    definitions: Definitions
     reader: AssetReader
     lake: LakeReader
     catalogue: Catalogue
@@ -39,12 +42,15 @@ class Parts:
     principals: Principals
     waiter: Waiter
     hub: Hub
+    analyst: Analyst
 
-    def heard(self, channel: str) -> None:
+    def heard(self, channel: str, payload: str) -> None:
         if channel == listener.APPLIED:
             self.waiter.hear()
         elif channel == listener.ACCESS:
             self.principals.forget()
+        elif channel == listener.TAGS:
+            self.definitions.forget(payload)
 
 
 @asynccontextmanager
@@ -58,7 +64,8 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         stack.push_async_callback(log.close)
         ends = LogEnds(settings.kafka_bootstrap)
         stack.push_async_callback(ends.close)
-        reader = AssetReader(database)
+        definitions = Definitions(database)
+        reader = AssetReader(database, definitions)
         lake = LakeReader(lambda: located.located(database), io_properties(settings.s3), watch.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
@@ -66,6 +73,7 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
             settings=settings,
             watch=watch,
             database=database,
+            definitions=definitions,
             reader=reader,
             lake=lake,
             catalogue=catalogue,
@@ -75,8 +83,10 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
             principals=Principals(lambda key: tokens.principal_of(database, key)),
             waiter=Waiter(lambda: progress.applied_positions(database)),
             hub=Hub(settings.kafka_bootstrap, watch.connections),
+            analyst=Analyst(),
         )
         stack.push_async_callback(parts.hub.close)
+        stack.push_async_callback(parts.analyst.close)
         for task in (parts.waiter.run(), listener.listen(settings.database_url, parts.heard)):
             running = asyncio.create_task(task)
             running.add_done_callback(_tell_failure)

@@ -1,7 +1,8 @@
 """`?as_of=`: the asset as Lily showed it at a time, made of the events that were recorded by then.
 
 An event of the bulk lane is recorded when its batch of the lake is committed, one of the hot lane when the log takes
-it. Events are kept for good, so this works however long ago that was.
+it. Events are kept for good, so this works however long ago that was. Tags that had reached the asset from elsewhere
+are not told: nobody records what was derived when.
 """
 
 from datetime import timedelta
@@ -23,6 +24,11 @@ class NotRecordedYet(Transient):
 
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
+    found = await _found(call, asset_id, reference, as_of)
+    return found.under(await call.parts.definitions.of(call.tenant))
+
+
+async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     time = _read_time(as_of)
     fresh_as_of = await call.parts.lake.fresh_as_of()
     held = await call.parts.reader.find(call.tenant, asset_id)

@@ -1,28 +1,47 @@
-"""Protective tags: who takes one away needs `policy:write`, and leaves a trace."""
+"""Protective tags: who takes one away needs `policy:write`. The door says so at once where it can be seen by now.
 
-from collections.abc import Collection
+The pipeline decides for good, and leaves the trace: it sees what else is on its way (`lily.store.postgres.guard`).
+"""
+
+from typing import Final
 
 from lily.api.calls import Call
-from lily.model.assets import PROTECTIVE, fold_tag
-from lily.model.layers import TAGS
+from lily.api.errors import forbidden
+from lily.lineage.protection import disinherited, may_take_away, parent_of, untagged, with_statement
+from lily.model.events import AssetEvent
 from lily.store.assets import StoredAsset
-from lily.store.postgres import audit
+from lily.store.postgres.derivations import conducts
 
-REMOVED = "tag.removed"
+NEEDED: Final = "policy:write"
 
 
-async def guard_removal(call: Call, asset: StoredAsset, tags: Collection[str]) -> None:
-    """Raises Declined with 403. The trace is written first, so that nothing is taken away without one."""
-    protective = sorted({fold_tag(tag) for tag in tags} & PROTECTIVE)
-    if not protective:
+async def guard_source(call: Call, event: AssetEvent) -> None:
+    """As `guard`, of an asset that has to be looked up. What only the lake has, has no tags of its own to lose."""
+    if call.principal.may(NEEDED) or not may_take_away(event.statement):
         return
-    call.require("policy:write", f"taking the protective tag {', '.join(protective)} away", asset.id)
-    detail = {"tags": protective, "layer": "user", "correlation": call.correlation}
-    await audit.record(call.parts.database, call.principal, REMOVED, asset.id, detail)
+    asset = await call.parts.reader.find(call.tenant, event.asset_id)
+    if asset is not None:
+        await guard(call, asset, event)
 
 
-def dropped(asset: StoredAsset, stated: Collection[str]) -> set[str]:
-    """The tags of the person's layer that a newly stated list leaves out."""
-    user = asset.layers.get("user")
-    present: dict[str, str] = user.fields.get(TAGS, {}) if user else {}
-    return present.keys() - {fold_tag(tag) for tag in stated}
+async def guard(call: Call, asset: StoredAsset, event: AssetEvent) -> None:
+    """Raises Declined with 403 where the event takes a protective tag away and the caller may not."""
+    if call.principal.may(NEEDED) or not may_take_away(event.statement):
+        return
+    lost = await _lost(call, asset, event)
+    if lost:
+        names = ", ".join(asset.rules.named(lost).values())
+        raise forbidden(f"taking the protective tag {names} away needs the scope {NEEDED}", asset.id)
+
+
+async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
+    rules, layer = asset.rules, event.statement.layer
+    after = with_statement(asset.layers, event)
+    lost = untagged(asset.layers, after, layer, rules.protective)
+    parent = parent_of(after)
+    if parent != asset.parent and asset.reached.inherited:
+        reached = await call.parts.reader.reached(call.tenant, rules, {asset.id: parent})
+        lost += disinherited(after, asset.reached, reached[asset.id], rules.protective)
+    if rules.cuts and event.statement.operation == "delete":
+        lost += await conducts(call.parts.database, asset)
+    return list(dict.fromkeys(lost))

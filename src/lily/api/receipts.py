@@ -49,6 +49,7 @@ class Receipt:
 
     positions: tuple[Position, ...]
     stated: Stated | None = None
+    travels: bool = False  # something of it may travel along the lineage, so that who waits waits for that too
 
     def seal(self, tenant: str) -> str:
         stated = self.stated

@@ -1,5 +1,7 @@
 """Appends a write to the log and answers it: at once, or when it can be read if the caller prefers to wait."""
 
+import asyncio
+import time
 from typing import Any
 
 import orjson
@@ -9,11 +11,15 @@ from lily.api.calls import Call
 from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt, Stated, standing
 from lily.bus import topics
+from lily.bus.producer import Position
 from lily.model import clock
 from lily.model.events import AssetEvent
+from lily.model.statements import may_travel
 from lily.store.postgres.history import Outcome, outcome_of
+from lily.store.postgres.travels import to_follow
 
 RECEIPT = "Lily-Receipt"
+PUBLISHING_SECONDS = 0.02  # the relay publishes a batch in about that
 
 
 async def write(call: Call, event: AssetEvent) -> Json:
@@ -24,11 +30,32 @@ async def write(call: Call, event: AssetEvent) -> Json:
     position = await call.parts.log.append(topics.ASSETS, key, value)
     call.parts.watch.accepted["hot"].inc()
     call.parts.watch.bytes.inc(len(value))
-    receipt = Receipt((position,), Stated.by(event))
-    applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)
+    receipt = Receipt((position,), Stated.by(event), travels=may_travel(event.statement))
+    applied = await settled(call, receipt, wait)
     headers = receipt_headers(call, receipt, wait, applied=applied)
     accepted = {"status": "success", "metadata_id": event.asset_id}
-    return await _settled(call, receipt, accepted, headers) if applied else Json(accepted, 202, headers)
+    return await _told(call, receipt, accepted, headers) if applied else Json(accepted, 202, headers)
+
+
+async def settled(call: Call, receipt: Receipt, wait: int | None) -> bool:
+    """Whether a write can be read and has travelled, waiting for that at most so many seconds; without a preference
+    nobody waits."""
+    if wait is None:
+        return False
+    deadline = time.monotonic() + wait
+    return await call.parts.waiter.reached(receipt.positions, wait) and (
+        not receipt.travels or await travelled(call, receipt, deadline)
+    )
+
+
+async def travelled(call: Call, receipt: Receipt, deadline: float) -> bool:
+    """Whether propagation has caught up with a write that is applied, waiting for it until the deadline."""
+    while (places := await to_follow(call.parts.database, receipt.positions)) is None:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(PUBLISHING_SECONDS)
+    positions = [Position(*place) for place in places]
+    return await call.parts.waiter.reached(positions, max(deadline - time.monotonic(), 0))
 
 
 def receipt_headers(call: Call, receipt: Receipt, wait: int | None, *, applied: bool) -> dict[str, str]:
@@ -42,7 +69,7 @@ def receipt_headers(call: Call, receipt: Receipt, wait: int | None, *, applied: 
     return headers
 
 
-async def _settled(call: Call, receipt: Receipt, accepted: dict[str, Any], headers: dict[str, str]) -> Json:
+async def _told(call: Call, receipt: Receipt, accepted: dict[str, Any], headers: dict[str, str]) -> Json:
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return Json({"errors": outcome.errors}, 422, headers)

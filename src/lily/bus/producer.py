@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -70,6 +70,22 @@ class LogProducer:
             raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
         return future
 
+    def append_together(self, records: Sequence[tuple[str, bytes, bytes]]) -> asyncio.Future[list[Position]]:
+        """Topic, key and value of each. One future for all of them: waking the loop for each costs as much as sending
+        it. Raises what `append` raises; then some may be in the log, and repeating them all is harmless."""
+        if len(self._producer) + len(records) > QUEUE_MESSAGES:
+            raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.")
+        delivery = _Delivery(self._loop, len(records))
+        for topic, key, value in records:
+            try:
+                self._producer.produce(topic, value, key, on_delivery=delivery.settle)
+            except BufferError as error:
+                raise LogFull("The log takes no more right now. Try again in a moment.") from error
+            except KafkaException as error:
+                self._replace_if_fatal(error.args[0])
+                raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
+        return delivery.future
+
     def __len__(self) -> int:
         """How many events are handed over and not yet confirmed."""
         return len(self._producer)
@@ -93,6 +109,37 @@ class LogProducer:
             self._loop.call_soon_threadsafe(_resolve, future, error, message)
 
         return settle
+
+
+class _Delivery:
+    """Counts the confirmations of records that were appended together. Only the poller's thread calls `settle`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, records: int) -> None:
+        self.future: asyncio.Future[list[Position]] = loop.create_future()
+        self._loop = loop
+        self._awaited = records
+        self._positions: list[Position] = []
+        self._failed: KafkaError | None = None
+        if not records:
+            self.future.set_result([])
+
+    def settle(self, error: KafkaError | None, message: Message) -> None:
+        self._awaited -= 1
+        if error is not None:
+            self._failed = error
+        else:
+            self._positions.append(Position(message.topic() or "", message.partition() or 0, message.offset() or 0))
+        if not self._awaited:
+            self._loop.call_soon_threadsafe(self._finish)
+
+    def _finish(self) -> None:
+        if self.future.done():
+            return
+        if self._failed is not None:
+            why = f"The log did not confirm the events in time ({self._failed.name()}). Try again."
+            self.future.set_exception(LogUnavailable(why))
+        else:
+            self.future.set_result(self._positions)
 
 
 def _resolve(future: "asyncio.Future[Position]", error: KafkaError | None, message: Message) -> None:

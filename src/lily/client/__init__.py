@@ -21,7 +21,9 @@ from lily.client.answers import (
     Receipt,
     Replayed,
     Tag,
+    TagDefinition,
     Tags,
+    WouldReach,
 )
 from lily.client.asynchronous import AsyncLily, AsyncNotifications
 from lily.client.blocking import Lily, Notifications
@@ -52,7 +54,9 @@ __all__ = [
     "Replayed",
     "Retry",
     "Tag",
+    "TagDefinition",
     "Tags",
     "Unavailable",
     "Unexpected",
+    "WouldReach",
 ]

@@ -68,6 +68,34 @@ class Tag:
     origin: str
     path: list[str]
     suppressed: bool
+    depth: int = 0  # the edges between a derived tag and its origin
+    suppression: dict[str, Any] | None = None  # by, reason, at, new_origins
+    origins: list[str] | None = None  # all of them, where they were asked for
+    more: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TagDefinition:
+    """How a tag travels; None for `max_depth` and `edge_types` means no limit."""
+
+    name: str
+    propagates: bool
+    direction: Literal["downstream", "upstream", "both"]
+    max_depth: int | None
+    edge_types: list[str] | None
+    stopped_by_masking: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WouldReach:
+    """One asset that a tag would reach, `depth` edges away; `already` where it has the tag now."""
+
+    metadata_id: str
+    qualified_name: str | None
+    depth: int
+    via: str
+    already: bool
+    suppressed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,20 @@ from urllib.parse import quote
 import orjson
 
 from lily.client import reading
-from lily.client.answers import Asset, Batch, BulkResult, Change, DeadLetter, Health, Page, Receipt, Replayed, Tag
+from lily.client.answers import (
+    Asset,
+    Batch,
+    BulkResult,
+    Change,
+    DeadLetter,
+    Health,
+    Page,
+    Receipt,
+    Replayed,
+    Tag,
+    TagDefinition,
+    WouldReach,
+)
 from lily.client.call import Call
 from lily.client.errors import Refused
 from lily.model import clock, ids
@@ -93,9 +106,10 @@ def restore(id_or_name: str, *, wait: int | None = None) -> Call[Receipt]:
     return _write("POST", _below(id_or_name, "restore"), wait)
 
 
-def tags(id_or_name: str) -> Call[list[Tag]]:
-    """The tags with the layer each comes from."""
-    return Call("GET", _below(id_or_name, "tags"), reading.tags)
+def tags(id_or_name: str, *, origins: bool = False) -> Call[list[Tag]]:
+    """The tags with the layer each comes from and the path it took; with `origins`, every origin of the derived."""
+    params = {"origins": "true"} if origins else {}
+    return Call("GET", _below(id_or_name, "tags"), reading.tags, params=params)
 
 
 def add_tag(id_or_name: str, tag: str, *, wait: int | None = None) -> Call[Receipt]:
@@ -106,6 +120,84 @@ def add_tag(id_or_name: str, tag: str, *, wait: int | None = None) -> Call[Recei
 def remove_tag(id_or_name: str, tag: str, *, wait: int | None = None) -> Call[Receipt]:
     """Takes a person's tag away. A protective one, such as PII, needs the scope policy:write."""
     return _write("DELETE", _below(id_or_name, "tags", tag), wait)
+
+
+def suppress_tag(id_or_name: str, tag: str, reason: str, *, wait: int | None = None) -> Call[Receipt]:
+    """A derived tag is not effective here, nor does it travel on. A protective one needs the scope policy:write."""
+    return _write("POST", _below(id_or_name, "tags", tag, "suppress"), wait, {"reason": reason})
+
+
+def unsuppress_tag(id_or_name: str, tag: str, *, wait: int | None = None) -> Call[Receipt]:
+    """Undoes a suppression."""
+    return _write("DELETE", _below(id_or_name, "tags", tag, "suppress"), wait)
+
+
+def tag_definitions(*, page_size: int = 100) -> Call[Page[TagDefinition]]:
+    """How the tenant's tags travel."""
+    return Call("GET", "/tags", reading.page_of(reading.definition), params={"limit": str(page_size)})
+
+
+def define_tag(
+    name: str,
+    *,
+    propagates: bool = False,
+    direction: Literal["downstream", "upstream", "both"] = "downstream",
+    max_depth: int | None = None,
+    edge_types: Sequence[str] | None = None,
+    stopped_by_masking: bool = False,
+) -> Call[TagDefinition]:
+    """Defines a tag; raises Refused where there is one of that name. Needs the scope policy:write."""
+    body = {
+        "name": name,
+        "propagates": propagates,
+        "direction": direction,
+        "max_depth": max_depth,
+        "edge_types": None if edge_types is None else list(edge_types),
+        "stopped_by_masking": stopped_by_masking,
+    }
+    # Not repeated by itself: the second attempt would find the first one's tag.
+    return Call(
+        "POST",
+        "/tags",
+        reading.one_definition,
+        content=encoded(body),
+        headers=JSON,
+        accepts=frozenset({201}),
+        repeatable=False,
+    )
+
+
+def redefine_tag(name: str, changes: Mapping[str, Any]) -> Call[TagDefinition]:
+    """Changes the named fields of a definition. Needs the scope policy:write."""
+    path = f"/tags/{quote(name, safe='')}"
+    return Call("PUT", path, reading.one_definition, content=encoded(changes), headers=JSON)
+
+
+def undefine_tag(name: str) -> Call[None]:
+    """Takes a definition away: the tag stays where it is stated, and travels no more. Needs the scope policy:write."""
+    return Call("DELETE", f"/tags/{quote(name, safe='')}", reading.nothing)
+
+
+def settings() -> Call[dict[str, Any]]:
+    """What holds for the whole tenant: `on_delete`."""
+    return Call("GET", "/settings", reading.settings)
+
+
+def decide(changes: Mapping[str, Any]) -> Call[dict[str, Any]]:
+    """Changes the tenant's settings. Needs the scope policy:write."""
+    return Call("PUT", "/settings", reading.settings, content=encoded(changes), headers=JSON)
+
+
+def would_reach(id_or_name: str, tag: str, *, page_size: int = 200) -> Call[Page[WouldReach]]:
+    """Everything that would have the tag if the asset stated it, the nearest first. Nothing is written."""
+    return Call(
+        "POST",
+        "/propagations/dry-run",
+        reading.page_of(reading.would_reach),
+        content=encoded({"asset": id_or_name, "tag": tag}),
+        headers=JSON,
+        params={"limit": str(page_size)},
+    )
 
 
 def history(id_or_name: str, *, page_size: int = 100) -> Call[Page[Change]]:

@@ -21,7 +21,9 @@ from lily.client.answers import (
     Receipt,
     Replayed,
     Tag,
+    TagDefinition,
     Tags,
+    WouldReach,
 )
 from lily.client.errors import Unavailable
 from lily.model.errors import Problem
@@ -65,6 +67,26 @@ def batch(answer: httpx.Response) -> Batch:
 
 def tags(answer: httpx.Response) -> list[Tag]:
     return [known(Tag, item) for item in body(answer)["items"]]
+
+
+def definition(raw: Json) -> TagDefinition:
+    return known(TagDefinition, raw)
+
+
+def one_definition(answer: httpx.Response) -> TagDefinition:
+    return definition(body(answer))
+
+
+def would_reach(raw: Json) -> WouldReach:
+    return known(WouldReach, raw)
+
+
+def nothing(answer: httpx.Response) -> None:
+    body(answer)
+
+
+def settings(answer: httpx.Response) -> dict[str, Any]:
+    return dict(body(answer))
 
 
 def page_of(item: Callable[[Json], T]) -> Callable[[httpx.Response], Page[T]]:

@@ -1,7 +1,7 @@
 """Assets as people see them: the entity types, the shown value of each field, the effective tags."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from lily.model.layers import TAGS, Layer
 
@@ -22,8 +22,19 @@ _ENTITY_TYPES = """
 """
 ENTITY_TYPES = frozenset(_ENTITY_TYPES.split())
 
-# A protective tag never stops protecting because another layer is the one shown (contract, "Access").
+# A protective tag never stops protecting because another layer is the one shown (contract, "Access"). These two are
+# protective in every tenant, whatever it defines.
 PROTECTIVE = frozenset({"pii", "gdpr"})
+
+
+class Reached(NamedTuple):
+    """What reached an asset from elsewhere: folded tags with their names."""
+
+    propagated: Mapping[str, str] = {}
+    inherited: Mapping[str, str] = {}
+
+
+NOTHING = Reached()
 
 
 def fold_tag(tag: str) -> str:
@@ -38,6 +49,14 @@ def shown_fields(layers: Mapping[LayerName, Layer]) -> dict[str, Any]:
         if name in layers:
             shown |= layers[name].fields
     return {key: value for key, value in shown.items() if not key.startswith("$") and key != TAGS}
+
+
+def shown_value(layers: Mapping[LayerName, Layer], key: str) -> str | None:
+    """One field as it is shown: the person's, else the enriched, else the source's."""
+    for name in reversed(LAYERS):
+        if (layer := layers.get(name)) is not None and (value := layer.fields.get(key)) is not None:
+            return str(value)
+    return None
 
 
 def entity_type(layers: Mapping[LayerName, Layer]) -> str:
@@ -57,19 +76,51 @@ def is_deleted(layers: Mapping[LayerName, Layer]) -> bool:
     return not (person is False and user and (user.clock_of(DELETED) or "") > (source.clock_of(DELETED) or ""))
 
 
-def tags_of(layers: Mapping[LayerName, Layer]) -> dict[str, list[str]]:
-    """`{source, enriched, user, propagated, inherited, shown, effective}`: each a sorted list of names as stated."""
+def stated_tags(layers: Mapping[LayerName, Layer]) -> dict[str, str]:
+    """The tags of all layers: folded, with the name as stated."""
+    return {tag: name for layer in layers.values() for tag, name in layer.fields.get(TAGS, {}).items()}
+
+
+def suppressions(layers: Mapping[LayerName, Layer]) -> dict[str, dict[str, Any]]:
+    """By folded tag: who suppressed it here, why, and which origins were known."""
+    user = layers.get("user")
+    fields = user.fields if user else {}
+    return {key[len(SUPPRESSED) :]: fields[key] for key in fields if key.startswith(SUPPRESSED)}
+
+
+def reached_here(layers: Mapping[LayerName, Layer], reached: Reached) -> Reached:
+    """What an asset states itself, it is not said to derive as well."""
+    if not (reached.propagated or reached.inherited):
+        return reached
+    stated = stated_tags(layers)
+    return Reached(
+        *({tag: name for tag, name in tags.items() if tag not in stated} for tags in reached),
+    )
+
+
+def tags_of(
+    layers: Mapping[LayerName, Layer], reached: Reached = NOTHING, protective: Collection[str] = PROTECTIVE
+) -> dict[str, list[str]]:
+    """`{source, enriched, user, propagated, inherited, shown, effective}`: each a sorted list of names.
+
+    A suppression hides what is derived, never what the asset states itself.
+    """
     stated: dict[str, dict[str, str]] = {
         name: (layers[name].fields.get(TAGS, {}) if name in layers else {}) for name in LAYERS
     }
     shown = stated["source"] or stated["user"]
-    protective = {tag: name for layer in stated.values() for tag, name in layer.items() if tag in PROTECTIVE}
+    protecting = {tag: name for layer in stated.values() for tag, name in layer.items() if tag in protective}
+    propagated, inherited = reached_here(layers, reached)
+    if propagated or inherited:
+        hidden = suppressions(layers)
+        derived = {**inherited, **propagated}.items()
+        protecting |= {tag: name for tag, name in derived if tag in protective and tag not in hidden}
     return {
         **{layer: _names(tags.values()) for layer, tags in stated.items()},
-        "propagated": [],
-        "inherited": [],
+        "propagated": _names(propagated.values()),
+        "inherited": _names(inherited.values()),
         "shown": _names(shown.values()),
-        "effective": _names((protective | shown).values()),
+        "effective": _names((protecting | shown).values()),
     }
 
 
@@ -83,9 +134,11 @@ def asset_view(
     created_at: str,
     updated_at: str,
     fresh_as_of: str,
+    reached: Reached = NOTHING,
+    protective: Collection[str] = PROTECTIVE,
 ) -> dict[str, Any]:
     """The asset of the contract."""
-    tags = tags_of(layers)
+    tags = tags_of(layers, reached, protective)
     fields = shown_fields(layers)
     attributes: dict[str, Any] = {
         "name": fields.pop("name", None),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lily.model.assets import DELETED, PARENT_ID, TYPE
+from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE
 from lily.model.layers import TAGS
 
 _SHOWN_AS = {TYPE: "entity_type", DELETED: "is_deleted"}
@@ -33,8 +33,7 @@ def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any
     was = before or {}
     changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and key != PARENT_ID]
     return {
-        _SHOWN_AS.get(key, key): {"from": _shown(key, was.get(key)), "to": _shown(key, after.get(key))}
-        for key in sorted(changed)
+        _name(key): {"from": _shown(key, was.get(key)), "to": _shown(key, after.get(key))} for key in sorted(changed)
     }
 
 
@@ -46,6 +45,10 @@ def tag_changes(before: Values | None, after: Values) -> dict[str, list[str]]:
         "added": sorted(now[tag] for tag in now.keys() - was.keys()),
         "removed": sorted(was[tag] for tag in was.keys() - now.keys()),
     }
+
+
+def _name(key: str) -> str:
+    return _SHOWN_AS.get(key) or (key.removeprefix("$") if key.startswith(SUPPRESSED) else key)
 
 
 def _shown(key: str, value: Any) -> Any:

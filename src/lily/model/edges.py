@@ -19,6 +19,7 @@ from lily.model.values import Checker
 
 EDGE_STATED = "lily.edge.stated"
 EDGES_CLAIMED = "lily.edges.claimed"
+EDGE_CHANGED = "lily.edge.changed"
 
 EdgeLayer = Literal["source", "user"]
 EdgeOperation = Literal["upsert", "delete"]

@@ -7,6 +7,16 @@ categories, times in the future), so what fits a schema may still be refused, wi
 from typing import Any, Final
 
 from lily.model.assets import ENTITY_TYPES, LAYERS
+from lily.model.edges import (
+    EDGE_CHANGED,
+    EDGE_LAYERS,
+    EDGE_OPERATIONS,
+    EDGE_STATED,
+    EDGES_CLAIMED,
+    MAX_RUN,
+    MAX_TYPE,
+    MOST_CLAIMS,
+)
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.model.statements import OPERATIONS
@@ -36,6 +46,7 @@ def _list(items: Schema) -> Schema:
 
 _TIME: Final[Schema] = {"type": "string", "format": "date-time"}
 _TEXT: Final[Schema] = {"type": "string"}
+_BOOLEAN: Final[Schema] = {"type": "boolean"}
 
 ATTRIBUTES: Final[Schema] = {
     "type": "object",
@@ -149,11 +160,81 @@ CHANGE_EVENT: Final[Schema] = _event(
     ),
 )
 
+_ID: Final[Schema] = {"type": "string", "format": "uuid"}
+_FLAG: Final[Schema] = {"type": ["boolean", "null"], "description": "absent is not stated; null clears"}
+
+EDGE_EVENT: Final[Schema] = _event(
+    EDGE_STATED,
+    _object(
+        ["layer", "operation", "from", "to", "relationship_type"],
+        {
+            "layer": {"enum": list(EDGE_LAYERS)},
+            "operation": {"enum": list(EDGE_OPERATIONS)},
+            "from": _ID,
+            "to": _ID,
+            "relationship_type": _name(MAX_TYPE),
+            "propagates": _FLAG,
+            "masking": _FLAG,
+            "by": _name(),
+            "authorised": {"const": True},
+        },
+    ),
+)
+
+CLAIMS_EVENT: Final[Schema] = _event(
+    EDGES_CLAIMED,
+    _object(
+        ["job", "run", "complete", "edges"],
+        {
+            "job": _ID,
+            "run": {"type": "string", "minLength": 1, "maxLength": MAX_RUN},
+            "complete": {"type": "boolean", "description": "the run is over: it replaces those before it"},
+            "edges": {
+                "type": "array",
+                "maxItems": MOST_CLAIMS,
+                "items": {
+                    "type": "array",
+                    "description": "from, to, relationship type, masking",
+                    "prefixItems": [_ID, _ID, {"type": "string", "minLength": 1, "maxLength": MAX_TYPE}, _BOOLEAN],
+                    "minItems": 4,
+                    "maxItems": 4,
+                },
+            },
+            "by": _TEXT,
+            "authorised": {"const": True},
+        },
+    ),
+)
+
+_EDGE_STATE: Final[Schema] = _object(
+    ["propagates", "masking", "is_deleted"], dict.fromkeys(("propagates", "masking", "is_deleted"), _BOOLEAN)
+)
+
+EDGE_CHANGE_EVENT: Final[Schema] = _event(
+    EDGE_CHANGED,
+    _object(
+        ["from", "to", "relationship_type", "change", "before", "after", "causes", "position"],
+        {
+            "from": _ID,
+            "to": _ID,
+            "relationship_type": _TEXT,
+            "change": {"enum": ["created", "updated", "deleted", "restored"]},
+            "before": {"anyOf": [_EDGE_STATE, {"type": "null"}]},
+            "after": _EDGE_STATE,
+            "causes": {"type": "array", "items": _object(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT})},
+            "position": {"type": "integer"},
+        },
+    ),
+)
+
 SCHEMAS: Final[dict[str, Schema]] = {
     name: {"$schema": _DIALECT, "title": name, **schema}
     for name, schema in {
         "asset-event": ASSET_EVENT,
         "change-event": CHANGE_EVENT,
+        "claims-event": CLAIMS_EVENT,
+        "edge-change-event": EDGE_CHANGE_EVENT,
+        "edge-event": EDGE_EVENT,
         "error": ERROR,
         "ingest-body": INGEST_BODY,
         "update-body": UPDATE_BODY,

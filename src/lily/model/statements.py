@@ -79,6 +79,14 @@ class Statement:
             clocks[TAGS] = {key: clock}
 
 
+def may_travel(statement: Statement) -> bool:
+    """Whether a statement can change what is derived: one about tags, suppression or deletion.
+
+    A parent can as well, but nearly every statement names one and nearly none changes it.
+    """
+    return TAGS in statement.attributes or statement.tag is not None or statement.operation in {"delete", "restore"}
+
+
 def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     """Checks the `data` of an asset event. Raises Refused with everything that is wrong with it."""
     checker = Checker()

@@ -1,9 +1,9 @@
 """The hot query: the log becomes the catalogue, about a second behind.
 
-Kafka keeps all events of one asset in one partition, and Spark gives each partition of a micro-batch to one task. So
-each task judges, folds, merges and commits its own partition in one transaction, and the driver only counts: no
-shuffle, and on a cluster no funnel. The position is part of that transaction, so a task that runs twice changes
-nothing the second time.
+It reads the statements about assets and those about edges. Kafka keeps all events of one asset, or of one edge or job,
+in one partition, and Spark gives each partition of a micro-batch to one task. So each task judges, folds, merges and
+commits its own partition in one transaction, and the driver only counts: no shuffle, and on a cluster no funnel. The
+position is part of that transaction, so a task that runs twice changes nothing the second time.
 """
 
 import time
@@ -21,16 +21,21 @@ from lily.model.envelopes import FUTURE_SKEW
 from lily.model.records import Record, Refusal
 from lily.observe.traces import tracer
 from lily.pipeline.cuts import CUT_BYTES, cuts, read_records, received
-from lily.pipeline.judge import judge
+from lily.pipeline.judge import judge, judge_lineage
 from lily.pipeline.latency import measured
 from lily.pipeline.session import worker_niceness
 from lily.pipeline.stores import with_store
 from lily.store.postgres.hot import Applied, HotStore
 
 if TYPE_CHECKING:
+    from lily.model.edges import ClaimsEvent, EdgeEvent
     from lily.model.events import AssetEvent
 
-REPORT = "partition int, events long, merged long, changed long, refused long, latency array<long>, seconds double"
+TOPICS = (topics.ASSETS, topics.LINEAGE_INTAKE)
+REPORT = (
+    "partition int, events long, merged long, changed long, refused long, kept long, latency array<long>, "
+    "seconds double"
+)
 _REPORT_ARROW = pa.schema(
     [
         ("partition", pa.int32()),
@@ -38,6 +43,7 @@ _REPORT_ARROW = pa.schema(
         ("merged", pa.int64()),
         ("changed", pa.int64()),
         ("refused", pa.int64()),
+        ("kept", pa.int64()),
         ("latency", pa.list_(pa.int64())),
         ("seconds", pa.float64()),
     ]
@@ -72,13 +78,13 @@ def start(
     return (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
-        .option("subscribe", topics.ASSETS)
+        .option("subscribe", ",".join(TOPICS))
         .option("startingOffsets", starting_offsets)
         .option("maxOffsetsPerTrigger", batch_events)
         .option("failOnDataLoss", "true")
         .option("kafka.fetch.max.wait.ms", "50")
         .load()
-        .select("partition", "offset", "timestamp", "key", "value")
+        .select("topic", "partition", "offset", "timestamp", "key", "value")
         .writeStream.queryName("hot")
         .option("checkpointLocation", checkpoint)
         .trigger(processingTime=f"{trigger_ms} milliseconds")
@@ -96,20 +102,23 @@ def apply_partition(
         applied = with_store(database_url, partial(_apply, records, skew))
         now = time.time()
         ages = [now - micros / 1_000_000 for batch in cut for micros in received(batch)]
-        told = [records[0].partition, len(records), applied.merged, applied.changed, applied.refused, *measured(ages)]
+        counts = (applied.merged, applied.changed, applied.refused, applied.kept)
+        told = [records[0].partition, len(records), *counts, *measured(ages)]
         columns = [pa.array([value], field.type) for value, field in zip(told, _REPORT_ARROW, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_ARROW)
 
 
 def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
-    events: list[tuple[Record, AssetEvent]] = []
+    events: list[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]] = []
     refusals: list[Refusal] = []
     next_offsets: dict[int, int] = {}
+    topic = records[0].topic  # a task has one partition of one topic
+    judge_by_topic = judge_lineage if topic == topics.LINEAGE_INTAKE else judge
     for record in records:
         next_offsets[record.partition] = max(record.offset + 1, next_offsets.get(record.partition, 0))
-        verdict = judge(record, store.knows_tenant, skew)
+        verdict = judge_by_topic(record, store.knows_tenant, skew)
         if isinstance(verdict, Refusal):
             refusals.append(verdict)
         elif verdict is not None:
             events.append((record, verdict))
-    return store.apply(records[0].topic, next_offsets, events, refusals)
+    return store.apply(topic, next_offsets, events, refusals)

@@ -57,6 +57,8 @@ class HotQuery:
     def _count(self, reports: list[Row], seconds: float) -> None:
         self._seen += sum(report["events"] for report in reports)
         self._metrics.count(reports, seconds)
+        if kept := sum(report["kept"] for report in reports):
+            _log.warning("edges kept that a run dropped, because a protective tag passes them", edges=kept)
 
     def _warm(self, query: StreamingQuery) -> None:
         """Sends pings through everything until the path is fast, so that the first real event is."""
@@ -73,15 +75,15 @@ def starting_offsets(settings: Settings) -> str:
     """Where the catalogue stands, for each partition there is; the beginning for one that was never applied."""
     store, log = HotStore(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
     try:
-        applied = {(topics.ASSETS, at): offset for at, offset in store.positions(topics.ASSETS).items()}
-        return Positions(log.starts([topics.ASSETS], applied)).as_json()
+        applied = {(topic, at): offset for topic in hot.TOPICS for at, offset in store.positions(topic).items()}
+        return Positions(log.starts(hot.TOPICS, applied)).as_json()
     finally:
         log.close()
         store.close()
 
 
 def ping(settings: Settings) -> int:
-    """One ping into each partition; answers how many."""
+    """One ping into each partition of the assets' topic; answers how many. Edges take the same path."""
     producer = Producer({"bootstrap.servers": settings.kafka_bootstrap, "acks": "all", "log_level": 2})
     partitions = producer.list_topics(topics.ASSETS, timeout=15).topics[topics.ASSETS].partitions
     for partition in partitions:

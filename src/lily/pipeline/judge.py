@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
+from lily.model.edges import EDGES_CLAIMED, ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent, read_event
@@ -13,20 +14,38 @@ from lily.model.records import Record, Refusal
 
 PING = "lily.ping"  # travels through everything and changes nothing: how the pipeline proves that it is ready
 
+Event = TypeVar("Event", AssetEvent, EdgeEvent | ClaimsEvent)
+KnowsTenant = Callable[[str], bool]
 
-def judge(
-    record: Record, knows_tenant: Callable[[str], bool], skew: timedelta = FUTURE_SKEW
-) -> AssetEvent | Refusal | None:
+
+def judge(record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW) -> AssetEvent | Refusal | None:
     """An event to apply, a refusal with its cause, or None for a ping. No record can make it raise; only
     `knows_tenant` may, when the store is away, and then the batch is repeated."""
+    return _judged(record, knows_tenant, lambda event: read_event(event, received=record.received, skew=skew))
+
+
+def judge_lineage(
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+) -> EdgeEvent | ClaimsEvent | Refusal | None:
+    """The same for a record of the topic that speaks about edges."""
+
+    def read(event: Any) -> EdgeEvent | ClaimsEvent:
+        if isinstance(event, dict) and event.get("type") == EDGES_CLAIMED:
+            return read_claims_event(event, received=record.received, skew=skew)
+        return read_edge_event(event, received=record.received, skew=skew)
+
+    return _judged(record, knows_tenant, read)
+
+
+def _judged(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Event]) -> Event | Refusal | None:
     tenant = _tenant_of_key(record.key)
     try:
         decoded = orjson.loads(record.value or b"")
         if isinstance(decoded, dict) and decoded.get("type") == PING:
             return None
         tenant = tenant or _tenant_of_event(decoded)
-        event = read_event(decoded, received=record.received, skew=skew)
-        _check_key(record, event)
+        event = read(decoded)
+        _check_key(record, event.key)
     except orjson.JSONDecodeError as error:
         problems: tuple[Problem, ...] = (Problem("MALFORMED_JSON", f"the event is not JSON: {error}", ""),)
     except Refused as refused:
@@ -41,10 +60,11 @@ def judge(
     return Refusal(record, tenant if tenant and knows_tenant(tenant) else "", problems)
 
 
-def _check_key(record: Record, event: AssetEvent) -> None:
-    """One asset's events stay in one partition only if their key says so; a key cannot borrow another tenant's name."""
-    if record.key != f"{event.tenant}/{event.asset_id}".encode():
-        raise Refused(Problem("KEY_MISMATCH", "the record's key must be tenant/asset of the event", "key"))
+def _check_key(record: Record, expected: bytes) -> None:
+    """What belongs together stays in one partition only if its key says so; a key cannot borrow another tenant's
+    name."""
+    if record.key != expected:
+        raise Refused(Problem("KEY_MISMATCH", "the record's key must be that of the event: tenant/asset", "key"))
 
 
 def _tenant_of_key(key: bytes | None) -> str:

@@ -15,6 +15,9 @@ class PipelineMetrics:
         self.merged = Counter("lily_pipeline_merged", "Layers merged into the catalogue", registry=self.registry)
         self.changed = Counter("lily_pipeline_changed", "Changes that were really one", registry=self.registry)
         self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
+        self.kept = Counter(
+            "lily_pipeline_edges_kept", "Edges that a run dropped and that protect", registry=self.registry
+        )
         self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
         self.restarts = Counter(
             "lily_pipeline_query_restarts", "Starts of a query after a failure", ["query"], registry=self.registry
@@ -33,6 +36,18 @@ class PipelineMetrics:
         self.lake_yields = Counter(
             "lily_lake_yields", "Half seconds that the lake left to the hot lane", registry=self.registry
         )
+        self.propagation_marks = Counter(
+            "lily_propagation_marks", "Changes that propagation looked at", registry=self.registry
+        )
+        self.propagation_reached = Counter(
+            "lily_propagation_reached", "Assets that gained or lost a derived tag", registry=self.registry
+        )
+        self.propagation_seconds = Histogram(
+            "lily_propagation_seconds",
+            "Time a run of propagation took for one tenant",
+            registry=self.registry,
+            buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
+        )
         self.lake_seconds = Histogram(
             "lily_lake_batch_seconds",
             "Time a batch of the lake took",
@@ -49,10 +64,16 @@ class PipelineMetrics:
             self.merged.inc(report["merged"])
             self.changed.inc(report["changed"])
             self.refused.inc(report["refused"])
+            self.kept.inc(report["kept"])
             self.latency.add(report["latency"], report["seconds"])
         self.batches.inc()
         self.batch_seconds.observe(seconds)
         self.last_batch.set_to_current_time()
+
+    def count_propagation(self, marks: int, reached: int, seconds: float) -> None:
+        self.propagation_marks.inc(marks)
+        self.propagation_reached.inc(reached)
+        self.propagation_seconds.observe(seconds)
 
     def count_lake(self, events: int, refused: int, promoted: int, seconds: float) -> None:
         self.lake_events.inc(events)

@@ -3,7 +3,7 @@
 import shutil
 import threading
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -13,6 +13,7 @@ from lily.pipeline.hot_query import HotQuery
 from lily.pipeline.keeper import keep_beside, keep_running
 from lily.pipeline.lake_query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
+from lily.pipeline.propagation_query import PropagationQuery
 from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
 
@@ -25,6 +26,7 @@ class Runner:
         self._metrics = PipelineMetrics()
         self._hot = HotQuery(settings, stop, self._metrics)
         self._lake = LakeQuery(settings, stop, self._metrics)
+        self._propagation = PropagationQuery(settings, stop, self._metrics)
         self._started = threading.Event()
 
     def run(self) -> None:
@@ -33,27 +35,39 @@ class Runner:
         spark = open_session(self._settings)
         checkpoints = self._fresh_checkpoints()
         self._started.set()
-        if "hot" not in self._queries:
-            keep_running("lake", lambda: self._run_lake(spark, checkpoints), self._stop, self._metrics)
-        else:
-            beside = threading.Thread(target=self._lake_when_ready, args=(spark, checkpoints), daemon=True)
-            beside.start()
-            use_pool(spark, "hot")
-            keep_running("hot", lambda: self._run_hot(spark, checkpoints), self._stop, self._metrics)
-            beside.join(timeout=15)
+        runs = {"hot": self._run_hot, "propagation": self._run_propagation, "lake": self._run_lake}
+        first, *others = (name for name in runs if name in self._queries)
+        beside = [
+            threading.Thread(target=self._when_hot_is_ready, args=(name, runs[name], spark, checkpoints), daemon=True)
+            for name in others
+        ]
+        for thread in beside:
+            thread.start()
+        # In this thread: the loss of the JVM ends the process.
+        keep_running(first, lambda: runs[first](spark, checkpoints), self._stop, self._metrics)
+        for thread in beside:
+            thread.join(timeout=15)
         spark.stop()
 
     def _is_ready(self) -> bool:
         return self._started.is_set() and ("hot" not in self._queries or self._hot.ready.is_set())
 
-    def _lake_when_ready(self, spark: SparkSession, checkpoints: Path) -> None:
-        """The lake can wait: whoever has just typed `lily up` cannot."""
-        while "lake" in self._queries and not self._stop.is_set():
-            if self._hot.ready.wait(1):
-                keep_beside("lake", lambda: self._run_lake(spark, checkpoints), self._stop, self._metrics).join()
+    def _when_hot_is_ready(
+        self, name: str, run: Callable[[SparkSession, Path], None], spark: SparkSession, checkpoints: Path
+    ) -> None:
+        """The others can wait: whoever has just typed `lily up` cannot."""
+        while not self._stop.is_set():
+            if "hot" not in self._queries or self._hot.ready.wait(1):
+                keep_beside(name, lambda: run(spark, checkpoints), self._stop, self._metrics).join()
+
+    def _run_propagation(self, spark: SparkSession, checkpoints: Path) -> None:
+        require_alive(spark)
+        use_pool(spark, "propagation")
+        self._propagation.run(spark, checkpoints / uuid.uuid4().hex)
 
     def _run_hot(self, spark: SparkSession, checkpoints: Path) -> None:
         require_alive(spark)
+        use_pool(spark, "hot")
         self._hot.run(spark, checkpoints / uuid.uuid4().hex)
 
     def _run_lake(self, spark: SparkSession, checkpoints: Path) -> None:

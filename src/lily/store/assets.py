@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 
+from lily.lineage.rules import LEGAL_RULES, Rules
 from lily.model import clock
-from lily.model.assets import LayerName, asset_view
+from lily.model.assets import NOTHING, PARENT_ID, LayerName, Reached, asset_view, fold_tag, reached_here, shown_value
 from lily.model.layers import Layer
 from lily.model.states import AssetState
 
@@ -26,7 +27,10 @@ class StoredAsset:
         updated_at: str,
         awaits_lake: bool = False,  # noqa: FBT001
         fresh_as_of: str | None = None,
+        rules: Rules = LEGAL_RULES,
+        reached: Reached | None = None,
     ) -> None:
+        """`reached` is None until somebody has asked what reached it from elsewhere."""
         self.tenant = tenant
         self.id = asset_id
         self.qualified_name = qualified_name
@@ -36,6 +40,8 @@ class StoredAsset:
         self._created_at = created_at  # in fixed width, as everywhere
         self._updated_at = updated_at
         self._fresh_as_of = fresh_as_of
+        self._rules = rules
+        self._reached = reached
 
     @classmethod
     def of_lake(cls, state: AssetState, fresh_as_of: str | None) -> "StoredAsset":
@@ -63,6 +69,46 @@ class StoredAsset:
             whole.join(state)
         return StoredAsset.of_state(whole, fresh_as_of, self._version)
 
+    def under(self, rules: Rules, reached: Reached | None = None) -> "StoredAsset":
+        """Where its tenant's rules hold, with what reached it from elsewhere where that is known."""
+        return StoredAsset(
+            self.tenant,
+            self.id,
+            self.qualified_name,
+            self.layers,
+            self._version,
+            self._created_at,
+            self._updated_at,
+            self.awaits_lake,
+            self._fresh_as_of,
+            rules,
+            reached,
+        )
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is known what reached it from elsewhere."""
+        return self._reached is not None
+
+    @property
+    def rules(self) -> Rules:
+        return self._rules
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the parent that is shown."""
+        return shown_value(self.layers, PARENT_ID)
+
+    @property
+    def effective(self) -> set[str]:
+        """The tags that decisions use, folded."""
+        return {fold_tag(tag) for tag in self.view["tags"]["effective"]}
+
+    @property
+    def reached(self) -> Reached:
+        """What it derives: what reached it, without what it states itself."""
+        return reached_here(self.layers, self._reached or NOTHING)
+
     @property
     def state(self) -> AssetState:
         """A copy, to be joined with others."""
@@ -82,6 +128,8 @@ class StoredAsset:
             created_at=self._created_at,
             updated_at=self._updated_at,
             fresh_as_of=self._fresh_as_of or (clock.time_of(source.at) if source else self._updated_at),
+            reached=self._reached or NOTHING,
+            protective=self._rules.protective,
         )
 
     @cached_property

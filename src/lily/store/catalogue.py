@@ -27,7 +27,7 @@ class Catalogue:
     async def completed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
         """Assets that were read from PostgreSQL, with what the lake still has of them."""
         whole = await self._completed(tenant, [asset.id for asset in assets], {asset.id: asset for asset in assets})
-        return [whole[asset.id] for asset in assets]
+        return await self._placed(tenant, [whole[asset.id] for asset in assets])
 
     async def _completed(self, tenant: str, ids: Iterable[str], held: dict[str, StoredAsset]) -> dict[str, StoredAsset]:
         lacking = [asset_id for asset_id in ids if asset_id not in held or held[asset_id].awaits_lake]
@@ -37,4 +37,11 @@ class Catalogue:
         for asset_id, state in (await self._lake.states(tenant, lacking)).items():
             known = held.get(asset_id)
             held[asset_id] = known.joined_with(state) if known else StoredAsset.of_lake(state, fresh_as_of)
-        return held
+        found = await self._placed(tenant, [held[asset_id] for asset_id in lacking if asset_id in held])
+        return held | {asset.id: asset for asset in found}
+
+    async def _placed(self, tenant: str, assets: list[StoredAsset]) -> list[StoredAsset]:
+        """What came from the lake does not bring along what reached it from elsewhere: PostgreSQL knows."""
+        lacking = [asset for asset in assets if not asset.is_placed]
+        placed = {asset.id: asset for asset in await self._reader.placed(tenant, lacking)} if lacking else {}
+        return [placed.get(asset.id, asset) for asset in assets]

@@ -2,6 +2,7 @@
 
 The children of one parent are few, so both stores' are put in one order. Any other list tells PostgreSQL's assets in
 the order asked for, and then those that only the lake has in the order of their ids: nothing sorts a billion columns.
+Of those that only the lake has, a list of a tag tells the ones that the tag reached along edges.
 """
 
 import time
@@ -16,7 +17,7 @@ from lily.store.catalogue import Catalogue
 from lily.store.lake.reader import LakeReader
 from lily.store.lake.wanted import Wanted
 from lily.store.postgres.reader import AssetReader
-from lily.store.postgres.search import Listing, Sort, search
+from lily.store.postgres.search import Listing, Page, Sort, derived_in_lake, search
 from lily.store.postgres.sessions import Database
 
 # Where a list goes on: after the key and the id of an item, or, one text only, from an id on in the lake.
@@ -45,16 +46,35 @@ class Lister:
     async def page(self, tenant: str, listing: Listing, start: str | None, parent_name: str | None) -> Items:
         """`start` is where the list goes on in the lake; the parent's name, where it is known, saves a look-up."""
         wanted = _wanted(listing)
-        if wanted is not None and wanted.parent is not None:
+        if wanted is not None and wanted.parent is not None and "tag" not in listing.filters:
             return await self._with_children(tenant, listing, wanted, parent_name)
         if start is not None and wanted is not None:
-            return await self._from_lake(tenant, listing, wanted, start, listing.limit)
-        page = await search(self._database, tenant, listing)
+            return await self._rest(tenant, listing, wanted, start, listing.limit)
+        page = await self._search(tenant, listing)
         assets = await self._catalogue.completed(tenant, page.assets)
         if page.last is not None or wanted is None:
             return Items(assets, page.last)
-        rest = await self._from_lake(tenant, listing, wanted, "", listing.limit - len(assets))
+        rest = await self._rest(tenant, listing, wanted, "", listing.limit - len(assets))
         return Items(assets + rest.assets, rest.next)
+
+    async def _search(self, tenant: str, listing: Listing) -> Page:
+        return await search(self._database, tenant, listing, await self._reader.rules(tenant))
+
+    async def _rest(self, tenant: str, listing: Listing, wanted: Wanted, start: str, limit: int) -> Items:
+        """What only the lake has."""
+        look = self._derived if "tag" in listing.filters else self._from_lake
+        found = await look(tenant, listing, wanted, start, limit)
+        return Items(await self._catalogue.completed(tenant, found.assets), found.next)
+
+    async def _derived(self, tenant: str, listing: Listing, wanted: Wanted, start: str, limit: int) -> Items:
+        """Only where the tag arrived along edges: who inherits one is not listed by it."""
+        tag = listing.filters["tag"]
+        ids = await derived_in_lake(self._database, tenant, tag, start=start, limit=limit + 1)
+        fresh_as_of = await self._lake.fresh_as_of() if ids else None
+        states = await self._lake.states(tenant, ids[:limit]) if ids else {}
+        assets = [StoredAsset.of_lake(states[asset_id], fresh_as_of) for asset_id in ids[:limit] if asset_id in states]
+        more = (ids[limit - 1] if limit else start,) if len(ids) > limit else None
+        return Items([asset for asset in assets if _is_listed(asset, wanted, listing)], more)
 
     async def _from_lake(self, tenant: str, listing: Listing, wanted: Wanted, start: str, limit: int) -> Items:
         assets: list[StoredAsset] = []
@@ -75,7 +95,7 @@ class Lister:
         return Items(assets, None if at is None else (at,))
 
     async def _with_children(self, tenant: str, listing: Listing, wanted: Wanted, parent_name: str | None) -> Items:
-        page = await search(self._database, tenant, listing)
+        page = await self._search(tenant, listing)
         children = {asset.id: asset for asset in await self._children(tenant, listing, wanted, parent_name)}
         beyond = [asset for asset in children.values() if listing.after is None or _is_beyond(asset, listing)]
         candidates = [asset for asset in page.assets if asset.id not in children] + beyond
@@ -107,9 +127,7 @@ class Lister:
 
 
 def _wanted(listing: Listing) -> Wanted | None:
-    """What to look for in the lake; None where nothing there can be meant: an asset with a tag is never there alone."""
-    if "tag" in listing.filters:
-        return None
+    """What to look for in the lake; None where nothing there can be meant."""
     q = listing.filters.get("q")
     wanted = Wanted(
         words=None if q is None else tuple(words(q)),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.store.postgres.hot import Applied, HotStore
@@ -23,7 +24,7 @@ def apply_at_most_once(
     self: HotStore,
     topic: str,
     next_offsets: dict[int, int],
-    events: Sequence[tuple[Record, AssetEvent]],
+    events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
     refusals: Sequence[Refusal],
 ) -> Applied:
     positions = [(topic, partition, offset) for partition, offset in next_offsets.items()]

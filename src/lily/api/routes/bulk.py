@@ -13,7 +13,7 @@ from lily.api.calls import Call, Writes
 from lily.api.documents import bulk_schema
 from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt
-from lily.api.writes import receipt_headers
+from lily.api.writes import receipt_headers, settled
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
 
@@ -65,7 +65,7 @@ def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:
 
 
 async def _answer(call: Call, intake: BulkIntake, wait: int | None) -> Json:
-    receipt = Receipt(tuple(intake.newest.values()))
-    applied = wait is not None and await call.parts.waiter.reached(receipt.positions, wait)
+    receipt = Receipt(tuple(intake.newest.values()), travels=True)
+    applied = await settled(call, receipt, wait)
     tally = {"accepted": intake.accepted, "rejected": intake.rejected, "errors": intake.errors}
     return Json(tally, 200 if applied else 202, receipt_headers(call, receipt, wait, applied=applied))

@@ -7,6 +7,7 @@ from lily.api.bodies import read_json
 from lily.api.calls import Writes
 from lily.api.documents import body_schema
 from lily.api.intake import source_event
+from lily.api.protection import guard_source
 from lily.api.writes import write
 from lily.model.errors import Refused
 from lily.model.schemas import INGEST_BODY
@@ -27,4 +28,5 @@ async def ingest(call: Writes) -> Json:
     except Refused:
         call.parts.watch.refused.inc()
         raise
+    await guard_source(call, event)
     return await write(call, event)

@@ -10,12 +10,11 @@ from lily.api.calls import Call, Reads, Writes
 from lily.api.documents import body_model, body_schema
 from lily.api.intake import person_event
 from lily.api.past import find_past
-from lily.api.protection import dropped, guard_removal
+from lily.api.protection import guard
 from lily.api.references import find, find_by_name, id_of_name, normal, resolve
 from lily.api.requests import BatchGetBody, UpdateBody
 from lily.api.writes import write
 from lily.model.errors import Problem, Refused
-from lily.model.layers import TAGS
 from lily.model.schemas import UPDATE_BODY
 from lily.store.assets import StoredAsset
 
@@ -43,7 +42,7 @@ async def update_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
 @router.delete("/metadata/by-name", status_code=202, responses=WRITTEN)
 async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     """A person's deletion; it outlives refreshes of the source until it is restored."""
-    return await write(call, person_event(call, await find_by_name(call, qualified_name), "delete"))
+    return await _delete(call, await find_by_name(call, qualified_name))
 
 
 @router.post("/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody))
@@ -81,7 +80,7 @@ async def update(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's 
 @router.delete("/metadata/{id:path}", status_code=202, responses=WRITTEN)
 async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A person's deletion; it outlives refreshes of the source until it is restored."""
-    return await write(call, person_event(call, await find(call, id), "delete"))
+    return await _delete(call, await find(call, id))
 
 
 async def _update(call: Call, asset: StoredAsset) -> Json:
@@ -90,8 +89,15 @@ async def _update(call: Call, asset: StoredAsset) -> Json:
     if not body.attributes:
         raise Refused(Problem("MISSING_FIELD", "state at least one attribute", "attributes"))
     event = person_event(call, asset, "upsert", attributes=body.attributes)
-    if TAGS in event.statement.attributes:
-        await guard_removal(call, asset, dropped(asset, event.statement.attributes[TAGS] or ()))
+    await guard(call, asset, event)
+    return await write(call, event)
+
+
+async def _delete(call: Call, asset: StoredAsset) -> Json:
+    """Where the tenant's deletions cut, others may have protective tags through this asset: then it needs
+    `policy:write`."""
+    event = person_event(call, asset, "delete")
+    await guard(call, asset, event)
     return await write(call, event)
 
 

@@ -8,13 +8,17 @@ from lily.api.calls import Anyone, Call
 from lily.api.errors import not_found
 from lily.api.receipts import Receipt, unseal
 from lily.api.writes import finished, is_superseded, outcome_for
+from lily.bus.producer import Position
+from lily.model import clock
+from lily.store.postgres.travels import to_follow, travel_of
 
 router = APIRouter(tags=["metadata"])
 
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
 async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contract's name
-    """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline."""
+    """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline; and how many
+    assets gained or lost a tag by it. It is pending until propagation has caught up with it."""
     if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it
         call.require("metadata:read", "this call", "/propagations")
     try:
@@ -31,9 +35,14 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
         "finished": None,
         "errors": [],
     }
-    if await call.parts.waiter.is_applied(receipt.positions):
+    if await call.parts.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
         answer |= await _settled(call, receipt)
     return Json(answer)
+
+
+async def _has_travelled(call: Call, receipt: Receipt) -> bool:
+    places = await to_follow(call.parts.database, receipt.positions)
+    return places is not None and await call.parts.waiter.is_applied([Position(*place) for place in places])
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
@@ -43,4 +52,7 @@ async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if outcome.errors is not None:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}
     state = "superseded" if is_superseded(receipt, outcome) else "applied"
-    return {"state": state, "finished": finished(outcome)}
+    stated = receipt.stated
+    travel = await travel_of(call.parts.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
+    ended = clock.stamp(travel.at) if travel.at else finished(outcome)
+    return {"state": state, "reached": travel.reached, "depth": travel.depth, "finished": ended}

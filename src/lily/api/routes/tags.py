@@ -1,31 +1,48 @@
-"""The tags of one asset, and single-tag edits of the person's layer."""
+"""The tags of one asset: where each comes from, single edits of the person's layer, suppression of derived ones."""
 
-from fastapi import APIRouter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
 
 from lily.api.answers import Json, TagItems
 from lily.api.bodies import read_body
 from lily.api.calls import Reads, Writes
 from lily.api.documents import body_model
+from lily.api.errors import not_found
 from lily.api.intake import person_event
-from lily.api.protection import guard_removal
-from lily.api.references import find
-from lily.api.requests import TagBody
+from lily.api.protection import guard
+from lily.api.references import find, normal
+from lily.api.requests import SuppressBody, TagBody
 from lily.api.routes.metadata import WRITTEN
 from lily.api.writes import write
-from lily.model.assets import LAYERS
+from lily.model import clock
+from lily.model.assets import LAYERS, SUPPRESSED, fold_tag, suppressions
+from lily.store.assets import StoredAsset
+from lily.store.postgres.derivations import Derivation, derivations, new_origins
+from lily.store.postgres.origins import origins_of
 
 router = APIRouter(tags=["tags"])
 
+WithOrigins = Annotated[bool, Query(description="name every origin of each derived tag, not only that of its path")]
+
 
 @router.get("/metadata/{id:path}/tags", responses={200: {"model": TagItems}})
-async def tags_of(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
-    """Every tag with the layer it stands in and where it comes from."""
+async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
+    """Every tag with the layer it stands in and where it comes from; a derived one with the path that it took."""
     asset = await find(call, id)
-    items = [
+    items: list[dict[str, Any]] = [
         {"tag": tag, "layer": layer, "origin": asset.id, "path": [asset.id], "suppressed": False}
         for layer in LAYERS
         for tag in asset.view["tags"][layer]
     ]
+    found = await derivations(call.parts.database, asset)
+    hidden = suppressions(asset.layers)
+    news = await new_origins(call.parts.database, asset) if hidden else {}
+    for derivation in sorted(found, key=lambda one: (one.kind != "propagated", one.tag)):
+        items.append(_derived(asset, derivation) | _suppression(asset, derivation.tag, news))
+        if origins:
+            all_of_them = await origins_of(call.parts.database, asset, derivation.tag)
+            items[-1] |= {"origins": all_of_them.ids, "more": all_of_them.more}
     return Json({"items": items, "next_cursor": None})
 
 
@@ -37,10 +54,63 @@ async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's nam
     return await write(call, person_event(call, asset, "tag", tag=body.tag))
 
 
+@router.post(
+    "/metadata/{id:path}/tags/{tag:path}/suppress",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_model(SuppressBody),
+)
+async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """A derived tag is not effective here any more, and does not travel on from here. A protective one needs
+    `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
+    asset = await find(call, id)
+    body = await read_body(call.request, SuppressBody, call.parts.settings.limits.body_bytes)
+    key = fold_tag(normal(tag))
+    name = {**asset.reached.inherited, **asset.reached.propagated}.get(key)
+    if name is None:
+        raise not_found(tag, "derived tag on this asset")
+    if key in asset.rules.protective:
+        call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
+    known = await origins_of(call.parts.database, asset, key)
+    return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
+
+
+@router.delete("/metadata/{id:path}/tags/{tag:path}/suppress", status_code=202, responses=WRITTEN)
+async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Undoes a suppression."""
+    asset = await find(call, id)
+    known = suppressions(asset.layers).get(fold_tag(normal(tag)))
+    if known is None:
+        raise not_found(tag, "suppressed tag on this asset")
+    return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
+
+
 @router.delete("/metadata/{id:path}/tags/{tag:path}", status_code=202, responses=WRITTEN)
 async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Takes one tag of the person's layer away. A protective one needs `policy:write`."""
     asset = await find(call, id)
     event = person_event(call, asset, "untag", tag=tag)
-    await guard_removal(call, asset, [event.statement.tag or ""])
+    await guard(call, asset, event)
     return await write(call, event)
+
+
+def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
+    names = {**asset.reached.inherited, **asset.reached.propagated}
+    return {
+        "tag": names[derivation.tag],
+        "layer": derivation.kind,
+        "origin": derivation.path[0],
+        "path": list(derivation.path),
+        "suppressed": derivation.tag in suppressions(asset.layers),
+        "depth": derivation.depth,
+    }
+
+
+def _suppression(asset: StoredAsset, tag: str, news: dict[str, list[str]]) -> dict[str, Any]:
+    """Who suppressed it, why and when, and the origins that came since."""
+    known = suppressions(asset.layers).get(tag)
+    if known is None:
+        return {}
+    at = asset.layers["user"].clock_of(SUPPRESSED + tag) or ""
+    about = {"by": known["by"], "reason": known["reason"], "at": clock.time_of(at)}
+    return {"suppression": {**about, "new_origins": news.get(tag, [])}}

@@ -1,22 +1,31 @@
 """Applies a batch of the log to the catalogue: merge, change log, dead letters and position in one transaction."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from lily.model.assets import LayerName
+from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.records import Record, Refusal
 from lily.model.states import AssetState
+from lily.store.postgres.claims import ClaimKeeper
 from lily.store.postgres.connection import connect
+from lily.store.postgres.edge_guard import EdgeGuard
+from lily.store.postgres.edges import EdgeMerger
 from lily.store.postgres.fold import Folded, carried, fold
+from lily.store.postgres.guard import Guard
+from lily.store.postgres.protected_edges import named
 from lily.store.postgres.queries import layer_query, query
+
+Extent = tuple[str, int, int, int]  # topic, partition, first offset, next offset
+Event = TypeVar("Event", AssetEvent, EdgeEvent, ClaimsEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +33,7 @@ class Applied:
     merged: int
     changed: int
     refused: int
+    kept: int = 0  # edges that a job's run dropped and that protect: see lily.store.postgres.claims
 
 
 class HotStore:
@@ -40,6 +50,8 @@ class HotStore:
         # A batch of the default size is staged and sorted in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("stage"))
+        self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
+        self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
         self._tenants: set[str] = set()
 
     def close(self) -> None:
@@ -59,18 +71,18 @@ class HotStore:
         self,
         topic: str,
         next_offsets: dict[int, int],
-        events: Sequence[tuple[Record, AssetEvent]],
+        events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
         refusals: Sequence[Refusal],
     ) -> Applied:
         with self._connection.transaction():
-            batch = self._open_batch() if events or refusals else 0
-            counts, refused_late = self._merge_or_refuse(batch, events)
+            batch = self._open_batch(_extent(events, refusals)) if events or refusals else 0
+            counts, refused_late = self._merge_all(batch, events)
             self._bury(batch, [*refusals, *refused_late])
             self._connection.cursor().executemany(
                 query("advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
             )
             self._connection.execute("select pg_notify('lily_applied', '')")
-        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
+        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late), counts["kept"])
 
     def refresh(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> Applied:
         """Merges those events whose asset is here; the others live in the lake alone. Bears being repeated."""
@@ -78,7 +90,7 @@ class HotStore:
             here = self._present({(event.tenant, event.asset_id) for _, event in events})
             concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
             batch = self._open_batch() if concerned or refusals else 0
-            counts, refused_late = self._merge_or_refuse(batch, concerned)
+            counts, refused_late = self._merge_lawful(batch, concerned)
             self._bury(batch, [*refusals, *refused_late])
         return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
 
@@ -110,28 +122,59 @@ class HotStore:
     def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
         return set(self._connection.execute(query("present"), _columns(list(assets))).fetchall()) if assets else set()
 
-    def _open_batch(self) -> int:
-        row = self._connection.execute("insert into batches default values returning id").fetchone()
+    def _open_batch(self, extent: "Extent | None" = None) -> int:
+        row = self._connection.execute(query("open_batch"), extent or (None, None, None, None)).fetchone()
         assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
         return int(row[0])
 
+    def _merge_all(
+        self, batch: int, events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]]
+    ) -> tuple[Counter[str], list[Refusal]]:
+        assets = [(record, event) for record, event in events if isinstance(event, AssetEvent)]
+        counts, refused = self._merge_lawful(batch, assets)
+        if len(assets) < len(events):
+            edges = [(record, event) for record, event in events if isinstance(event, EdgeEvent)]
+            allowed, forbidden = self._edge_guard.allowed(edges)
+            claims = [(record, event) for record, event in events if isinstance(event, ClaimsEvent)]
+            merged, poison = self._halved(allowed, lambda found: self._edges.merge(batch, found), _edge_named)
+            claimed, more = self._halved(claims, lambda found: self._claims.apply(batch, found), _job_named)
+            counts, refused = counts + merged + claimed, [*refused, *forbidden, *poison, *more]
+        return counts, refused
+
+    def _merge_lawful(
+        self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
+    ) -> tuple[Counter[str], list[Refusal]]:
+        """Merges what takes no protective tag away, or may; what may not is refused."""
+        judgement = self._guard.judge(self._connection, events)
+        self._guard.record(self._connection, judgement.traces)
+        counts, refused = self._merge_or_refuse(batch, judgement.allowed)
+        return counts, [*judgement.refused, *refused]
+
     def _merge_or_refuse(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
+    ) -> tuple[Counter[str], list[Refusal]]:
+        return self._halved(events, lambda found: self._merge(batch, fold(found)), _asset_named)
+
+    def _halved(
+        self,
+        events: Sequence[tuple[Record, Event]],
+        work: Callable[[Sequence[Event]], Counter[str]],
+        name: Callable[[Event], str],
     ) -> tuple[Counter[str], list[Refusal]]:
         """Halves a batch that PostgreSQL refuses until the one poisonous event is found; the others are applied."""
         if not events:
             return Counter(), []
         try:
             with self._connection.transaction():
-                return self._merge(batch, fold(event for _, event in events)), []
+                return work([event for _, event in events]), []
         except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded) as error:
             if len(events) == 1:
                 record, event = events[0]
-                problem = Problem("NOT_STORABLE", str(error).splitlines()[0], event.statement.qualified_name)
+                problem = Problem("NOT_STORABLE", str(error).splitlines()[0], name(event))
                 return Counter(), [Refusal(record, event.tenant, (problem,))]
         middle = len(events) // 2
-        first, first_refused = self._merge_or_refuse(batch, events[:middle])
-        second, second_refused = self._merge_or_refuse(batch, events[middle:])
+        first, first_refused = self._halved(events[:middle], work, name)
+        second, second_refused = self._halved(events[middle:], work, name)
         return first + second, first_refused + second_refused
 
     def _merge(self, batch: int, rows: list[Folded]) -> Counter[str]:
@@ -193,6 +236,25 @@ class HotStore:
         ]
         if rows:
             self._connection.cursor().executemany(query("bury"), rows)
+
+
+def _extent(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> Extent:
+    """What of the log a batch applies; it is of one partition."""
+    records = [record for record, _ in events] + [refusal.record for refusal in refusals]
+    offsets = [record.offset for record in records]
+    return records[0].topic, records[0].partition, min(offsets), max(offsets) + 1
+
+
+def _asset_named(event: AssetEvent) -> str:
+    return event.statement.qualified_name
+
+
+def _edge_named(event: EdgeEvent) -> str:
+    return named(event.statement.key)
+
+
+def _job_named(event: ClaimsEvent) -> str:
+    return event.job_id
 
 
 def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Hears what PostgreSQL announces: progress of the pipeline, and changes of access."""
+"""Hears what PostgreSQL announces: progress of the pipeline, changes of access, and of what tags mean."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,13 +9,15 @@ import structlog
 
 APPLIED = "lily_applied"
 ACCESS = "lily_access"
+TAGS = "lily_tags"  # the payload names the tenant
+CHANNELS = (APPLIED, ACCESS, TAGS)
 RECONNECT_SECONDS = 1.0
 
 log = structlog.get_logger()
 
 
-async def listen(url: str, heard: Callable[[str], None]) -> NoReturn:
-    """Calls `heard` with the channel of each notification, for ever; reconnects by itself.
+async def listen(url: str, heard: Callable[[str, str], None]) -> NoReturn:
+    """Calls `heard` with the channel and the payload of each notification, for ever; reconnects by itself.
 
     What was said while the connection was down is lost, so after each connect every channel counts as heard once.
     """
@@ -40,10 +42,10 @@ async def _connected(url: str) -> psycopg.AsyncConnection:
     )
 
 
-async def _hear_out(connection: psycopg.AsyncConnection, heard: Callable[[str], None]) -> None:
-    await connection.execute(f"listen {APPLIED}")
-    await connection.execute(f"listen {ACCESS}")
-    heard(APPLIED)
-    heard(ACCESS)
+async def _hear_out(connection: psycopg.AsyncConnection, heard: Callable[[str, str], None]) -> None:
+    for channel in CHANNELS:
+        await connection.execute(f"listen {channel}".encode())
+    for channel in CHANNELS:
+        heard(channel, "")
     async for notification in connection.notifies():
-        heard(notification.channel)
+        heard(notification.channel, notification.payload)

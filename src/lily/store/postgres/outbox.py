@@ -1,10 +1,11 @@
 """The outbox as the relay sees it: batches that were committed and not yet published."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from psycopg.rows import dict_row, tuple_row
+from psycopg.types.json import Jsonb
 
 from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
@@ -24,6 +25,43 @@ class Change(NamedTuple):
     before: dict[str, Any] | None
     after: dict[str, Any]
     causes: list[dict[str, str]]
+    committed_at: datetime
+
+
+class EdgeChange(NamedTuple):
+    position: int
+    tenant_id: str
+    from_id: str
+    to_id: str
+    type: str
+    before: dict[str, bool] | None
+    after: dict[str, bool]
+    causes: list[dict[str, str]]
+    committed_at: datetime
+
+
+class Propagated(NamedTuple):
+    """Assets that got or lost a derived tag."""
+
+    position: int
+    tenant_id: str
+    tag: str
+    change: str
+    root: str
+    assets: list[str]
+    committed_at: datetime
+
+
+class Decision(NamedTuple):
+    """What an administrator decided."""
+
+    position: int
+    tenant_id: str
+    kind: str
+    name: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    by: str
     committed_at: datetime
 
 
@@ -58,18 +96,33 @@ class Outbox:
 
     def changes(self, batches: list[int]) -> Iterator[Change]:
         """In order of position. They are fetched as they are used: a batch may hold more than memory should."""
-        with self._connection.transaction(), self._connection.cursor("changes", row_factory=tuple_row) as cursor:
-            cursor.itersize = 2_000
-            yield from map(Change._make, cursor.execute(query("changes_of_batches"), [batches]))
+        return map(Change._make, self._stream("changes_of_batches", batches, 2_000))
+
+    def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
+        return map(EdgeChange._make, self._stream("edge_changes_of_batches", batches, 2_000))
+
+    def propagated(self, batches: list[int]) -> Iterator[Propagated]:
+        return map(Propagated._make, self._stream("propagated_of_batches", batches, 20))
+
+    def decisions(self, batches: list[int]) -> Iterator[Decision]:
+        return map(Decision._make, self._stream("decisions_of_batches", batches, 100))
 
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
         yield from self._connection.execute(query("dead_letters_of_batches"), [batches])
 
-    def mark_published(self, batches: list[int]) -> None:
-        self._connection.execute("update batches set published_at = clock_timestamp() where id = any(%s)", [batches])
+    def mark_published(self, batches: list[int], ends: Mapping[str, Mapping[str, int]]) -> None:
+        """`ends`: where the topics of change events ended afterwards; who has read so far has seen the batches."""
+        with self._connection.transaction():
+            self._connection.execute(query("mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
+            self._connection.execute("select pg_notify('lily_published', '')")
 
     def forget_published(self) -> int:
         """Batches that were published long ago; their changes stay, as history."""
         return self._connection.execute(
             "delete from batches where published_at < now() - %s::interval", [KEEP_PUBLISHED]
         ).rowcount
+
+    def _stream(self, name: str, batches: list[int], at_once: int) -> Iterator[tuple[Any, ...]]:
+        with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:
+            cursor.itersize = at_once
+            yield from cursor.execute(query(name), [batches])

@@ -1,14 +1,20 @@
-"""Reads assets by id. Reads that arrive while a query runs are answered together by the next one."""
+"""Reads assets by id, with the tags that reached them.
+
+Reads that arrive while a query runs are answered together by the next one.
+"""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from psycopg import sql
 
+from lily.lineage.rules import Rules
+from lily.model.assets import NOTHING, Reached
 from lily.store.assets import StoredAsset
-from lily.store.postgres.assets import asset_of
+from lily.store.postgres.assets import asset_of, reached_of
+from lily.store.postgres.definitions import Definitions
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -26,8 +32,9 @@ class AssetReader:
     acknowledged as applied sees it. If the store fails, every read of the batch raises StoreUnavailable.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, definitions: Definitions) -> None:
         self._database = database
+        self._definitions = definitions
         self._waiting: defaultdict[str, list[tuple[str, _Found]]] = defaultdict(list)
         self._tasks: defaultdict[str, set[asyncio.Task[None]]] = defaultdict(set)
 
@@ -39,9 +46,27 @@ class AssetReader:
         return found
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
-        # An array literal is one value to quote, a list would be one for each id.
-        rows = await self._database.fetch(tenant, _BY_ID, {"ids": f"{{{','.join(asset_ids)}}}"})
-        return {row[0]: asset_of(tenant, row) for row in rows}
+        rules = await self._definitions.of(tenant)
+        asked = {"ids": _array(asset_ids), "tags": rules.as_array, "cut": rules.cuts}
+        rows = await self._database.fetch(tenant, _BY_ID, asked)
+        return {row[0]: asset_of(tenant, row, rules) for row in rows}
+
+    async def rules(self, tenant: str) -> Rules:
+        return await self._definitions.of(tenant)
+
+    async def placed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+        """Assets that were found elsewhere, under the tenant's rules and with what reached them."""
+        rules = await self._definitions.of(tenant)
+        reached = await self.reached(tenant, rules, {asset.id: asset.parent for asset in assets})
+        return [asset.under(rules, reached[asset.id]) for asset in assets]
+
+    async def reached(self, tenant: str, rules: Rules, parents: Mapping[str, str | None]) -> dict[str, Reached]:
+        """What reaches assets if they are below these parents."""
+        asked = {"ids": _array(parents), "parents": _array(parent or "null" for parent in parents.values())}
+        told = {"tags": rules.as_array, "cut": rules.cuts}
+        rows = await self._database.fetch(tenant, query("reached"), {**asked, **told})
+        found = {asset_id: reached_of(rules, *tags) for asset_id, *tags in rows}
+        return {asset_id: found.get(asset_id, NOTHING) for asset_id in parents}
 
     async def _serve(self, tenant: str) -> None:
         while batch := self._take(tenant):
@@ -60,6 +85,11 @@ class AssetReader:
             return []
         self._waiting[tenant] = waiting[TOGETHER:]
         return waiting[:TOGETHER]
+
+
+def _array(ids: Iterable[str]) -> str:
+    """An array literal is one value to quote, a list would be one for each id."""
+    return f"{{{','.join(ids)}}}"
 
 
 def _settle(batch: list[tuple[str, _Found]], assets: dict[str, StoredAsset]) -> None:

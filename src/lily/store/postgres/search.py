@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, LiteralString, get_args
+from typing import Any, Final, Literal, LiteralString, get_args
 
 from psycopg import sql
 
+from lily.lineage.rules import Rules
 from lily.model import clock
 from lily.model.words import words
 from lily.store.assets import StoredAsset
-from lily.store.postgres.assets import asset_of
+from lily.store.postgres.assets import COLUMNS, asset_of
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -30,12 +31,20 @@ _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
 _CONDITIONS: dict[Filter, LiteralString] = {
     "q": "assets.id = any (array(select ids_by_words(%(q)s)))",
     "entity_type": "entity_type = %(entity_type)s",
-    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",
+    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",  # one that does not propagate
     "data_source": "data_source = %(data_source)s",
     "owner": "owner = %(owner)s",
     "parent": "parent = %(parent)s",
 }
+# Wherever it is: stated in any layer, or arrived along edges and not suppressed.
+_PROTECTIVE_TAG: Final = """assets.id = any (array(
+    select ids_by_stated(%(tag)s)
+    union
+    select d.asset_id from derived_tags d
+    where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated'
+  )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
 FILTERS: tuple[Filter, ...] = get_args(Filter)
+_FIRST = "00000000-0000-0000-0000-000000000000"  # no asset has this id
 _COLUMNS = sql.SQL(query("asset_columns"))
 
 
@@ -57,16 +66,25 @@ class Page:
     last: tuple[str, str] | None  # where the next page goes on; None where there is none
 
 
-async def search(database: Database, tenant: str, listing: Listing) -> Page:
-    rows = await database.fetch(tenant, _statement(listing), _parameters(listing))
+async def search(database: Database, tenant: str, listing: Listing, rules: Rules) -> Page:
+    asked = _parameters(listing) | {"tags": rules.as_array, "cut": rules.cuts}
+    rows = await database.fetch(tenant, _statement(listing, rules), asked)
     page = rows[: listing.limit]
-    last = (_text(page[-1][-1]), str(page[-1][0])) if len(rows) > listing.limit else None
-    return Page([asset_of(tenant, row) for row in page], last)
+    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > listing.limit else None
+    return Page([asset_of(tenant, row, rules) for row in page], last)
 
 
-def _statement(listing: Listing) -> sql.Composed:
+async def derived_in_lake(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
+    """Ids, beyond a place, of assets that only the lake has and that a tag reached along edges."""
+    asked = {"tag": tag, "start": start or _FIRST, "limit": limit}
+    return [asset_id for (asset_id,) in await database.fetch(tenant, query("derived_in_lake"), asked)]
+
+
+def _statement(listing: Listing, rules: Rules) -> sql.Composed:
     key, kind = _KEYS[listing.sort]
     conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in listing.filters]
+    if listing.filters.get("tag") in rules.protective:
+        conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
     if not listing.include_deleted:
         conditions.append("not is_deleted")
     if listing.after is not None:

@@ -61,6 +61,9 @@ create index assets_suppressing on assets (tenant_id, id) where suppressed <> '{
 -- The graph ----------------------------------------------------------------------------------------------------------
 
 -- An edge points the way data flows. Its assets may come later, or live in the lake alone: no foreign keys.
+-- Indexes here begin with an id and not with the tenant. An id belongs to one tenant anyway; but of a tenant that came
+-- after the last ANALYZE the planner believes that it has no rows, and would scan all of them by any index that begins
+-- with it.
 create table edges (
   tenant_id     text not null,
   from_id       uuid not null,
@@ -90,17 +93,19 @@ create table edges (
   is_deleted    boolean generated always as (
     coalesce(("user" ->> '$deleted')::boolean,
              not claimed and coalesce((source ->> '$deleted')::boolean, true))) stored,
-  primary key (tenant_id, from_id, to_id, type)
+  primary key (from_id, to_id, type, tenant_id)
 ) with (fillfactor = 90);
-create index edges_into on edges (tenant_id, to_id, from_id);
+create index edges_into on edges (to_id, from_id);
 
--- What a job's run claims. Live is a claim of the newest complete run, or one that is newer than its completion.
+-- What a job's run claims. A claim lives until another run of the job completes later than it was made; only live ones
+-- are kept.
 create table jobs (
   tenant_id    text not null,
   job_id       uuid not null,
   run          text not null,               -- the newest that completed
   completed_at text collate "C" not null,   -- the clock of that event
-  primary key (tenant_id, job_id)
+  others_at    text collate "C",            -- the newest completion of any other run
+  primary key (job_id, tenant_id)
 );
 create table claims (
   tenant_id text not null,
@@ -111,9 +116,9 @@ create table claims (
   type      text collate "C" not null,
   masking   boolean not null,
   at        text collate "C" not null,
-  primary key (tenant_id, job_id, run, from_id, to_id, type)
+  primary key (job_id, run, from_id, to_id, type, tenant_id)
 );
-create index claims_of_edge on claims (tenant_id, from_id, to_id, type);
+create index claims_of_edge on claims (from_id, to_id, type);
 
 -- The outbox and the history of edges. Its positions and those of `changes` are of one sequence.
 create table edge_changes (
@@ -129,7 +134,7 @@ create table edge_changes (
   committed_at timestamptz not null default clock_timestamp(),
   primary key (batch_id, position)
 );
-create index edge_changes_of_edge on edge_changes (tenant_id, from_id, to_id, position);
+create index edge_changes_of_edge on edge_changes (from_id, to_id, position);
 
 -- The ends of edges and what is above them, with the one parent of each: the part of the hierarchy along which
 -- tags can reach an edge. Kept by propagation; a column that only the lake knows gets its parent from there.
@@ -138,10 +143,10 @@ create table graph_nodes (
   id          uuid not null,
   parent      uuid,
   awaits_lake boolean not null default false,
-  primary key (tenant_id, id)
+  primary key (id, tenant_id)
 );
-create index graph_children on graph_nodes (tenant_id, parent) where parent is not null;
-create index graph_awaiting_lake on graph_nodes (tenant_id, id) where awaits_lake;
+create index graph_children on graph_nodes (parent) where parent is not null;
+create index graph_awaiting_lake on graph_nodes (id) where awaits_lake;
 
 -- What travelled -----------------------------------------------------------------------------------------------------
 
@@ -157,10 +162,12 @@ create table derived_tags (
   via       uuid not null,
   depth     integer not null,
   steps     integer not null,
+  root      uuid not null,  -- the asset whose change brought it
   since     timestamptz not null default clock_timestamp(),
-  primary key (tenant_id, tag, asset_id, kind)
+  primary key (asset_id, tag, kind, tenant_id)
 );
-create index derived_by_support on derived_tags (tenant_id, tag, via);
+create index derived_by_support on derived_tags (via, tag);
+create index derived_by_tag on derived_tags ((tenant_id || '/' || tag), asset_id);
 
 -- What one change caused: the receipt.
 create table propagations (
@@ -213,6 +220,14 @@ create table new_origins (
 -- Where the change log ended when a batch had been published: past that, whoever reads it has seen the batch.
 alter table batches add column ends jsonb;  -- {topic: {partition: next offset}}
 
+-- What of the log a batch applied: so that whoever wrote it can wait until it has travelled.
+alter table batches
+  add column topic        text,
+  add column partition    integer,
+  add column begin_offset bigint,
+  add column end_offset   bigint;
+create index batches_by_intake on batches (topic, partition, end_offset) where topic is not null;
+
 -- The label of a tag at an asset, as it leaves from there: (0, 0) where the asset states it, else the smallest of its
 -- supports; nothing where it does not have it, where a person suppressed it, or where the asset is deleted and that cuts.
 create function carried(p_tenant text, p_tag text, p_id uuid, p_cut boolean)
@@ -220,7 +235,9 @@ returns table (depth integer, steps integer)
 language sql stable as $$
   select label.depth, label.steps
   from (values (1)) as one (row)
-  left join assets a on a.tenant_id = p_tenant and a.id = p_id
+  left join lateral (
+    select stated, suppressed, is_deleted from assets where tenant_id = p_tenant and id = p_id offset 0
+  ) a on true
   cross join lateral (
     select 0 as depth, 0 as steps where p_tag = any (a.stated)
     union all
@@ -235,10 +252,15 @@ language sql stable as $$
 $$;
 
 -- Whether an edge lets a tag pass, the definition being given.
+create function passes(is_deleted boolean, propagates boolean, masking boolean, type text, f tags) returns boolean
+language sql immutable as $$
+  select not is_deleted and propagates and not (masking and f.stopped_by_masking)
+         and (f.edge_types is null or type = any (f.edge_types))
+$$;
+
 create function passes(e edges, f tags) returns boolean
 language sql immutable as $$
-  select not e.is_deleted and e.propagates and not (e.masking and f.stopped_by_masking)
-         and (f.edge_types is null or e.type = any (f.edge_types))
+  select passes(e.is_deleted, e.propagates, e.masking, e.type, f)
 $$;
 
 -- Brings what is derived in one tenant in line with what is committed, around what was marked.
@@ -252,7 +274,12 @@ $$;
 -- So a circle cannot support itself, and the result is that of a full recomputation.
 create function propagate(p_tenant text) returns void
 language plpgsql
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set jit = off
+-- Few rows at a time meet tables of any size: always from the few to the many, by index. `offset 0` keeps the planner
+-- from turning that round, which it would for a tenant that it has no statistics of.
+set join_collapse_limit = 1 set from_collapse_limit = 1
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_material = off set jit = off
+-- A plan made while a table was empty would stay when it has grown under it.
+set plan_cache_mode = force_custom_plan
 as $$
 declare
   cut   boolean := (select on_delete = 'cut' from tenants where id = p_tenant);
@@ -262,42 +289,46 @@ declare
   kinds text[];
 begin
   -- The hierarchy above the ends of edges.
-  with concerned as (
-    select m.id, m.root from marked m
-    where exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id)
-       or exists (select from edges e where e.tenant_id = p_tenant and e.from_id = m.id)
-       or exists (select from edges e where e.tenant_id = p_tenant and e.to_id = m.id)
-    union all select from_id, root from marked_edges
-    union all select to_id, root from marked_edges
-  ),
-  placed as (
+  insert into concerned (id, root)
+  select m.id, m.root from marked m
+  where exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id)
+     or exists (select from edges e where e.tenant_id = p_tenant and e.from_id = m.id)
+     or exists (select from edges e where e.tenant_id = p_tenant and e.to_id = m.id)
+  union all select from_id, root from marked_edges
+  union all select to_id, root from marked_edges
+  on conflict do nothing;
+  with placed as (
     insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
-    select distinct on (c.id) p_tenant, c.id, a.parent::uuid, a.id is null
+    select p_tenant, c.id, a.parent::uuid, a.id is null
     from concerned c left join assets a on a.tenant_id = p_tenant and a.id = c.id
-    order by c.id
     on conflict (tenant_id, id) do update set parent = excluded.parent, awaits_lake = false
     where not excluded.awaits_lake and (g.awaits_lake or g.parent is distinct from excluded.parent)
     returning g.id
   )
-  select array_agg(p.id), array_agg((select c.root from concerned c where c.id = p.id limit 1)) into nodes, roots
-  from placed p;
+  select array_agg(id) into nodes from placed;
   delete from marked m where not exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id);
   while nodes is not null loop
-    insert into marked (id, root) select * from unnest(nodes, roots) on conflict do nothing;
-    with above as (
-      select distinct on (g.parent) g.parent as id, n.root
-      from unnest(nodes, roots) as n (id, root)
-      join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id and g.parent is not null
-      order by g.parent
-    ),
-    placed as (
+    insert into marked (id, root)
+    select c.id, c.root from unnest(nodes) as n (id) join concerned c on c.id = n.id
+    on conflict do nothing;
+    insert into concerned (id, root)
+    select g.parent, c.root
+    from unnest(nodes) as n (id)
+    join concerned c on c.id = n.id
+    join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id and g.parent is not null
+    on conflict do nothing;
+    with placed as (
       insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
       select p_tenant, b.id, a.parent::uuid, a.id is null
-      from above b left join assets a on a.tenant_id = p_tenant and a.id = b.id
+      from (
+        select distinct g.parent as id from unnest(nodes) as n (id)
+        join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id and g.parent is not null
+      ) b
+      left join assets a on a.tenant_id = p_tenant and a.id = b.id
       on conflict do nothing
       returning g.id
     )
-    select array_agg(p.id), array_agg(b.root) into nodes, roots from placed p join above b on b.id = p.id;
+    select array_agg(id) into nodes from placed;
   end loop;
 
   -- Retract what is not supported any more, and what rested on it.
@@ -305,49 +336,61 @@ begin
   from (
     select d.tag, d.asset_id, d.kind, m.root
     from tags f cross join marked m
-    join derived_tags d on d.tenant_id = p_tenant and d.tag = f.key and d.asset_id = m.id
+    cross join lateral (
+      select * from derived_tags d where d.asset_id = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
     where f.tenant_id = p_tenant
     union all
     select d.tag, d.asset_id, d.kind, m.root
     from tags f cross join marked m
-    join derived_tags d on d.tenant_id = p_tenant and d.tag = f.key and d.via = m.id
+    cross join lateral (
+      select * from derived_tags d where d.via = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
     where f.tenant_id = p_tenant
     union all
     select d.tag, d.asset_id, d.kind, m.root
     from tags f cross join marked_edges m
-    join derived_tags d on d.tenant_id = p_tenant and d.tag = f.key and d.kind = 'propagated'
-                       and (d.asset_id, d.via) in ((m.to_id, m.from_id), (m.from_id, m.to_id))
-    where f.tenant_id = p_tenant
+    cross join lateral (
+      select * from derived_tags d
+      where d.asset_id in (m.to_id, m.from_id) and d.tag = f.key and d.kind = 'propagated' and d.tenant_id = p_tenant
+      offset 0) d
+    where f.tenant_id = p_tenant and d.via in (m.to_id, m.from_id)
   ) s;
   while nodes is not null loop
     with suspects as (
       select distinct on (tag, id, kind) * from unnest(names, nodes, kinds, roots) as s (tag, id, kind, root)
       order by tag, id, kind
     ),
-    broken as (
-      delete from derived_tags d
-      using suspects s
-      where d.tenant_id = p_tenant and d.tag = s.tag and d.asset_id = s.id and d.kind = s.kind
-        and (
-          exists (select from assets a where a.tenant_id = p_tenant and a.id = d.asset_id and d.tag = any (a.stated))
+    broken as materialized (
+      select d.ctid as place, d.tag, d.asset_id, s.root
+      from suspects s
+      cross join lateral (
+        select d.ctid, d.* from derived_tags d
+        where d.asset_id = s.id and d.tag = s.tag and d.kind = s.kind and d.tenant_id = p_tenant
+        offset 0) d
+      where (
+          (select d.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = d.asset_id)
+          or not exists (select from tags f where f.tenant_id = p_tenant and f.key = d.tag and f.propagates)
           or d.kind = 'inherited' and not exists (
             select from graph_nodes g cross join lateral carried(p_tenant, d.tag, d.via, cut) c
             where g.tenant_id = p_tenant and g.id = d.asset_id and g.parent = d.via
               and (c.depth, c.steps + 1) <= (d.depth, d.steps))
           or d.kind = 'propagated' and not exists (
             select from tags f
-            join edges e on e.tenant_id = p_tenant and e.from_id = d.via and e.to_id = d.asset_id
+            cross join lateral (
+              select * from edges e where e.from_id = d.via and e.to_id = d.asset_id and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
-            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e, f)
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
             and not exists (
             select from tags f
-            join edges e on e.tenant_id = p_tenant and e.from_id = d.asset_id and e.to_id = d.via
+            cross join lateral (
+              select * from edges e where e.from_id = d.asset_id and e.to_id = d.via and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
-            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e, f)
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
         )
-      returning d.tag, d.asset_id, s.root
+    ),
+    retracted as (
+      delete from derived_tags where ctid = any (array(select place from broken))
     ),
     noted as (
       insert into touched (tag, id, root, had) select distinct on (tag, asset_id) tag, asset_id, root, true from broken
@@ -356,7 +399,8 @@ begin
     )
     select array_agg(d.tag), array_agg(d.asset_id), array_agg(d.kind), array_agg(b.root) into names, nodes, kinds, roots
     from (select distinct on (tag, asset_id) * from broken order by tag, asset_id) b
-    join derived_tags d on d.tenant_id = p_tenant and d.tag = b.tag and d.via = b.asset_id;
+    cross join lateral (
+      select * from derived_tags d where d.via = b.asset_id and d.tag = b.tag and d.tenant_id = p_tenant offset 0) d;
   end loop;
 
   -- What the neighbours offer to those that lost something or were marked.
@@ -369,63 +413,67 @@ begin
     select s.tag, s.id, 'propagated' as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'upstream'
-    join edges e on e.tenant_id = p_tenant and e.to_id = s.id
+    cross join lateral (select * from edges e where e.to_id = s.id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, s.tag, e.from_id, cut) c
-    where passes(e, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select s.tag, s.id, 'propagated', e.to_id, c.depth + 1, c.steps + 1, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'downstream'
-    join edges e on e.tenant_id = p_tenant and e.from_id = s.id
+    cross join lateral (select * from edges e where e.from_id = s.id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, s.tag, e.to_id, cut) c
-    where passes(e, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select s.tag, s.id, 'inherited', g.parent, c.depth, c.steps + 1, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates
-    join graph_nodes g on g.tenant_id = p_tenant and g.id = s.id and g.parent is not null
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = s.id and g.tenant_id = p_tenant and g.parent is not null
+      offset 0) g
     cross join lateral carried(p_tenant, s.tag, g.parent, cut) c
     union all
     select f.key, m.to_id, 'propagated', m.from_id, c.depth + 1, c.steps + 1, m.root
     from marked_edges m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'upstream'
-    join edges e on e.tenant_id = p_tenant and e.from_id = m.from_id and e.to_id = m.to_id
+    cross join lateral (
+      select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, f.key, m.from_id, cut) c
-    where passes(e, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select f.key, m.from_id, 'propagated', m.to_id, c.depth + 1, c.steps + 1, m.root
     from marked_edges m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'downstream'
-    join edges e on e.tenant_id = p_tenant and e.from_id = m.from_id and e.to_id = m.to_id
+    cross join lateral (
+      select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, f.key, m.to_id, cut) c
-    where passes(e, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
   ),
   best as (
     select distinct on (tag, id, kind) * from offers o
-    where not exists (select from assets a where a.tenant_id = p_tenant and a.id = o.id and o.tag = any (a.stated))
+    where not coalesce((select o.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = o.id), false)
     order by tag, id, kind, depth, steps, via
   ),
   taken as (
-    insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps)
-    select p_tenant, tag, id, kind, via, depth, steps from best
+    insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps, root)
+    select p_tenant, tag, id, kind, via, depth, steps, root from best
     on conflict (tenant_id, tag, asset_id, kind)
-    do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps
+    do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
     where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-    returning d.tag, d.asset_id, d.kind, old.tag is null as fresh
+    returning d.tag, d.asset_id, d.root, old.tag is null as fresh
   ),
   noted as (
     insert into touched (tag, id, root, had)
-    select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, b.root, false
-    from taken t join best b on b.tag = t.tag and b.id = t.asset_id and b.kind = t.kind
-    where t.fresh and not exists (
-      select from derived_tags d where d.tenant_id = p_tenant and d.tag = t.tag and d.asset_id = t.asset_id)
+    select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
+    from taken t
+    where t.fresh and (
+      select count(*) from derived_tags d where d.asset_id = t.asset_id and d.tag = t.tag and d.tenant_id = p_tenant) = 0
     order by t.tag, t.asset_id
     on conflict do nothing
   )
   select array_agg(tag), array_agg(id), array_agg(root) into names, nodes, roots
   from (
-    select t.tag, t.asset_id as id, b.root
-    from taken t join best b on b.tag = t.tag and b.id = t.asset_id and b.kind = t.kind
+    select tag, asset_id as id, root from taken
     union
     select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates
   ) changed;
@@ -442,45 +490,43 @@ begin
       select n.tag, e.to_id as id, 'propagated' as kind, n.id as via, n.depth + 1 as depth, n.steps + 1 as steps, n.root
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'upstream'
-      join edges e on e.tenant_id = p_tenant and e.from_id = n.id
-      where passes(e, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      cross join lateral (select * from edges e where e.from_id = n.id and e.tenant_id = p_tenant offset 0) e
+      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
       union all
       select n.tag, e.from_id, 'propagated', n.id, n.depth + 1, n.steps + 1, n.root
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'downstream'
-      join edges e on e.tenant_id = p_tenant and e.to_id = n.id
-      where passes(e, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      cross join lateral (select * from edges e where e.to_id = n.id and e.tenant_id = p_tenant offset 0) e
+      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
       union all
       select n.tag, g.id, 'inherited', n.id, n.depth, n.steps + 1, n.root
-      from frontier n join graph_nodes g on g.tenant_id = p_tenant and g.parent = n.id
+      from frontier n
+      cross join lateral (
+        select id from graph_nodes g where g.parent = n.id and g.tenant_id = p_tenant offset 0) g
     ),
     best as (
       select distinct on (tag, id, kind) * from offers o
-      where not exists (select from assets a where a.tenant_id = p_tenant and a.id = o.id and o.tag = any (a.stated))
+      where not coalesce((select o.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = o.id), false)
       order by tag, id, kind, depth, steps, via
     ),
     taken as (
-      insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps)
-      select p_tenant, tag, id, kind, via, depth, steps from best
+      insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps, root)
+      select p_tenant, tag, id, kind, via, depth, steps, root from best
       on conflict (tenant_id, tag, asset_id, kind)
-      do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps
+      do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
       where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-      returning d.tag, d.asset_id, d.kind, old.tag is null as fresh
-    ),
-    gained as (
-      select t.tag, t.asset_id, t.kind, t.fresh, b.root
-      from taken t join best b on b.tag = t.tag and b.id = t.asset_id and b.kind = t.kind
+      returning d.tag, d.asset_id, d.root, old.tag is null as fresh
     ),
     noted as (
       insert into touched (tag, id, root, had)
       select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
-      from gained t
-      where t.fresh and not exists (
-        select from derived_tags d where d.tenant_id = p_tenant and d.tag = t.tag and d.asset_id = t.asset_id)
+      from taken t
+      where t.fresh and (
+        select count(*) from derived_tags d where d.asset_id = t.asset_id and d.tag = t.tag and d.tenant_id = p_tenant) = 0
       order by t.tag, t.asset_id
       on conflict do nothing
     )
-    select array_agg(tag), array_agg(asset_id), array_agg(root) into names, nodes, roots from gained;
+    select array_agg(tag), array_agg(asset_id), array_agg(root) into names, nodes, roots from taken;
   end loop;
 end
 $$;
@@ -530,3 +576,107 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
 $$;
 revoke all on function ids_by_stated(text) from public;
 grant execute on function ids_by_stated(text) to lily_api;
+
+-- What reached assets from elsewhere: along edges, as stored, and down the hierarchy, worked out from what is above
+-- them as {tag: its name where the ancestor states it}. It tells nothing of an asset that nothing reached.
+--
+-- Most assets have no tag above them, so the walk upwards that finds that out, a level at a time, is all that a read of
+-- them costs. Assets that only the lake knows are asked for with the parents they have there.
+create function reached_from_elsewhere(p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[])
+returns table (asset_id uuid, propagated text[], inherited jsonb)
+language plpgsql stable as $$
+declare
+  above   uuid[] := '{}';
+  its     uuid[] := '{}';  -- the parent of each, where it has one
+  special uuid[] := '{}';  -- those that add something to what comes down, or hold it up
+  level   uuid[] := array(select distinct p.id from unnest(p_parents) as p (id) where p.id is not null);
+  parents uuid[];
+  present uuid[];
+  marked  uuid[];
+begin
+  for i in 1 .. 64 loop  -- parents that go round in a circle end here too
+    exit when level = '{}';
+    select coalesce(array_agg(a.id), '{}'), coalesce(array_agg(a.parent::uuid), '{}'),
+           coalesce(array_agg(a.id) filter (where a.stated <> '{}' or a.suppressed <> '{}' or a.is_deleted), '{}')
+      into present, parents, marked
+    from assets a where a.tenant_id = p_tenant and a.id = any (level);
+    if cardinality(present) < cardinality(level) then
+      -- Some of these only the lake knows; propagation has learnt the parents of those on the way to an edge.
+      select present || coalesce(array_agg(n.id), '{}'), parents || coalesce(array_agg(g.parent), '{}')
+        into present, parents
+      from unnest(level) as n (id)
+      left join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id
+      where n.id <> all (present);
+    end if;
+    above := above || present;
+    its := its || parents;
+    special := special || marked;
+    level := array(select distinct p.id from unnest(parents) as p (id) where p.id is not null);
+  end loop;
+
+  if special = '{}' and not exists (
+    select from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (above) and d.kind = 'propagated'
+  ) then
+    return query
+    select d.asset_id, array_agg(d.tag), null::jsonb
+    from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids) and d.kind = 'propagated'
+    group by d.asset_id;
+    return;
+  end if;
+
+  return query
+  with recursive arrived as materialized (
+    select d.asset_id as id, array_agg(d.tag) as tags
+    from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids || above)
+      and d.kind = 'propagated'
+    group by d.asset_id
+  ),
+  nodes as materialized (
+    select distinct on (n.id) n.id, n.parent, coalesce(a.stated, '{}') as stated,
+           coalesce(a.suppressed, '{}') as suppressed, coalesce(r.tags, '{}') as arrived
+    from unnest(above, its) as n (id, parent)
+    left join (
+      select s.id, s.stated, s.suppressed, s.is_deleted from assets s
+      where s.tenant_id = p_tenant and s.id = any (special)
+    ) a on a.id = n.id
+    left join arrived r on r.id = n.id
+    where not (p_cut and coalesce(a.is_deleted, false))
+  ),
+  -- From each parent upwards; what is suppressed on the way does not come down past there.
+  chain (root, id, parent, level, stated, suppressed, arrived, stopped) as (
+    select n.id, n.id, n.parent, 1, n.stated, n.suppressed, n.arrived, '{}'::text[] collate "C"
+    from nodes n where n.id = any (p_parents)
+    union all
+    select c.root, n.id, n.parent, c.level + 1, n.stated, n.suppressed, n.arrived, c.stopped || c.suppressed
+    from chain c join nodes n on n.id = c.parent
+    where c.level < 64
+  ),
+  carried as (
+    select distinct on (c.root, t.tag) c.root, t.tag, c.id as from_id
+    from chain c
+    cross join lateral (
+      select s.tag from unnest(c.stated) as s (tag)
+      union all
+      select r.tag from unnest(c.arrived) as r (tag) where r.tag <> all (c.suppressed)
+    ) t
+    where (c.stated <> '{}' or c.arrived <> '{}') and t.tag <> all (c.stopped)
+    order by c.root, t.tag, c.level
+  ),
+  -- Those that are asked for have definitions, which say their names.
+  named as (
+    select c.root, jsonb_object_agg(c.tag, case when c.tag = any (p_tags) then c.tag else (
+      select coalesce(a."user" -> 'tags' ->> c.tag, a.enriched -> 'tags' ->> c.tag, a.source -> 'tags' ->> c.tag)
+      from assets a where a.tenant_id = p_tenant and a.id = c.from_id) end) as tags
+    from carried c
+    group by c.root
+  )
+  select asked.id, r.tags, n.tags
+  from unnest(p_ids, p_parents) as asked (id, parent)
+  left join arrived r on r.id = asked.id
+  left join named n on n.root = asked.parent
+  where r.tags is not null or n.tags is not null;
+end
+$$;

@@ -1,0 +1,58 @@
+"""Turns what callers say about edges into events of the person's layer."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lily.api.calls import Call
+from lily.api.references import normal
+from lily.model import clock, ids
+from lily.model.edges import EdgeEvent, EdgeKey, EdgeOperation, EdgeStatement, read_edge_statement
+from lily.model.errors import Problem, Refused
+from lily.observe import traces
+
+AT_ONCE = 500  # edges that are checked before other requests get a turn
+MOST_PROBLEMS = 1_000
+
+
+async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation: EdgeOperation) -> list[EdgeEvent]:
+    """One event for each edge. Raises Refused with what is wrong with any of them: all are taken, or none.
+
+    An edge that is named twice counts once; one that is named twice and differently is refused, since both statements
+    would have the same time.
+    """
+    stated: dict[EdgeKey, EdgeStatement] = {}
+    problems: list[Problem] = []
+    for place, edge in enumerate(edges):
+        if place % AT_ONCE == 0:
+            await asyncio.sleep(0)
+        try:
+            statement = read_edge_statement(_data(call, edge, operation), tenant=call.tenant)
+        except Refused as error:
+            problems += [_placed(place, problem) for problem in error.problems]
+            continue
+        if stated.setdefault(statement.key, statement) != statement:
+            problems.append(Problem("CONTRADICTION", "the edge is named twice, differently", f"edges.{place}"))
+    if problems:
+        raise Refused(*problems[:MOST_PROBLEMS])
+    time, trace = clock.now(), traces.traceparent()
+    return [
+        EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, trace)
+        for statement in stated.values()
+    ]
+
+
+def _data(call: Call, edge: Mapping[str, Any], operation: EdgeOperation) -> dict[str, Any]:
+    return {
+        **edge,
+        "from": normal(edge["from"]),
+        "to": normal(edge["to"]),
+        "layer": "user",
+        "operation": operation,
+        "by": call.principal.name,
+        "authorised": call.principal.may("policy:write"),
+    }
+
+
+def _placed(place: int, problem: Problem) -> Problem:
+    return Problem(problem.code, problem.description, f"edges.{place}.{problem.entity}")

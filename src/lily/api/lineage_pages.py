@@ -1,0 +1,113 @@
+"""One page of a lineage graph: the next edges of the walk, and the assets that they are the first to reach."""
+
+from collections.abc import Collection
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lily.api.calls import Call
+from lily.store.postgres.nodes import Node, nodes_of
+from lily.store.postgres.traversal import Step, Walk, Way, columns_of
+
+Direction = Literal["downstream", "upstream", "both"]
+Place = tuple[int, int, str, str, str]  # which way, and the place in that walk
+_WAYS: tuple[Way, ...] = ("downstream", "upstream")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    start: str
+    direction: Direction
+    depth: int
+    remove_deleted: bool
+    columns: bool
+    limit: int
+    after: Place | None
+
+    @property
+    def ways(self) -> list[tuple[int, Way]]:
+        return [(number, way) for number, way in enumerate(_WAYS) if self.direction in (way, "both")]
+
+
+@dataclass(slots=True)
+class Page:
+    """Assets with their depth, edges, and where the next page goes on; None where there is none."""
+
+    question: Question
+    nodes: dict[str, int] = field(default_factory=dict)
+    edges: list[dict[str, Any]] = field(default_factory=list)
+    next: Place | None = None
+    _told: set[str] = field(default_factory=set)  # assets, on this page or one before
+    _seen: set[tuple[str, str, str]] = field(default_factory=set)  # edges, where two walks may come upon the same
+
+    def begin(self) -> None:
+        self._tell(self.question.start, 0, earlier=self.question.after is not None)
+
+    def take(self, number: int, way: Way, step: Step) -> bool:
+        """False where the page was full before."""
+        edge = _edge(step, way)
+        key = (edge["from"], edge["to"], step.type)
+        if key in self._seen:
+            return True  # it lies on a circle, and the other way has told it
+        place: Place = (number, *step.place)
+        earlier = self.question.after is not None and place <= self.question.after
+        if not earlier and len(self.edges) == self.question.limit:
+            return False
+        if self.question.direction == "both":
+            self._seen.add(key)
+        sign = 1 if way == "downstream" else -1
+        self._tell(step.here, sign * (step.depth - 1), earlier=earlier)
+        self._tell(step.there, sign * step.depth, earlier=earlier)
+        if not earlier:
+            self.edges.append(edge)
+            self.next = place
+        return True
+
+    def _tell(self, asset: str, depth: int, *, earlier: bool) -> None:
+        if asset not in self._told:
+            self._told.add(asset)
+            if not earlier:
+                self.nodes[asset] = depth
+
+
+async def page_of(call: Call, question: Question) -> Page:
+    """Walks from the start to where the page before ended, and on until the page is full."""
+    database, page = call.parts.database, Page(question)
+    columns = await columns_of(database, call.tenant, question.start) if question.columns else []
+    page.begin()
+    for number, way in question.ways:
+        walk = Walk(database, call.tenant, way, living=question.remove_deleted)
+        async with aclosing(walk.steps({question.start, *columns}, question.depth)) as steps:
+            async for step in steps:
+                if not page.take(number, way, step):
+                    return page
+    page.next = None
+    return page
+
+
+async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
+    """What is known of the assets: from PostgreSQL, and from the lake what only the lake knows, or knows better."""
+    found = await nodes_of(call.parts.database, call.tenant, list(ids))
+    lacking = [asset for asset in ids if asset not in found or found[asset].awaits_lake]
+    if lacking:
+        for asset, stored in (await call.parts.catalogue.find_many(call.tenant, lacking)).items():
+            view = stored.view
+            found[asset] = Node(
+                stored.qualified_name,
+                view["attributes"]["name"],
+                view["entity_type"] or None,
+                view["is_deleted"],
+                tuple(view["attributes"]["tags"]),
+            )
+    return found
+
+
+def _edge(step: Step, way: Way) -> dict[str, Any]:
+    ends = (step.here, step.there) if way == "downstream" else (step.there, step.here)
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "relationship_type": step.type,
+        "propagates": step.propagates,
+        "masking": step.masking,
+    }

@@ -1,0 +1,68 @@
+"""`POST /propagations/dry-run`: what a tag would reach, without writing anything."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter
+
+from lily.api import cursors
+from lily.api.answers import DryRun, Json
+from lily.api.bodies import read_body
+from lily.api.calls import Call, Reads
+from lily.api.documents import body_model
+from lily.api.pages import Cursor, Limit, checked_limit
+from lily.api.references import find, normal
+from lily.api.requests import DryRunBody
+from lily.model.assets import fold_tag
+from lily.store.assets import StoredAsset
+from lily.store.postgres.reach import Reached, reach_of
+
+DEFAULT = 100
+
+router = APIRouter(tags=["tags"])
+
+
+@router.post("/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody))
+async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """All that would have the tag if the asset stated it, the nearest first; those that have it already say so."""
+    call.require("lineage:read", "a dry run", "/propagations/dry-run")
+    asked = checked_limit(call, limit)
+    body = await read_body(call.request, DryRunBody, call.parts.settings.limits.body_bytes)
+    asset = await find(call, body.asset)
+    key = fold_tag(normal(body.tag))
+    question = (call.tenant, "dry-run", asset.id, key)
+    start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
+    rules = await call.parts.definitions.of(call.tenant)
+    found = await reach_of(call.parts.database, asset, rules, key)
+    page = found[start : start + asked]
+    definition = rules.definitions.get(key)
+    answer = {
+        "tag": rules.name(key, body.tag),
+        "propagates": definition is not None and definition.propagates,
+        "reached": len(found),
+        "depth": found[-1].depth if found else 0,
+        "items": await _items(call, page),
+        "next_cursor": cursors.seal(start + asked, *question) if len(found) > start + asked else None,
+    }
+    return Json(answer)
+
+
+async def _items(call: Call, page: Sequence[Reached]) -> list[dict[str, Any]]:
+    nameless = [one.asset_id for one in page if one.qualified_name is None]
+    in_lake = await call.parts.catalogue.find_many(call.tenant, nameless) if nameless else {}
+    return [
+        {
+            "metadata_id": one.asset_id,
+            "qualified_name": one.qualified_name or _name(in_lake.get(one.asset_id)),
+            "depth": one.depth,
+            "via": one.via,
+            "already": one.already,
+            "suppressed": one.suppressed,
+        }
+        for one in page
+    ]
+
+
+def _name(asset: StoredAsset | None) -> str | None:
+    """An edge may come before its assets: then nobody knows the name."""
+    return asset.qualified_name if asset else None

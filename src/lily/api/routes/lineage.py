@@ -1,0 +1,108 @@
+"""The lineage graph: a person's statements about edges, and the graph around an asset."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import TypeAdapter
+
+from lily.api import cursors
+from lily.api.answers import EdgesAccepted, EdgesApplied, Json, Lineage
+from lily.api.bodies import read_body
+from lily.api.calls import ReadsLineage, WritesLineage
+from lily.api.documents import body_schema
+from lily.api.edge_intake import edge_events
+from lily.api.edge_writes import guard, missing, write_edges
+from lily.api.errors import not_found, problems_answer
+from lily.api.lineage_pages import Direction, Page, Place, Question, described, page_of
+from lily.api.pages import Cursor
+from lily.api.references import resolve
+from lily.api.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
+from lily.store.postgres.nodes import Node
+from lily.store.postgres.traversal import is_end
+
+router = APIRouter(tags=["lineage"])
+
+DEEPEST = 10_000
+BODY_BYTES = 24 << 20  # ten thousand edges whose assets are named at full length
+MOST_EDGES = 10_000
+WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
+PLACE: TypeAdapter[Place] = TypeAdapter(Place)
+Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="how many edges to follow")]
+Edges = Annotated[int, Query(ge=1, le=MOST_EDGES, description="edges in one page")]
+
+
+@router.post("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeBody)))
+async def relate(call: WritesLineage) -> Json:
+    """States edges, at most 10,000 at a time: all of them or, if one is bad, none. An edge points the way data flows.
+
+    Assets are named by id or qualified name and may come later. What a person says of an edge is not undone by
+    ingestion. Blocking or masking an edge that a protective tag passes needs `policy:write`."""
+    body = await read_body(call.request, EdgesBody, BODY_BYTES)
+    stated = [edge.model_dump(by_alias=True, exclude_unset=True) for edge in body.edges]
+    events = await edge_events(call, stated, "upsert")
+    await guard(call, events)
+    return await write_edges(call, events)
+
+
+@router.delete("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeNameBody)))
+async def unrelate(call: WritesLineage) -> Json:
+    """Deletes edges; stated again by a person, they are back. One that a protective tag passes needs `policy:write`."""
+    body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
+    events = await edge_events(call, [edge.model_dump(by_alias=True) for edge in body.edges], "delete")
+    if problems := await missing(call, events):
+        return problems_answer(404, problems)
+    await guard(call, events)
+    return await write_edges(call, events)
+
+
+@router.get("/lineage/{id:path}", responses={200: {"model": Lineage}})
+async def lineage(
+    *,
+    id: str,  # noqa: A002 - the contract's name
+    call: ReadsLineage,
+    direction: Direction = "downstream",
+    depth: Depth = 3,
+    remove_deleted: bool = False,
+    columns: bool = False,
+    limit: Edges = 1_000,
+    cursor: Cursor = None,
+) -> Json:
+    """The graph around an asset, nearest first. A page has the next edges, and the assets that they are the first to
+    reach; `depth` of an asset is below zero upstream. `both` is what lies downstream and what lies upstream.
+
+    `remove_deleted` leaves deleted assets out, and does not look behind them. `columns` starts from the columns of the
+    asset as well."""
+    start = resolve(call.tenant, id)
+    asked = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
+    after = None if cursor is None else cursors.unseal(cursor, PLACE, *asked)
+    page = await page_of(call, Question(start, direction, depth, remove_deleted, columns, limit, after))
+    known = await described(call, page.nodes)
+    nobody_knows = start in page.nodes and start not in known and not page.edges
+    # It may still be the end of an edge in the other direction, or of a deleted one.
+    if nobody_knows and not await is_end(call.parts.database, call.tenant, start):
+        raise not_found(id)
+    return Json(
+        {
+            "nodes": _nodes(page, known),
+            "edges": page.edges,
+            "next_cursor": cursors.seal(page.next, *asked) if page.next else None,
+        }
+    )
+
+
+def _nodes(page: Page, known: dict[str, Node]) -> list[dict[str, Any]]:
+    nobody = Node()
+    return [_node(asset, depth, known.get(asset, nobody), known=asset in known) for asset, depth in page.nodes.items()]
+
+
+def _node(asset: str, depth: int, node: Node, *, known: bool) -> dict[str, Any]:
+    return {
+        "metadata_id": asset,
+        "qualified_name": node.qualified_name,
+        "name": node.name,
+        "entity_type": node.entity_type,
+        "is_deleted": node.is_deleted,
+        "depth": depth,
+        "known": known,
+        "tags": node.tags,
+    }

@@ -1,0 +1,94 @@
+"""`POST /lineage/sql`: table and column lineage from SQL text."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from lily.api.analyst import Unreadable
+from lily.api.answers import Json, SqlLineage
+from lily.api.appends import Appends, edges_entry, standing
+from lily.api.bodies import read_body
+from lily.api.calls import Call, WritesLineage
+from lily.api.documents import body_model
+from lily.api.errors import problems_answer
+from lily.api.known_tables import known_tables
+from lily.api.prefer import wait_of
+from lily.api.requests import SqlBody
+from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
+from lily.model import clock, ids
+from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.errors import Problem, Refused
+from lily.model.values import MAX_QUALIFIED_NAME, Checker
+from lily.observe import traces
+
+TOGETHER = 500  # edges that are appended at a time
+MOST_TABLES = 500  # of one script: each is looked up with its columns
+
+router = APIRouter(tags=["lineage"])
+
+
+@router.post(
+    "/lineage/sql",
+    status_code=202,
+    responses={200: {"model": SqlLineage}, 202: {"model": SqlLineage}},
+    openapi_extra=body_model(SqlBody),
+)
+async def from_sql(call: WritesLineage) -> Json:
+    """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
+    wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)  # refused before anything is appended
+    body = await read_body(call.request, SqlBody, call.parts.settings.limits.body_bytes)
+    try:
+        answer = await _answer(call, body)
+    except Unreadable as error:
+        return problems_answer(422, error.problems)
+    edges = _resolved(call.tenant, answer.edges)
+    stored = bool(edges) and not body.dry_run
+    status, headers = await _store(call, edges) if stored else (200, {})
+    told = [
+        {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
+    ]
+    content = {"edges": told, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
+    return Json(content, status, headers)
+
+
+async def _answer(call: Call, body: SqlBody) -> Answer:
+    if len(body.sql) > LONGEST_SQL:
+        raise Unreadable(Problem("TOO_LONG", f"a script may have {LONGEST_SQL} characters; split it", "sql"))
+    question = Question(body.sql, body.dialect, body.default_database, body.default_schema)
+    named = await call.parts.analyst.ask(question)
+    if len(named.tables) > MOST_TABLES:
+        raise Unreadable(Problem("TOO_LONG", f"a script may name {MOST_TABLES} tables; split it", "sql"))
+    known = await known_tables(call, named.tables)
+    return await call.parts.analyst.ask(question.knowing(known))
+
+
+def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
+    """Raises Refused for names that no asset can have."""
+    checker, found = Checker(), dict[Edge, EdgeKey]()
+    for edge in edges:
+        ends = [checker.name(name, "sql", MAX_QUALIFIED_NAME) or "" for name in edge[:2]]
+        if any(ids.looks_like_uuid(name) for name in ends):
+            checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
+        start, end = (ids.asset_id(tenant, name) for name in ends)
+        found[Edge(ends[0], ends[1], edge.type)] = EdgeKey(start, end, edge.type)
+    if checker.problems:
+        raise Refused(*checker.problems[:20])
+    return found
+
+
+async def _store(call: Call, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
+    """As statements of a source: what a person says about an edge counts before them."""
+    appends, time, told = Appends(call), clock.now(), list(edges.values())
+    for start in range(0, len(told), TOGETHER):
+        await appends.add(edges_entry(_event(call, time, key)) for key in told[start : start + TOGETHER])
+    return await standing(call, await appends.confirmed())
+
+
+def _event(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
+    may_declassify = call.principal.may("policy:write")
+    statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, may_declassify)
+    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+
+
+def _ids(key: EdgeKey) -> dict[str, Any]:
+    return {"from_id": key.from_id, "to_id": key.to_id}

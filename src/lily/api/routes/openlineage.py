@@ -1,0 +1,112 @@
+"""`POST /api/v1/lineage`: what OpenLineage's clients send, one event or an array of them."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+
+from lily.api.answers import Bulk, Json, LineageTaken
+from lily.api.appends import Appends, Entry, asset_entry, edges_entry, standing
+from lily.api.bodies import JSON, parse_json, require_media_type
+from lily.api.calls import Call, WritesLineage
+from lily.api.documents import body_schema
+from lily.api.encodings import read_decoded
+from lily.api.errors import Declined, too_large
+from lily.api.prefer import wait_of
+from lily.intake.openlineage import Conversion, Naming, Sender, convert
+from lily.model import clock
+from lily.model.errors import Problem, Refused
+from lily.observe import traces
+
+MOST_EVENTS = 1_000  # of one array
+LARGEST_ARRAY = 16 << 20  # bytes; it is held while it is converted
+
+EVENT = {
+    "type": "object",
+    "required": ["eventTime"],
+    "properties": {
+        "eventTime": {"type": "string"},
+        "eventType": {"type": ["string", "null"]},
+        "producer": {"type": "string"},
+        "schemaURL": {"type": "string"},
+        **{name: {"type": "object"} for name in ("run", "job", "dataset")},
+        **{name: {"type": ["array", "null"], "items": {"type": "object"}} for name in ("inputs", "outputs")},
+    },
+}
+BODY = {"oneOf": [EVENT, {"type": "array", "maxItems": MOST_EVENTS, "items": EVENT}]}
+
+router = APIRouter(tags=["lineage"])
+
+
+@router.post(
+    "/api/v1/lineage",
+    status_code=202,
+    responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
+    openapi_extra=body_schema(BODY),
+)
+async def take(call: WritesLineage) -> Json:
+    """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
+    wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)  # refused before anything is appended
+    require_media_type(call.request, (JSON,))
+    raw = await read_decoded(call.request, LARGEST_ARRAY)
+    try:
+        body = parse_json(raw)
+        if isinstance(body, list):
+            return await _take_many(call, body)
+        if len(raw) > call.parts.settings.limits.body_bytes:
+            raise too_large(call.parts.settings.limits.body_bytes)
+        return await _take_one(call, body)
+    except Refused:
+        call.parts.watch.refused.inc()
+        raise
+
+
+async def _take_one(call: Call, body: Any) -> Json:
+    found = _converter(call)(body)
+    appends = Appends(call)
+    await appends.add(_entries(found))
+    status, headers = await standing(call, await appends.confirmed())
+    return Json({"status": "success", "assets": len(found.assets), "edges": _edges(found)}, status, headers)
+
+
+async def _take_many(call: Call, events: list[Any]) -> Json:
+    """Each event stands for itself."""
+    if len(events) > MOST_EVENTS:
+        raise Declined(413, Problem("TOO_LARGE", f"send at most {MOST_EVENTS} events at a time", "body"))
+    convert_one, appends, rejected = _converter(call), Appends(call), 0
+    errors: list[dict[str, Any]] = []
+    for row, event in enumerate(events, 1):
+        try:
+            await appends.add(_entries(convert_one(event)))
+        except Refused as error:
+            rejected += 1
+            errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
+        await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
+    status, headers = await standing(call, await appends.confirmed())
+    call.parts.watch.refused.inc(rejected)
+    told = errors[: call.parts.settings.limits.bulk_errors]
+    return Json({"accepted": len(events) - rejected, "rejected": rejected, "errors": told}, status, headers)
+
+
+def _entries(found: Conversion) -> list[Entry]:
+    assets = [asset_entry(asset) for asset in found.assets]
+    return assets if found.claims is None else [*assets, edges_entry(found.claims)]
+
+
+def _converter(call: Call) -> Callable[[Any], Conversion]:
+    """With what all events of one call share."""
+    may_declassify = call.principal.may("policy:write")
+    return partial(
+        convert,
+        sender=Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent()),
+        naming=Naming(call.parts.settings.openlineage.namespaces),
+        received=clock.now(),
+        skew=timedelta(seconds=call.parts.settings.limits.future_skew_seconds),
+    )
+
+
+def _edges(found: Conversion) -> int:
+    return 0 if found.claims is None else len(found.claims.claims)

@@ -1,0 +1,32 @@
+"""`/settings`: what holds for the whole tenant."""
+
+from fastapi import APIRouter
+
+from lily.api.answers import Json
+from lily.api.answers import TenantSettings as SettingsAnswer
+from lily.api.bodies import read_body
+from lily.api.calls import Anyone
+from lily.api.documents import body_model
+from lily.api.requests import SettingsBody
+from lily.store.postgres.definitions import decide_on_delete, read_rules
+
+router = APIRouter(tags=["tags"])
+
+
+@router.get("/settings", responses={200: {"model": SettingsAnswer}})
+async def settings(call: Anyone) -> Json:
+    """What the tenant has decided. `on_delete`: whether a deleted asset still conducts tags to what is derived."""
+    if not call.principal.may("policy:read"):
+        call.require("metadata:read", "this call", "/settings")
+    rules = await read_rules(call.parts.database, call.tenant)
+    return Json({"on_delete": rules.on_delete})
+
+
+@router.put("/settings", responses={200: {"model": SettingsAnswer}}, openapi_extra=body_model(SettingsBody))
+async def decide(call: Anyone) -> Json:
+    """Changes the settings; what is derived follows."""
+    call.require("policy:write", "changing what deletion means", "/settings")
+    body = await read_body(call.request, SettingsBody, call.parts.settings.limits.body_bytes)
+    await decide_on_delete(call.parts.database, call.principal, body.on_delete, call.correlation)
+    call.parts.definitions.forget(call.tenant)
+    return Json({"on_delete": body.on_delete})

@@ -1,0 +1,145 @@
+"""`/tags`: how each tag travels, decided by the tenant."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import StringConstraints, TypeAdapter
+
+from lily.api import cursors
+from lily.api.answers import Definition, Definitions, Errors, Json, Undefined
+from lily.api.bodies import read_body
+from lily.api.calls import Anyone, Call
+from lily.api.documents import body_model
+from lily.api.errors import Declined, not_found
+from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.references import normal
+from lily.api.requests import DefineBody, RedefineBody
+from lily.lineage.definitions import TagDefinition
+from lily.model.assets import PROTECTIVE, fold_tag
+from lily.model.edges import MAX_TYPE
+from lily.model.errors import Problem, Refused
+from lily.model.values import MAX_TAG, Checker
+from lily.store.postgres.definitions import define, read_rules, redefine, undefine
+
+router = APIRouter(tags=["tags"])
+
+KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=2 * MAX_TAG)])
+_CONFLICT: dict[int | str, dict[str, Any]] = {
+    409: {"model": Errors, "description": "It exists already, or protects by law"}
+}
+
+
+@router.get("/tags", responses={200: {"model": Definitions}})
+async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """The tags that the tenant has defined, in the order of their names. Others may be used, and do not travel."""
+    _require_reader(call)
+    question = (call.tenant, "tags")
+    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
+    asked = checked_limit(call, limit)
+    known = (await read_rules(call.parts.database, call.tenant)).definitions
+    found = [known[key] for key in sorted(known) if key > beyond]
+    more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
+    return Json({"items": [_shown(tag) for tag in found[:asked]], "next_cursor": more})
+
+
+@router.post(
+    "/tags", status_code=201, responses={201: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(DefineBody)
+)
+async def define_tag(call: Anyone) -> Json:
+    """Defines a tag: whether it propagates, which way, how far, along which edges."""
+    call.require("policy:write", "defining a tag", "/tags")
+    body = await read_body(call.request, DefineBody, call.parts.settings.limits.body_bytes)
+    tag = _definition(body)
+    if not await define(call.parts.database, call.principal, tag, call.correlation):
+        description = f"the tag {tag.name} is defined already; change it with PUT /tags/{tag.name}"
+        raise Declined(409, Problem("EXISTS", description, "name"))
+    call.parts.definitions.forget(call.tenant)
+    return Json(_shown(tag), 201)
+
+
+@router.get("/tags/{name:path}", responses={200: {"model": Definition}})
+async def definition(name: str, call: Anyone) -> Json:
+    """How one tag travels."""
+    _require_reader(call)
+    return Json(_shown(await _known(call, name)))
+
+
+@router.put(
+    "/tags/{name:path}", responses={200: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(RedefineBody)
+)
+async def redefine_tag(name: str, call: Anyone) -> Json:
+    """Changes the named fields of a definition; what is derived follows. PII and GDPR always propagate."""
+    call.require("policy:write", "changing what a tag means", "/tags")
+    body = await read_body(call.request, RedefineBody, call.parts.settings.limits.body_bytes)
+    changes = body.model_dump(exclude_unset=True)
+    if not changes:
+        raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
+    tag = await _known(call, name)
+    if changes.get("propagates") is False:
+        _refuse_legal(tag, "always propagates")
+    if changes.get("edge_types") is not None:
+        changes["edge_types"] = _edge_types(changes["edge_types"])
+    if not await redefine(call.parts.database, call.principal, tag.key, changes, call.correlation):
+        raise not_found(name, "tag")
+    call.parts.definitions.forget(call.tenant)
+    return Json(_shown(await _known(call, name)))
+
+
+@router.delete("/tags/{name:path}", responses={200: {"model": Undefined}, **_CONFLICT})
+async def undefine_tag(name: str, call: Anyone) -> Json:
+    """Takes a definition away: the tag stays where it is stated, and travels no more. PII and GDPR stay defined."""
+    call.require("policy:write", "taking a tag's definition away", "/tags")
+    tag = await _known(call, name)
+    _refuse_legal(tag, "cannot be deleted")
+    if not await undefine(call.parts.database, call.principal, tag.key, call.correlation):
+        raise not_found(name, "tag")
+    call.parts.definitions.forget(call.tenant)
+    return Json({"status": "success", "name": tag.name})
+
+
+def _require_reader(call: Call) -> None:
+    if not call.principal.may("policy:read"):
+        call.require("metadata:read", "this call", "/tags")
+
+
+async def _known(call: Call, name: str) -> TagDefinition:
+    found = (await read_rules(call.parts.database, call.tenant)).definitions.get(fold_tag(normal(name)))
+    if found is None:
+        raise not_found(name, "tag")
+    return found
+
+
+def _refuse_legal(tag: TagDefinition, says: str) -> None:
+    if tag.key in PROTECTIVE:
+        raise Declined(409, Problem("PROTECTED", f"{tag.name} protects by law and {says}", tag.name))
+
+
+def _definition(body: DefineBody) -> TagDefinition:
+    checker = Checker()
+    name = checker.name(body.name, "name", MAX_TAG) or ""
+    if checker.problems:
+        raise Refused(*checker.problems)
+    types = None if body.edge_types is None else frozenset(_edge_types(body.edge_types))
+    return TagDefinition(
+        fold_tag(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
+    )
+
+
+def _edge_types(given: list[str]) -> list[str]:
+    """As edges have them."""
+    checker = Checker()
+    types = checker.names(given, "edge_types", MAX_TYPE)
+    if checker.problems:
+        raise Refused(*checker.problems)
+    return sorted({kind.lower() for kind in types or ()})
+
+
+def _shown(tag: TagDefinition) -> dict[str, Any]:
+    return {
+        "name": tag.name,
+        "propagates": tag.propagates,
+        "direction": tag.direction,
+        "max_depth": tag.max_depth,
+        "edge_types": None if tag.edge_types is None else sorted(tag.edge_types),
+        "stopped_by_masking": tag.stopped_by_masking,
+    }

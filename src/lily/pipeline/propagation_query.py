@@ -1,0 +1,73 @@
+"""The propagation query in operation: started where it stopped, repeated when it must be, counted."""
+
+import threading
+from pathlib import Path
+
+import psycopg
+import structlog
+from pyspark.sql import SparkSession
+
+from lily.pipeline import propagation
+from lily.pipeline.lake_positions import Positions
+from lily.pipeline.metrics import PipelineMetrics
+from lily.pipeline.offsets import LogOffsets, Offsets
+from lily.settings import Settings
+from lily.store.postgres.propagation import Marks, Outcome, Propagator
+
+ATTEMPTS = 5  # of a run that another one of the same tenant overtook
+_log = structlog.get_logger()
+
+
+class PropagationQuery:
+    def __init__(self, settings: Settings, stop: threading.Event, metrics: PipelineMetrics) -> None:
+        self._settings, self._stop, self._metrics = settings, stop, metrics
+        self.ready = threading.Event()
+
+    def run(self, spark: SparkSession, checkpoint: Path) -> None:
+        """Returns when it is stopped; raises when the query fails."""
+        propagator = Propagator(self._settings.database_url)
+        try:
+            query = propagation.start(
+                spark,
+                bootstrap=self._settings.kafka_bootstrap,
+                starting_offsets=self._starting_offsets(propagator),
+                checkpoint=str(checkpoint),
+                trigger_ms=self._settings.propagation.trigger_ms,
+                batch_events=self._settings.propagation.batch_events,
+                apply=lambda marks, ends: self._apply(propagator, marks, ends),
+            )
+            try:
+                self.ready.set()
+                _log.info("ready", query="propagation")
+                while not self._stop.is_set() and not query.awaitTermination(1):
+                    pass
+            finally:
+                self.ready.clear()
+                query.stop()
+        finally:
+            propagator.close()
+
+    def _apply(self, propagator: Propagator, marks: dict[str, Marks], ends: Offsets) -> None:
+        for tenant, dirty in marks.items():
+            outcome, seconds = propagation.timed(lambda t, m: _repeated(propagator, t, m), tenant, dirty)
+            self._metrics.count_propagation(len(dirty.assets) + len(dirty.edges), outcome.reached, seconds)
+        propagator.advance(ends)
+
+    def _starting_offsets(self, propagator: Propagator) -> str:
+        log = LogOffsets(self._settings.kafka_bootstrap, "lily-propagation")
+        try:
+            reached = {
+                (topic, at): offset for topic in propagation.READ for at, offset in propagator.positions(topic).items()
+            }
+            return Positions(log.starts(propagation.READ, reached)).as_json()
+        finally:
+            log.close()
+
+
+def _repeated(propagator: Propagator, tenant: str, marks: Marks) -> Outcome:
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return propagator.propagate(tenant, marks)
+        except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
+            _log.info("propagation repeated", tenant=tenant, reason=str(error).splitlines()[0])
+    return propagator.propagate(tenant, marks)

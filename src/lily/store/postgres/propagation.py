@@ -1,0 +1,141 @@
+"""Propagation over committed state: what was marked is looked at again, and what is derived follows.
+
+The work is the SQL function `propagate`; this sets it to work for one tenant at a time. A run is repeatable: marking
+again what was done already changes nothing, so a crash anywhere is mended by marking again.
+"""
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from psycopg import IsolationLevel
+
+from lily.store.postgres.connection import connect
+from lily.store.postgres.queries import query
+
+_LOCK = 0x6C70  # "lp": one run a tenant at a time
+PROGRESS = "@propagation"  # after the name of a topic, in `applied`: how far it was read for propagation
+
+
+class AssetMark(NamedTuple):
+    """The tags, suppressions, deletion or parent of an asset changed."""
+
+    asset_id: str
+    position: int = 0
+
+
+class EdgeMark(NamedTuple):
+    from_id: str
+    to_id: str
+    position: int = 0
+
+
+@dataclass(slots=True)
+class Marks:
+    """What is dirty in one tenant."""
+
+    assets: list[AssetMark] = field(default_factory=list)
+    edges: list[EdgeMark] = field(default_factory=list)
+    tags: set[str] = field(default_factory=set)  # definitions that changed, folded
+    deletion: bool = False  # the setting `on_delete` changed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many assets gained or lost a derived tag, and how far away the farthest was."""
+
+    reached: int = 0
+    depth: int = 0
+
+
+class Propagator:
+    """One connection of the pipeline's role. A failure rolls the tenant's run back; mark again and repeat it."""
+
+    def __init__(self, database_url: str) -> None:
+        self._connection = connect(database_url, "lily-propagation")
+        self._connection.isolation_level = IsolationLevel.REPEATABLE_READ  # a run sees one committed state
+        self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
+        self._connection.execute(query("propagation_stage"))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def positions(self, topic: str) -> dict[int, int]:
+        """The next offset to read, for every partition that was ever read."""
+        asked = "select partition, next_offset from applied where topic = %s"
+        return dict(self._connection.execute(asked, [topic + PROGRESS]).fetchall())
+
+    def advance(self, offsets: Mapping[tuple[str, int], int]) -> None:
+        """Everything below these offsets of the change log has been propagated."""
+        rows = [(topic + PROGRESS, partition, offset) for (topic, partition), offset in offsets.items()]
+        with self._connection.transaction():
+            self._connection.cursor().executemany(query("advance"), rows)
+            self._connection.execute("select pg_notify('lily_applied', '')")
+
+    def propagate(self, tenant: str, marks: Marks) -> Outcome:
+        """Brings the tenant's derived tags in line with what is committed now, around the marks."""
+        key = zlib.crc32(tenant.encode()) - (1 << 31)
+        # Taken before the transaction begins, so that its snapshot is newer than the last run's commit.
+        self._connection.execute("select pg_advisory_lock(%s, %s)", [_LOCK, key])
+        try:
+            return self._run(tenant, marks)
+        finally:
+            if not self._connection.broken:
+                self._connection.execute("select pg_advisory_unlock(%s, %s)", [_LOCK, key])
+
+    def _run(self, tenant: str, marks: Marks) -> Outcome:
+        started = datetime.now(UTC)
+        with self._connection.transaction():
+            self._mark(tenant, marks)
+            self._connection.execute("select propagate(%s)", [tenant])
+            rows = self._connection.execute(query("propagation_outcome"), {"tenant": tenant}).fetchall()
+            found = {root: Outcome(reached, depth) for root, reached, depth in rows}
+            if found:
+                self._publish(tenant)
+                self._note(tenant, marks, found, started)
+        return Outcome(
+            sum(outcome.reached for outcome in found.values()),
+            max((outcome.depth for outcome in found.values()), default=0),
+        )
+
+    def _mark(self, tenant: str, marks: Marks) -> None:
+        self._fill("marked (id, root)", ((mark.asset_id, mark.asset_id) for mark in _distinct(marks.assets)))
+        edges = {(mark.from_id, mark.to_id) for mark in marks.edges}
+        self._fill("marked_edges (from_id, to_id, root)", ((start, end, end) for start, end in edges))
+        for tag in sorted(marks.tags):
+            about = {"tenant": tenant, "tag": tag}
+            self._connection.execute(query("propagation_forget_tag"), about)
+            self._connection.execute(query("propagation_of_tag"), about)
+        if marks.deletion:
+            self._connection.execute(query("propagation_of_deleted"), {"tenant": tenant})
+
+    def _fill(self, table: str, rows: Iterable[tuple[str, ...]]) -> None:
+        text = "".join("\t".join(row) + "\n" for row in rows)
+        if text:
+            with self._connection.cursor().copy(f"copy {table} from stdin".encode()) as copy:
+                copy.write(text)
+
+    def _publish(self, tenant: str) -> None:
+        row = self._connection.execute("insert into batches default values returning id").fetchone()
+        assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
+        self._connection.execute(query("propagation_publish"), {"tenant": tenant, "batch": row[0]})
+        self._connection.execute("select pg_notify('lily_applied', '')")
+
+    def _note(self, tenant: str, marks: Marks, found: Mapping[str, Outcome], started: datetime) -> None:
+        causes: list[tuple[str, int]] = [(mark.asset_id, mark.position) for mark in marks.assets]
+        causes += [(end, mark.position) for mark in marks.edges for end in (mark.from_id, mark.to_id)]
+        told = {position: found[root] for root, position in causes if position and root in found}
+        asked = {
+            "tenant": tenant,
+            "started": started,
+            "positions": list(told),
+            "reached": [outcome.reached for outcome in told.values()],
+            "depths": [outcome.depth for outcome in told.values()],
+        }
+        self._connection.execute(query("propagation_receipts"), asked)
+
+
+def _distinct(marks: Sequence[AssetMark]) -> Iterable[AssetMark]:
+    return {mark.asset_id: mark for mark in marks}.values()

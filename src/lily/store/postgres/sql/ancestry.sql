@@ -1,0 +1,20 @@
+-- What is above an asset, its parent first, with the tags that each has itself. One that only the lake knows is met
+-- where it is on the way to an edge.
+with recursive above (id, parent, level) as (
+  select asked.id, coalesce(a.parent::uuid, g.parent), 1
+  from (values (%(parent)s::uuid)) as asked (id)
+  left join assets a on a.tenant_id = %(tenant)s and a.id = asked.id
+  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = asked.id and a.id is null
+  union all
+  select u.parent, coalesce(a.parent::uuid, g.parent), u.level + 1
+  from above u
+  left join assets a on a.tenant_id = %(tenant)s and a.id = u.parent
+  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = u.parent and a.id is null
+  where u.parent is not null and u.level < 64
+)
+select u.id::text, coalesce(a.stated, '{}'), coalesce(a.suppressed, '{}'), coalesce(a.is_deleted, false),
+       array(select d.tag from derived_tags d
+             where d.tenant_id = %(tenant)s and d.tag = any (%(tags)s::text[]) and d.asset_id = u.id
+               and d.kind = 'propagated')
+from above u left join assets a on a.tenant_id = %(tenant)s and a.id = u.id
+order by u.level

@@ -1,0 +1,32 @@
+-- Merges one layer of every staged edge where the newer statement covers the older one, which is nearly always. An edge
+-- may be placed by another transaction, for a job that claims it, in the same moment: so it is no MERGE.
+with merged as (
+  insert into edges as e (tenant_id, from_id, to_id, type, {values}, {at}, {clocks}, created_at, updated_at)
+  select tenant_id, from_id, to_id, type, fields, at, clocks, first, last
+  from staged_edges
+  where layer = %(layer)s
+  order by tenant_id, from_id, to_id, type
+  on conflict (tenant_id, from_id, to_id, type) do update set
+    {values}   = excluded.{values},
+    {at}       = excluded.{at},
+    {clocks}   = excluded.{clocks},
+    version    = e.version + (coalesce(e.{values}, '{{}}') <> excluded.{values})::integer,
+    created_at = least(e.created_at, excluded.created_at),
+    updated_at = greatest(e.updated_at, excluded.updated_at)
+  where e.{at} is null
+     or excluded.{clocks} is null and e.{clocks} is null and excluded.{at} > e.{at}
+        -- Every statement says whether the edge is there, so only these two can be missing.
+        and (excluded.{values} ? 'propagates' or not e.{values} ? 'propagates')
+        and (excluded.{values} ? 'masking' or not e.{values} ? 'masking')
+  returning new.tenant_id, new.from_id, new.to_id, new.type, {shown}
+),
+logged as (
+  insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)
+  select %(batch)s, m.tenant_id, m.from_id, m.to_id, m.type, m.before, m.after, s.causes
+  from merged m
+  join staged_edges s on s.tenant_id = m.tenant_id and s.from_id = m.from_id and s.to_id = m.to_id and s.type = m.type
+                     and s.layer = %(layer)s
+  where m.differs
+  returning 1
+)
+select (select count(*) from merged) as merged, (select count(*) from logged) as changed

@@ -1,0 +1,15 @@
+-- One row a layer of an edge that the batch states; lives as long as the connection.
+create temporary table if not exists staged_edges (
+  layer     text not null,
+  tenant_id text not null,
+  from_id   uuid not null,
+  to_id     uuid not null,
+  type      text collate "C" not null,
+  fields    jsonb not null,
+  at        text collate "C" not null,
+  clocks    jsonb,
+  first     timestamptz not null,
+  last      timestamptz not null,
+  causes    jsonb not null,
+  primary key (tenant_id, from_id, to_id, type, layer)
+) on commit delete rows

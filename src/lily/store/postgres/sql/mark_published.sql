@@ -1,0 +1,1 @@
+update batches set published_at = clock_timestamp(), ends = %(ends)s where id = any(%(batches)s)

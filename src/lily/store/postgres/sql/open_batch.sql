@@ -1,0 +1,1 @@
+insert into batches (topic, partition, begin_offset, end_offset) values (%s, %s, %s, %s) returning id

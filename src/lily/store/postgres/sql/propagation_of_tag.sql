@@ -1,0 +1,10 @@
+-- All that a changed definition may concern: who states the tag and who derives it.
+insert into marked (id, root)
+select id, id from (
+  select a.id from assets a
+  where a.tenant_id = %(tenant)s and a.stated <> '{}' and a.stated @> array[%(tag)s]
+    and exists (select from graph_nodes g where g.tenant_id = a.tenant_id and g.id = a.id)
+  union
+  select d.asset_id from derived_tags d where d.tenant_id || '/' || d.tag = %(tenant)s || '/' || %(tag)s
+) as concerned
+on conflict do nothing

@@ -1,0 +1,97 @@
+"""Lineage from SQL, with the catalogue's own tables and columns."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from lily.model import ids
+from tests.contract.door import WAIT, Door, codes, table
+
+
+def columns(door: Door, parent: str, *names: str) -> None:
+    """In bulk, so that they are only in the lake."""
+    rows = [
+        table(f"{parent}.{name}", "column", parent=parent, ordinal_position=position)
+        for position, name in enumerate(names, 1)
+    ]
+    answer = door.http.post(
+        "/ingest-metadata/bulk", content=orjson.dumps(rows), headers=WAIT | {"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 200, answer.text
+
+
+def ask(door: Door, sql: str, dialect: str = "postgres", **more: Any) -> dict[str, Any]:
+    body = {"sql": sql, "dialect": dialect, "default_database": "shop", "default_schema": "public"} | more
+    answer = door.http.post("/lineage/sql", json=body, headers=WAIT)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def pairs(told: dict[str, Any]) -> set[tuple[str, str, str]]:
+    return {(edge["from"], edge["to"], edge["relationship_type"]) for edge in told["edges"]}
+
+
+def test_a_star_is_expanded_from_the_catalogue_and_the_edges_are_stored(door: Door) -> None:
+    door.ingest("shop.public.Orders")
+    columns(door, "shop.public.Orders", "id", "Amount")
+    told = ask(door, "create view totals as select * from orders")
+    assert told["stored"] is True
+    assert told["statements"] == 1
+    assert pairs(told) == {
+        ("shop.public.Orders", "shop.public.totals", "derived-from"),
+        ("shop.public.Orders.id", "shop.public.totals.id", "derived-from"),
+        ("shop.public.Orders.Amount", "shop.public.totals.amount", "derived-from"),
+    }
+    for edge in told["edges"]:
+        assert edge["from_id"] == ids.asset_id(door.tenant, edge["from"])
+        found = door.http.get(f"/lineage/{edge['from_id']}", params={"depth": 1}).json()["edges"]
+        assert (edge["from_id"], edge["to_id"]) in {(item["from"], item["to"]) for item in found}
+
+
+def test_a_dry_run_stores_nothing(door: Door) -> None:
+    told = ask(door, "create view v as select x from t", dry_run=True)
+    assert told["stored"] is False
+    assert len(told["edges"]) == 2
+    assert door.http.get(f"/lineage/{told['edges'][0]['from_id']}").status_code == 404
+
+
+def test_a_name_in_another_case_is_the_catalogues(door: Door) -> None:
+    for name in ("SHOP.PUBLIC.UPPER", "shop.public.lower", "Shop.Public.Mixed"):
+        door.ingest(name)
+    told = ask(door, "create view v as select u.a, l.b, m.c from Upper u, LOWER l, mixed m", "snowflake", dry_run=True)
+    assert {start for start, _, _ in pairs(told)} >= {"SHOP.PUBLIC.UPPER", "shop.public.lower", "Shop.Public.Mixed"}
+
+
+def test_a_plain_query_states_no_edge(door: Door) -> None:
+    told = ask(door, "select * from orders")
+    assert (told["edges"], told["stored"]) == ([], False)
+    assert told["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "says"),
+    [
+        ({"sql": "create view v as selec 1", "dialect": "postgres"}, "SQL_SYNTAX", "line 1, column"),
+        ({"sql": "select 1", "dialect": "klingon"}, "UNKNOWN_DIALECT", "postgres"),
+        ({"sql": "select " + "(" * 50_000, "dialect": "postgres"}, "TOO_COMPLEX", "nested"),
+        ({"sql": " " * 300_000, "dialect": "postgres"}, "TOO_LONG", "split"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_why(door: Door, body: dict[str, Any], code: str, says: str) -> None:
+    answer = door.http.post("/lineage/sql", json=body)
+    assert (answer.status_code, codes(answer)) == (422, {code})
+    assert says in answer.json()["errors"][0]["description"]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"sql": "select 1"}, {"sql": 7, "dialect": "postgres"}, {"query": "select 1"}, []]
+)
+def test_a_body_of_another_shape_is_refused(door: Door, body: Any) -> None:
+    assert door.http.post("/lineage/sql", json=body).status_code == 400
+
+
+def test_it_needs_the_scope(door: Door) -> None:
+    with door.limited("metadata:write", "lineage:read") as limited:
+        answer = limited.http.post("/lineage/sql", json={"sql": "select 1", "dialect": "postgres"})
+        assert (answer.status_code, codes(answer)) == (403, {"FORBIDDEN"})

@@ -1,0 +1,104 @@
+"""A walk through the graph is what a plain search finds, however little is fetched at a time."""
+
+import asyncio
+import uuid
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.records import Record
+from lily.store.postgres import traversal
+from lily.store.postgres.hot import HotStore
+from lily.store.postgres.sessions import Database
+from lily.store.postgres.traversal import Step, Walk, Way
+from tests.conftest import Stack
+
+Make = Callable[[], tuple[str, str]]
+ASSETS = [str(uuid.UUID(int=number)) for number in range(8)]
+EDGES = st.tuples(st.sampled_from(ASSETS), st.sampled_from(ASSETS), st.sampled_from(["s", "t"]))
+GRAPHS = st.sets(EDGES.filter(lambda edge: edge[0] != edge[1]), max_size=25)
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def database(stack: Stack, runner: asyncio.Runner) -> Iterator[Database]:
+    async def opened() -> Database:
+        found = Database(stack.database_of("lily_api"))
+        await found.open()
+        return found
+
+    found = runner.run(opened())
+    yield found
+    runner.run(found.close())
+
+
+@pytest.fixture(autouse=True)
+def _little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traversal, "FIRST_ROWS", 2)
+    monkeypatch.setattr(traversal, "MOST_ROWS", 5)
+
+
+def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> None:
+    time = "2026-01-01T00:00:00.000000Z"
+    events = [
+        EdgeEvent(str(uuid.uuid4()), time, tenant, EdgeStatement("source", "upsert", EdgeKey(*edge), {}))
+        for edge in graph
+    ]
+    store.apply("walk", {}, [(Record("walk", 0, 0, time, b"", b""), event) for event in events], [])
+
+
+async def walked(database: Database, tenant: str, way: Way, starts: list[str], depth: int) -> list[Step]:
+    return [step async for step in Walk(database, tenant, way, living=False).steps(starts, depth)]
+
+
+def searched(
+    graph: set[tuple[str, str, str]], way: Way, starts: list[str], depth: int
+) -> list[tuple[int, str, str, str]]:
+    """Every edge with the depth at which it is come upon."""
+    arcs = [(a, b, kind) if way == "downstream" else (b, a, kind) for a, b, kind in graph]
+    distance = dict.fromkeys(starts, 0)
+    for at in range(len(ASSETS)):
+        for here, there, _ in arcs:
+            if distance.get(here) == at:
+                distance.setdefault(there, at + 1)
+    found = [(distance[here] + 1, here, there, kind) for here, there, kind in arcs if here in distance]
+    return sorted(place for place in found if place[0] <= depth)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=GRAPHS, starts=st.sets(st.sampled_from(ASSETS), min_size=1, max_size=2), depth=st.integers(1, 9))
+def test_a_walk_comes_upon_every_edge_once_and_in_order(  # noqa: PLR0917
+    database: Database,
+    runner: asyncio.Runner,
+    hot_store: HotStore,
+    make_tenant: Make,
+    graph: set[tuple[str, str, str]],
+    starts: set[str],
+    depth: int,
+) -> None:
+    tenant, _ = make_tenant()
+    relate(hot_store, tenant, graph)
+    ways: tuple[Way, ...] = ("downstream", "upstream")
+    for way in ways:
+        steps = runner.run(walked(database, tenant, way, sorted(starts), depth))
+        assert [step.place for step in steps] == searched(graph, way, sorted(starts), depth)
+
+
+def test_a_long_chain_ends(
+    database: Database, runner: asyncio.Runner, hot_store: HotStore, make_tenant: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traversal, "MOST_ROWS", 4_000)
+    tenant, _ = make_tenant()
+    chain = [str(uuid.UUID(int=number)) for number in range(10_001)]
+    relate(hot_store, tenant, {(a, b, "t") for a, b in pairwise(chain)})
+    steps = runner.run(walked(database, tenant, "downstream", chain[:1], 10_000))
+    assert [step.there for step in steps] == chain[1:]

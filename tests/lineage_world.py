@@ -1,0 +1,112 @@
+"""A small tenant whose graph a test changes as the pipeline would, and lets propagation follow. Not through Spark."""
+
+from itertools import groupby
+from operator import itemgetter
+
+import psycopg
+
+from lily.bus import topics
+from lily.lineage.explanation import replay
+from lily.lineage.recomputation import Derived
+from lily.model import clock, ids
+from lily.model.edges import EdgeEvent, read_edge_statement
+from lily.model.events import AssetEvent
+from lily.model.records import Record
+from lily.model.statements import read_statement
+from lily.store.postgres.hot import HotStore
+from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Outcome, Propagator
+from lily.store.postgres.queries import query
+from tests.oracle_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
+
+_RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
+DEFAULTS = {"direction": "downstream", "max_depth": None, "edge_types": None, "stopped_by_masking": False}
+
+
+class World:
+    """Everything stated is marked; `settle` propagates what is marked."""
+
+    def __init__(self, tenant: str, store: HotStore, propagator: Propagator, owner: psycopg.Connection) -> None:
+        self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
+        self.marks = Marks()
+
+    def id_of(self, name: str) -> str:
+        return ids.asset_id(self.tenant, name)
+
+    def asset(self, name: str, **attributes: object) -> None:
+        stated = {"name": name, **attributes}
+        self._state({"entity_type": "table", "qualified_name": name, "attributes": stated, "by": "crawler"})
+
+    def person(self, name: str, operation: str, **more: object) -> None:
+        self._state({"layer": "user", "qualified_name": name, "operation": operation, "by": "ada", **more})
+
+    def edge(self, start: str, end: str, kind: str = "derived-from", **settings: bool) -> None:
+        self._link(start, end, {"relationship_type": kind, **settings})
+
+    def unlink(self, start: str, end: str, kind: str = "derived-from") -> None:
+        self._link(start, end, {"relationship_type": kind, "operation": "delete"})
+
+    def _link(self, start: str, end: str, stated: dict[str, object]) -> None:
+        told = {"from": start, "to": end, "layer": "user", "authorised": True, "by": "ada", **stated}
+        statement = read_edge_statement(told, tenant=self.tenant)
+        event = EdgeEvent(ids.event_id(), clock.now(), self.tenant, statement)
+        self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, event)], [])
+        self.marks.edges.append(EdgeMark(self.id_of(start), self.id_of(end)))
+
+    def define(self, tag: str, *, propagates: bool = True, **settings: object) -> None:
+        told = {**DEFAULTS, **settings, "propagates": propagates, "tenant": self.tenant, "key": tag}
+        self._owner.execute(
+            "insert into tags (tenant_id, key, name, propagates, direction, max_depth, edge_types, stopped_by_masking) "
+            "values (%(tenant)s, %(key)s, %(key)s, %(propagates)s, %(direction)s, %(max_depth)s, %(edge_types)s, "
+            "%(stopped_by_masking)s) on conflict (tenant_id, key) do update set propagates = excluded.propagates, "
+            "direction = excluded.direction, max_depth = excluded.max_depth, edge_types = excluded.edge_types, "
+            "stopped_by_masking = excluded.stopped_by_masking",
+            told,
+        )
+        self.marks.tags.add(tag)
+
+    def undefine(self, tag: str) -> None:
+        self._owner.execute("delete from tags where tenant_id = %s and key = %s", [self.tenant, tag])
+        self.marks.tags.add(tag)
+
+    def on_delete(self, value: str) -> None:
+        self._owner.execute("update tenants set on_delete = %s where id = %s", [value, self.tenant])
+        self.marks.deletion = True
+
+    def settle(self) -> Outcome:
+        marks, self.marks = self.marks, Marks()
+        return self._propagator.propagate(self.tenant, marks)
+
+    def derived(self, tag: str = "pii", kind: str = "propagated") -> set[str]:
+        """The names of those that have the tag from elsewhere."""
+        names: dict[str, str] = dict(
+            self._owner.execute("select id::text, qualified_name from assets where tenant_id = %s", [self.tenant])
+        )
+        found = stored_derived(self._owner, self.tenant)
+        return {names.get(one.asset, one.asset) for one in found if one.tag == tag and one.kind == kind}
+
+    def stored(self) -> set[Derived]:
+        return stored_derived(self._owner, self.tenant)
+
+    def recomputed(self) -> set[Derived]:
+        return expected_derived(self._owner, self.tenant)
+
+    def unexplained(self) -> list[str]:
+        """What is wrong with the paths of everything that is propagated."""
+        graph = stored_graph(self._owner, self.tenant)
+        definitions = {one.key: one for one in stored_definitions(self._owner, self.tenant)}
+        asked = sorted((one.tag, one.asset) for one in self.stored() if one.kind == "propagated")
+        rows = self._owner.execute(
+            query("derivation_paths"),
+            {"tenant": self.tenant, "tags": [tag for tag, _ in asked], "ids": [asset for _, asset in asked]},
+        ).fetchall()
+        paths = {asked[number]: [row[1] for row in steps] for number, steps in groupby(rows, key=itemgetter(0))}
+        missing = [f"{tag} on {asset} has no path" for tag, asset in asked if (tag, asset) not in paths]
+        return missing + [
+            problem for (tag, _), path in paths.items() for problem in replay(path, graph, definitions[tag])
+        ]
+
+    def _state(self, stated: dict[str, object]) -> None:
+        statement = read_statement({**stated, "authorised": True}, tenant=self.tenant)
+        event = AssetEvent(ids.event_id(), clock.now(), self.tenant, statement)
+        self._store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
+        self.marks.assets.append(AssetMark(event.asset_id))

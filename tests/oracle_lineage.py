@@ -1,0 +1,56 @@
+"""The stored graph of a tenant, as the full recomputation wants it, and what is stored as derived."""
+
+import psycopg
+
+from lily.lineage.definitions import TagDefinition
+from lily.lineage.graph import Edge, Graph
+from lily.lineage.recomputation import Derived, recompute
+
+
+def stored_graph(connection: psycopg.Connection, tenant: str) -> Graph:
+    graph = Graph()
+    for row in connection.execute(
+        "select from_id::text, to_id::text, type, propagates, masking from edges "
+        "where tenant_id = %s and not is_deleted",
+        [tenant],
+    ):
+        graph.edges.add(Edge(*row))
+    for asset, stated, suppressed, parent, deleted in connection.execute(
+        "select id::text, stated, suppressed, parent, is_deleted from assets where tenant_id = %s", [tenant]
+    ):
+        if stated:
+            graph.stated[asset] = set(stated)
+        if suppressed:
+            graph.suppressed[asset] = set(suppressed)
+        if parent:
+            graph.parents[asset] = parent
+        if deleted:
+            graph.deleted.add(asset)
+    ((graph.on_delete,),) = connection.execute("select on_delete from tenants where id = %s", [tenant]).fetchall()
+    return graph
+
+
+def stored_definitions(connection: psycopg.Connection, tenant: str) -> list[TagDefinition]:
+    rows = connection.execute(
+        "select key, name, propagates, direction, max_depth, edge_types, stopped_by_masking from tags "
+        "where tenant_id = %s",
+        [tenant],
+    )
+    return [
+        TagDefinition(key, name, propagates, direction, depth, None if types is None else frozenset(types), stopped)
+        for key, name, propagates, direction, depth, types, stopped in rows
+    ]
+
+
+def stored_derived(connection: psycopg.Connection, tenant: str) -> set[Derived]:
+    rows = connection.execute(
+        "select asset_id::text, tag, kind, depth from derived_tags where tenant_id = %s", [tenant]
+    )
+    return {Derived(*row) for row in rows}
+
+
+def expected_derived(connection: psycopg.Connection, tenant: str) -> set[Derived]:
+    """What the recomputation says, of which inheritance is stored only where it can reach an edge."""
+    derived = recompute(stored_graph(connection, tenant), stored_definitions(connection, tenant))
+    nodes = {node for (node,) in connection.execute("select id::text from graph_nodes where tenant_id = %s", [tenant])}
+    return {one for one in derived if one.kind == "propagated" or one.asset in nodes}

@@ -1,0 +1,85 @@
+"""What tenants have decided, kept in memory: never an answer from before a change, and the legal tags always protect."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lily.lineage.definitions import TagDefinition
+from lily.lineage.rules import Rules
+from lily.store.postgres.definitions import Definitions
+from lily.store.postgres.sessions import Database, Query, Row, StoreUnavailable
+
+
+class Kept(Database):
+    """A tenant's rows in memory, told with a pause."""
+
+    def __init__(self) -> None:
+        self.secret = False
+        self.asked = 0
+        self.fails = False
+
+    async def fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
+        del tenant, statement, parameters
+        self.asked += 1
+        row: Row = ("keep", "secret", "Secret", self.secret, "downstream", None, ["used-in"], False)
+        await asyncio.sleep(0.01)
+        if self.fails:
+            raise StoreUnavailable("away")
+        return [row]
+
+
+def test_rules_are_read_once_and_again_when_they_changed() -> None:
+    async def story() -> None:
+        kept = Kept()
+        definitions = Definitions(kept)
+        first = await asyncio.gather(*(definitions.of("t") for _ in range(5)))
+        assert kept.asked == 1
+        assert {rules.protective for rules in first} == {frozenset({"pii", "gdpr"})}
+        kept.secret = True
+        assert "secret" not in (await definitions.of("t")).protective
+        definitions.forget("t")
+        assert "secret" in (await definitions.of("t")).protective
+        assert (await definitions.of("t")).definitions["secret"].edge_types == frozenset({"used-in"})
+        assert kept.asked == 2
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("tenant", ["t", ""])
+def test_what_was_read_before_a_change_is_not_remembered(tenant: str) -> None:
+    async def story() -> None:
+        kept = Kept()
+        definitions = Definitions(kept)
+        early = asyncio.create_task(definitions.of("t"))
+        await asyncio.sleep(0.001)
+        kept.secret = True
+        definitions.forget(tenant)
+        await early
+        assert "secret" in (await definitions.of("t")).protective
+
+    asyncio.run(story())
+
+
+def test_rules_that_cannot_be_read_are_asked_for_again() -> None:
+    async def story() -> None:
+        kept = Kept()
+        kept.fails = True
+        definitions = Definitions(kept)
+        with pytest.raises(StoreUnavailable):
+            await definitions.of("t")
+        kept.fails = False
+        assert (await definitions.of("t")).on_delete == "keep"
+
+    asyncio.run(story())
+
+
+def test_the_legal_tags_protect_whatever_is_defined() -> None:
+    assert Rules({}).protective == {"pii", "gdpr"}
+    assert Rules({"pii": TagDefinition("pii", "PII")}).protective == {"pii", "gdpr"}
+
+
+def test_names_of_tags_are_quoted_for_the_store() -> None:
+    rules = Rules({tag: TagDefinition(tag, tag, propagates=True) for tag in ('a"b', "c\\d", "e,f")})
+    assert rules.as_array == '{"a\\"b","c\\\\d","e,f","gdpr","pii"}'

@@ -1,0 +1,304 @@
+"""Which tables and columns a script derives from which."""
+
+from typing import Any
+
+import pytest
+
+from lily.intake.sql.analysis import answer
+from lily.intake.sql.questions import Answer, KnownTable, Question
+from lily.model.errors import Refused
+
+
+def known(name: str, *columns: str, ordered: bool = True) -> KnownTable:
+    return KnownTable(name, {column.lower(): f"{name}.{column}" for column in columns}, ordered)
+
+
+CATALOGUE = {
+    "shop.public.orders": known("shop.public.orders", "id", "customer_id", "amount"),
+    "shop.public.customers": known("SHOP.PUBLIC.Customers", "ID", "Email", "Name"),
+    "shop.public.report": known("shop.public.report", "a", "b", "c"),
+}
+
+
+def asked(sql: str, dialect: str = "postgres", **more: Any) -> Answer:
+    return answer(Question(sql, dialect, **({"database": "shop", "schema": "public", "known": CATALOGUE} | more)))
+
+
+def edges(sql: str, dialect: str = "postgres", **more: Any) -> set[str]:
+    """`from -> to`, with `~>` for what only influences; without the shop's prefix."""
+    marks = {"derived-from": "->", "influences": "~>"}
+    return {
+        f"{start} {marks[kind]} {end}".replace("shop.public.", "")
+        for start, end, kind in asked(sql, dialect, **more).edges
+    }
+
+
+def derived(sql: str, dialect: str = "postgres", **more: Any) -> set[str]:
+    return {edge for edge in edges(sql, dialect, **more) if "->" in edge}
+
+
+def test_a_view_derives_from_what_it_selects() -> None:
+    sql = """
+        create or replace view v as
+        select o.id, lower(c.email) as mail, o.amount + 1 as more, 7 as seven
+        from orders o join customers c on c.id = o.customer_id
+        where o.amount > 3 and c.name is not null
+    """
+    assert edges(sql) == {
+        "orders -> v",
+        "SHOP.PUBLIC.Customers -> v",
+        "orders.id -> v.id",
+        "SHOP.PUBLIC.Customers.Email -> v.mail",
+        "orders.amount -> v.more",
+        "orders.customer_id ~> v",
+        "SHOP.PUBLIC.Customers.ID ~> v",
+        "SHOP.PUBLIC.Customers.Name ~> v",
+    }
+
+
+ALL_ORDERS = {"orders -> t", "orders.id -> t.id", "orders.customer_id -> t.customer_id", "orders.amount -> t.amount"}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "create table t as select * from orders",
+        "create table t as select o.* from orders o",
+        "create table t as with a as (select * from orders), b as (select * from a) select * from b",
+        "create table t as select * from (select * from (select * from orders) x) y",
+        "create table t as table orders",
+        "insert into t select * from orders",
+        "with a as (select * from orders) insert into t select * from a",
+        "select * into t from orders",
+        "create materialized view t as select * from orders",
+        "CREATE TABLE T AS SELECT * FROM ORDERS",
+        'create table "T" as select * from "Orders"',
+        "create table public.t as select * from shop.public.orders",
+    ],
+)
+def test_a_star_is_expanded_from_the_catalogue(sql: str) -> None:
+    assert edges(sql) == ALL_ORDERS
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("snowflake", "create or replace transient table t as select * from orders"),
+        ("snowflake", "create table t clone orders"),
+        ("bigquery", "create or replace table `shop.public.t` as select * from `shop.public.orders`"),
+        ("spark", "insert overwrite table t select * from orders"),
+        ("hive", "from orders insert into t select *"),
+        ("tsql", "select * into t from orders"),
+        ("trino", "create table t with (format = 'ORC') as select * from orders"),
+        ("duckdb", "create table t as from orders"),
+        ("mysql", "create table t as select * from `orders`"),
+        ("tsql", "create procedure p as begin insert into t select * from orders end"),
+        ("postgresql", "create table t as select * from orders"),
+    ],
+)
+def test_dialects_say_the_same_in_their_own_way(dialect: str, sql: str) -> None:
+    assert edges(sql, dialect) == ALL_ORDERS
+
+
+def test_names_of_the_view_come_first() -> None:
+    assert derived("create view v (x, y) as select id, amount from orders") == {
+        "orders -> v",
+        "orders.id -> v.x",
+        "orders.amount -> v.y",
+    }
+
+
+def test_an_insert_without_columns_goes_by_their_order_in_the_catalogue() -> None:
+    assert derived("insert into report select amount, 1, id from orders") == {
+        "orders -> report",
+        "orders.amount -> report.a",
+        "orders.id -> report.c",
+    }
+
+
+def test_where_the_order_is_not_known_columns_are_matched_by_name() -> None:
+    unordered = CATALOGUE | {"shop.public.report": known("shop.public.report", "c", "a", ordered=False)}
+    told = asked("insert into report select amount as a from orders", known=unordered)
+    assert ("shop.public.orders.amount", "shop.public.report.a", "derived-from") in told.edges
+    assert any("order of the columns" in warning for warning in told.warnings)
+
+
+def test_an_insert_with_columns_goes_by_position() -> None:
+    sql = "insert into report (c, a) select id, amount from orders union all select id, 1 from customers"
+    assert derived(sql) == {
+        "orders -> report",
+        "SHOP.PUBLIC.Customers -> report",
+        "orders.id -> report.c",
+        "SHOP.PUBLIC.Customers.ID -> report.c",
+        "orders.amount -> report.a",
+    }
+
+
+def test_two_columns_of_one_name_are_told_apart() -> None:
+    assert derived("insert into report (a, b) select o.id, c.id from orders o, customers c") >= {
+        "orders.id -> report.a",
+        "SHOP.PUBLIC.Customers.ID -> report.b",
+    }
+
+
+def test_a_merge_updates_and_inserts() -> None:
+    sql = """
+        merge into report r using (select * from orders) s on r.a = s.id
+        when matched and s.amount > 0 then update set b = s.amount + r.c, c = s.customer_id
+        when not matched then insert (a, b) values (s.id, s.amount)
+    """
+    assert derived(sql) == {
+        "orders -> report",
+        "orders.amount -> report.b",
+        "report.c -> report.b",
+        "orders.customer_id -> report.c",
+        "orders.id -> report.a",
+    }
+
+
+def test_a_merge_of_everything_goes_by_name() -> None:
+    sql = "merge into t using orders s on t.id = s.id when matched then update set * when not matched then insert *"
+    assert derived(sql, "databricks") == ALL_ORDERS
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "update report set a = o.amount from orders o where o.id = report.b"),
+        ("tsql", "update r set a = o.amount from report r join orders o on o.id = r.b"),
+        ("mysql", "update report r join orders o on o.id = r.b set r.a = o.amount"),
+    ],
+)
+def test_an_update_derives_from_what_it_joins(dialect: str, sql: str) -> None:
+    assert edges(sql, dialect) >= {"orders -> report", "orders.amount -> report.a", "orders.id ~> report"}
+
+
+def test_temporary_tables_are_passed_through() -> None:
+    sql = """
+        create temp table first as select id, email as e from customers where name like 'a%';
+        create temporary table second as select e, id from first;
+        create table final as select upper(e) as mail from second;
+        drop table first;
+    """
+    assert edges(sql) == {
+        "SHOP.PUBLIC.Customers -> final",
+        "SHOP.PUBLIC.Customers.Email -> final.mail",
+        "SHOP.PUBLIC.Customers.Name ~> final",
+    }
+    assert derived("select id into #x from orders; insert into report (a) select id from #x", "tsql") == {
+        "orders -> report",
+        "orders.id -> report.a",
+    }
+
+
+def test_a_temporary_table_may_be_filled_later() -> None:
+    sql = "create temp table x (k int); insert into x select id from orders; insert into report (a) select k from x"
+    assert derived(sql) == {"orders -> report", "orders.id -> report.a"}
+
+
+def test_a_script_knows_what_it_created_itself() -> None:
+    sql = "create table s (x int, y int); create view v as select * from s; create view w as select * from v"
+    assert derived(sql) == {"s -> v", "s.x -> v.x", "s.y -> v.y", "v -> w", "v.x -> w.x", "v.y -> w.y"}
+
+
+def test_subqueries_anywhere_are_sources() -> None:
+    sql = """
+        create view v as
+        select id, (select max(email) from customers c where c.id = o.customer_id) as mail
+        from orders o where id in (select a from report)
+    """
+    assert edges(sql) >= {"orders -> v", "SHOP.PUBLIC.Customers -> v", "report -> v", "report.a ~> v"}
+    assert "SHOP.PUBLIC.Customers.Email -> v.mail" in edges(sql)
+
+
+def test_a_recursive_query_ends() -> None:
+    sql = """
+        create view v as with recursive r as (
+            select id, customer_id from orders union all
+            select o.id, r.customer_id from orders o join r on r.id = o.customer_id)
+        select * from r
+    """
+    assert derived(sql) == {"orders -> v", "orders.id -> v.id", "orders.customer_id -> v.customer_id"}
+    assert asked(sql).warnings == []
+
+
+def test_a_chain_that_reads_each_query_twice_is_not_walked_twice() -> None:
+    step = "c{next} as (select x.id + y.id as id from c{n} x join c{n} y on x.id = y.id)"
+    steps = ["with c0 as (select id from orders)", *(step.format(next=n + 1, n=n) for n in range(60))]
+    sql = " ".join([", ".join(steps), "insert into v select id from c60"])
+    assert derived(sql) == {
+        "orders -> v",
+        "orders.id -> v.id",
+    }
+
+
+def test_columns_of_unknown_tables_are_found_where_nothing_else_can_be_meant() -> None:
+    assert derived("create view v as select x from (select * from nowhere) q") == {"nowhere -> v", "nowhere.x -> v.x"}
+    assert derived("create view v as select x from nowhere", known={}, database=None, schema=None) == {
+        "nowhere -> v",
+        "nowhere.x -> v.x",
+    }
+
+
+def test_what_could_not_be_followed_is_told() -> None:
+    told = asked("create view v as select * from nowhere; create view w as select x from here, there")
+    assert len([warning for warning in told.warnings if "expanded" in warning]) == 1
+    assert len([warning for warning in told.warnings if "which table" in warning]) == 1
+    assert len([warning for warning in told.warnings if "not in the catalogue" in warning]) == 3
+
+
+@pytest.mark.parametrize("sql", ["select * from orders", "select 1; select 2", "with a as (select 1) select * from a"])
+def test_a_plain_query_states_nothing(sql: str) -> None:
+    told = asked(sql)
+    assert told.edges == []
+    assert told.warnings
+
+
+@pytest.mark.parametrize(
+    "sql", ["", ";;", "-- nothing", "insert into report values (1, 2, 3)", "drop table x; alter table y add z int"]
+)
+def test_what_moves_no_data_states_nothing(sql: str) -> None:
+    assert asked(sql).edges == []
+
+
+def test_no_edge_leads_to_itself() -> None:
+    assert edges("insert into orders select id, customer_id, amount from orders where amount > 1") == set()
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("create view v as select (1 from x", "line 1, column 31: Expecting )"),
+        ("select 1;\nselect from where", "line 2"),
+        ("create view v as select 'abc", "line 1, column 24"),
+        ("hello", "statement is expected"),
+        ("create view v as selec 1", "line 1, column 24: Invalid expression"),
+        ("select 1;\ncreate table t as\nselectt a", "line 2, column 18: a query is expected"),
+        ("create view v as select a b c from t", "line 1, column 29: Invalid expression"),
+        ("\x00\x01", "sql"),
+    ],
+)
+def test_what_does_not_parse_is_refused_with_where(sql: str, says: str) -> None:
+    with pytest.raises(Refused) as refused:
+        asked(sql)
+    problem = refused.value.problems[0]
+    assert problem.code == "SQL_SYNTAX"
+    assert says in f"{problem.description} {problem.entity}"
+
+
+def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Refused, match=r"bigquery.*snowflake"):
+        asked("select 1", "klingon")
+
+
+def test_the_tables_can_be_asked_for_first() -> None:
+    told = asked('insert into T select * from a.B join "C".d.e on true', known=None)
+    assert told.tables == {"shop.public.t": "shop.public.T", "shop.a.b": "shop.a.B", "c.d.e": "C.d.e"}
+    assert told.edges == []
+
+
+def test_a_question_and_its_answer_travel_as_json() -> None:
+    question = Question("select 1", "postgres", known=CATALOGUE)
+    assert Question.of_json(question.as_json()) == question
+    told = asked("create table t as select * from orders")
+    assert Answer.of_json(told.as_json()) == told
