@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+GENERATED := lily/api/grpc/generated
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-faults test-cluster check format bench lock clean
+.PHONY: help setup demo up down test test-faults test-cluster check format proto bench lock clean
 
 help: ## The targets, a line each
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +48,10 @@ check: $(READY) ## Linters, types and the import contract
 format: $(READY) ## Let ruff put the code in order
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+proto: $(READY) ## Generate the code of the gRPC contract (proto/) anew
+	$(BIN)/python -m grpc_tools.protoc -I $(GENERATED)=proto/lily --python_out=src --pyi_out=src --grpc_python_out=src \
+		$(patsubst proto/lily/%,$(GENERATED)/%,$(wildcard proto/lily/*.proto))
 
 bench: setup ## Every benchmark as a table of ratios (docs/benchmarks.md, bench/results)
 	$(BIN)/python -m bench

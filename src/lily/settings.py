@@ -75,6 +75,7 @@ class Settings(BaseSettings):
     data_dir: Path = Path(".lily")
     host: str = "127.0.0.1"
     port: int = 8585
+    grpc_port: int = Field(0, description="where the API serves gRPC, on the same host; 0 turns it off")
     kafka_bootstrap: str = ""
     database_url: str = Field(
         "", description="the libpq URI this process connects with; each part has a role of its own"

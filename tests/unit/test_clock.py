@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model import clock
-from lily.model.errors import Refused
 from lily.model.envelopes import read_time
+from lily.model.errors import Refused
 
 MOMENTS = st.datetimes(timezones=st.just(UTC))
 

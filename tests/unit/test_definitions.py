@@ -1,4 +1,4 @@
-"""What tenants have decided, kept in memory: never an answer from before a change, and the legal tags always protect."""
+"""What tenants have decided, kept in memory: no answer from before a change, and the legal tags always protect."""
 
 import asyncio
 from collections.abc import Mapping

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import orjson
 
 from lily.api.calls import Call
-from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt
 from lily.api.writes import receipt_headers, settled
 from lily.bus import topics
@@ -84,6 +83,6 @@ class Appends:
 
 async def standing(call: Call, receipt: Receipt) -> tuple[int, dict[str, str]]:
     """The status and the headers of a write: 200 once all of it can be read, if the caller prefers to wait."""
-    wait = wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)
+    wait = call.wait()
     applied = await settled(call, receipt, wait)
     return (200 if applied else 202), receipt_headers(call, receipt, wait, applied=applied)

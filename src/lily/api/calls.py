@@ -1,5 +1,6 @@
-"""A call: one request with who makes it and what serves it. Every route but the public ones takes one."""
+"""A call: who makes it and what serves it. Every route but the public ones takes one, and so does every rpc."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
@@ -9,28 +10,40 @@ from fastapi import Depends, Request
 from lily.api.correlation import correlation_of
 from lily.api.errors import forbidden, unauthenticated
 from lily.api.parts import Parts
+from lily.api.prefer import wait_of
 from lily.model.access import Principal, Scope
 
 _BEARER = "bearer "
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    request: Request
+class Call(ABC):
+    """Whichever door it came through."""
+
     parts: Parts
     principal: Principal
+    correlation: str
 
     @property
     def tenant(self) -> str:
         return self.principal.tenant
 
-    @property
-    def correlation(self) -> str:
-        return correlation_of(self.request.scope)
-
     def require(self, scope: Scope, why: str, entity: str) -> None:
         if not self.principal.may(scope):
             raise forbidden(f"{why} needs the scope {scope}", entity)
+
+    @abstractmethod
+    def wait(self) -> int | None:
+        """How many seconds the caller would wait for its write to be readable; None where it would not. Raises
+        Refused for what is no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCall(Call):
+    request: Request
+
+    def wait(self) -> int | None:
+        return wait_of(self.request.headers, self.parts.settings.limits.wait_seconds)
 
 
 def bearer(authorization: str) -> str | None:
@@ -42,26 +55,32 @@ def parts_of(request: Request) -> Parts:
     return cast("Parts", request.app.parts)
 
 
-async def authenticated(request: Request) -> Call:
-    parts = parts_of(request)
-    token = bearer(request.headers.get("authorization", ""))
+async def identified(parts: Parts, authorization: str) -> Principal:
+    """Raises Declined with 401 where there is no good token."""
+    token = bearer(authorization)
     principal = await parts.principals.of(token) if token else None
     if principal is None:
         raise unauthenticated()
-    return Call(request, parts, principal)
+    return principal
 
 
-def allowed(scope: Scope) -> Callable[[Call], Awaitable[Call]]:
-    async def check(call: Annotated[Call, Depends(authenticated)]) -> Call:
+async def authenticated(request: Request) -> HttpCall:
+    parts = parts_of(request)
+    principal = await identified(parts, request.headers.get("authorization", ""))
+    return HttpCall(parts, principal, correlation_of(request.scope), request)
+
+
+def allowed(scope: Scope) -> Callable[[HttpCall], Awaitable[HttpCall]]:
+    async def check(call: Annotated[HttpCall, Depends(authenticated)]) -> HttpCall:
         call.require(scope, "this call", call.request.url.path)
         return call
 
     return check
 
 
-Anyone = Annotated[Call, Depends(authenticated)]
-Reads = Annotated[Call, Depends(allowed("metadata:read"))]
-Writes = Annotated[Call, Depends(allowed("metadata:write"))]
-ReadsLineage = Annotated[Call, Depends(allowed("lineage:read"))]
-WritesLineage = Annotated[Call, Depends(allowed("lineage:write"))]
-Measures = Annotated[Call, Depends(allowed("metrics:read"))]
+Anyone = Annotated[HttpCall, Depends(authenticated)]
+Reads = Annotated[HttpCall, Depends(allowed("metadata:read"))]
+Writes = Annotated[HttpCall, Depends(allowed("metadata:write"))]
+ReadsLineage = Annotated[HttpCall, Depends(allowed("lineage:read"))]
+WritesLineage = Annotated[HttpCall, Depends(allowed("lineage:write"))]
+Measures = Annotated[HttpCall, Depends(allowed("metrics:read"))]

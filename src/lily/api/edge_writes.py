@@ -8,7 +8,6 @@ import orjson
 
 from lily.api.answers import Json
 from lily.api.calls import Call
-from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt, standing
 from lily.api.writes import receipt_headers, settled
 from lily.bus import topics
@@ -50,7 +49,7 @@ async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
 
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
     """Raises LogFull or LogUnavailable if the log does not take them all; then repeating the whole is harmless."""
-    wait = wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)
+    wait = call.wait()
     positions = await _append(call, events)
     newest = {(at.topic, at.partition): at for at in sorted(positions)}
     receipt = Receipt(tuple(newest.values()), travels=True)

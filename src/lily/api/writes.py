@@ -8,7 +8,6 @@ import orjson
 
 from lily.api.answers import Json
 from lily.api.calls import Call
-from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt, Stated, standing
 from lily.bus import topics
 from lily.bus.producer import Position
@@ -24,7 +23,7 @@ PUBLISHING_SECONDS = 0.02  # the relay publishes a batch in about that
 
 async def write(call: Call, event: AssetEvent) -> Json:
     """Raises LogFull or LogUnavailable if the log does not take it."""
-    wait = wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)
+    wait = call.wait()
     value = orjson.dumps(event.as_cloudevent())
     key = topics.key_of(event.tenant, event.asset_id)
     position = await call.parts.log.append(topics.ASSETS, key, value)

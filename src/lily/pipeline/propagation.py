@@ -79,8 +79,8 @@ def _columns() -> list[Column]:
 
 
 def _header(name: str) -> Column:
-    """Built as SQL: Spark turns a header's key into a map only if none is repeated."""
-    return F.expr(f"cast(filter(headers, h -> h.key = '{name}')[0].value as string)")
+    """A header's value; null where there is none."""
+    return F.expr(f"cast(get(filter(headers, h -> h.key = '{name}'), 0).value as string)")
 
 
 def ends_of(records: pa.Table) -> Offsets:

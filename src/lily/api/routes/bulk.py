@@ -9,9 +9,8 @@ from lily.api.bodies import JSON, refuse_longer, require_media_type
 from lily.api.bulk.array import Array
 from lily.api.bulk.intake import BulkIntake
 from lily.api.bulk.rows import Lines, Splitter
-from lily.api.calls import Call, Writes
+from lily.api.calls import Call, HttpCall, Writes
 from lily.api.documents import bulk_schema
-from lily.api.prefer import wait_of
 from lily.api.receipts import Receipt
 from lily.api.writes import receipt_headers, settled
 from lily.bus.producer import LogUnavailable
@@ -31,7 +30,7 @@ router = APIRouter(tags=["ingest"])
 async def ingest_bulk(call: Writes) -> Json:
     """Takes many assets, as newline-delimited JSON or as a JSON array. Each row stands for itself."""
     limits = call.parts.settings.limits
-    wait = wait_of(call.request.headers, limits.wait_seconds)
+    wait = call.wait()
     kind = require_media_type(call.request, (*NDJSON, JSON))
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call)
@@ -41,7 +40,7 @@ async def ingest_bulk(call: Writes) -> Json:
     return await _answer(call, intake, wait)
 
 
-async def _stream(call: Call, intake: BulkIntake, splitter: Splitter) -> None:
+async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
     length, limit = 0, call.parts.settings.limits.bulk_bytes
     async for chunk in call.request.stream():
         length += len(chunk)

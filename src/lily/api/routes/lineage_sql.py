@@ -12,7 +12,6 @@ from lily.api.calls import Call, WritesLineage
 from lily.api.documents import body_model
 from lily.api.errors import problems_answer
 from lily.api.known_tables import known_tables
-from lily.api.prefer import wait_of
 from lily.api.requests import SqlBody
 from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
 from lily.model import clock, ids
@@ -35,7 +34,7 @@ router = APIRouter(tags=["lineage"])
 )
 async def from_sql(call: WritesLineage) -> Json:
     """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
-    wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)  # refused before anything is appended
+    call.wait()  # refused before anything is appended
     body = await read_body(call.request, SqlBody, call.parts.settings.limits.body_bytes)
     try:
         answer = await _answer(call, body)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from lily.api.answers import Accepted, Applied, Asset, Batch, Json
 from lily.api.bodies import read_body
-from lily.api.calls import Call, Reads, Writes
+from lily.api.calls import Call, HttpCall, Reads, Writes
 from lily.api.documents import body_model, body_schema
 from lily.api.intake import person_event
 from lily.api.past import find_past
@@ -83,7 +83,7 @@ async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's 
     return await _delete(call, await find(call, id))
 
 
-async def _update(call: Call, asset: StoredAsset) -> Json:
+async def _update(call: HttpCall, asset: StoredAsset) -> Json:
     body = await read_body(call.request, UpdateBody, call.parts.settings.limits.body_bytes)
     _refuse_renaming(asset, body.attributes.pop("qualified_name", None))
     if not body.attributes:

@@ -15,7 +15,6 @@ from lily.api.calls import Call, WritesLineage
 from lily.api.documents import body_schema
 from lily.api.encodings import read_decoded
 from lily.api.errors import Declined, too_large
-from lily.api.prefer import wait_of
 from lily.intake.openlineage import Conversion, Naming, Sender, convert
 from lily.model import clock
 from lily.model.errors import Problem, Refused
@@ -49,7 +48,7 @@ router = APIRouter(tags=["lineage"])
 )
 async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
-    wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)  # refused before anything is appended
+    call.wait()  # refused before anything is appended
     require_media_type(call.request, (JSON,))
     raw = await read_decoded(call.request, LARGEST_ARRAY)
     try:
