@@ -32,6 +32,7 @@ class Stack:
     kafka: str
     database: str
     data_dir: Path
+    grpc: str
 
     def database_of(self, role: str) -> str:
         """The libpq URI of one of Lily's roles."""
@@ -52,7 +53,7 @@ def stack() -> Iterator[Stack]:
         told = lily("up", "--detach", "--port", str(choose_ports(["api"], {})["api"]), data_dir=data_dir)
         assert told.returncode == 0, told.stdout + told.stderr
         answer = json.loads(told.stdout.splitlines()[-1])
-        yield Stack(answer["url"], answer["token"], answer["kafka"], answer["database"], data_dir)
+        yield Stack(answer["url"], answer["token"], answer["kafka"], answer["database"], data_dir, answer["grpc"])
     finally:
         lily("down", data_dir=data_dir)
         if os.environ.get("LILY_KEEP_TEST_DATA"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from lily.api.documents import ERRORS, PUBLIC
-from lily.api.routes.lineage import MOST_EDGES
+from lily.api.lineage_pages import MOST_EDGES
 from lily.api.server import build
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent

@@ -37,10 +37,10 @@ def test_the_master_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> N
 
 def test_each_part_connects_with_its_own_role_and_the_api_knows_whom_to_ask_for_metrics(tmp_path: Path) -> None:
     databases = {"lily_api": "postgresql://api", "lily_pipeline": "postgresql://pipeline"}
-    ports = {"api": 1, "pipeline": 2, "worker": 3, "kafka": 4}
+    ports = {"api": 1, "pipeline": 2, "worker": 3, "kafka": 4, "grpc": 5}
     around = Surroundings(tmp_path, "kafka:9", databases, ports, tmp_path / "jars", tmp_path / "master.key")
     assert around.of("api")["LILY_DATABASE_URL"] == "postgresql://api"
-    assert around.of("api")["LILY_PORT"] == "1"
+    assert (around.of("api")["LILY_PORT"], around.of("api")["LILY_GRPC_PORT"]) == ("1", "5")
     assert json.loads(around.of("api")["LILY_METRICS_PEERS"]) == ["http://127.0.0.1:2", "http://127.0.0.1:3"]
     assert (
         around.of("worker")["LILY_DATABASE_URL"]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ class Appends:
                 if not self._pending:
                     raise
                 await self._confirm_oldest()
-        self._count(group)
+        count(self.call, group)
 
     async def confirmed(self) -> Receipt:
         """Where the last record of each partition stands. Raises LogUnavailable if one was not confirmed."""
@@ -68,17 +68,19 @@ class Appends:
         edges = any(topic == topics.LINEAGE_INTAKE for topic, _ in self._newest)
         return Receipt(tuple(self._newest.values()), travels=edges)
 
-    def _count(self, group: list[Entry]) -> None:
-        watch = self.call.parts.watch
-        for lane, count in Counter(entry.lane for entry in group).items():
-            watch.accepted[lane].inc(count)
-        watch.bytes.inc(sum(len(entry.value) for entry in group))
-
     async def _confirm_oldest(self) -> None:
         for position in await self._pending.popleft():
             partition = (position.topic, position.partition)
             if partition not in self._newest or self._newest[partition].offset < position.offset:
                 self._newest[partition] = position
+
+
+def count(call: Call, group: Sequence[Entry]) -> None:
+    """For the metrics: what was handed to the log."""
+    watch = call.parts.watch
+    for lane, entries in Counter(entry.lane for entry in group).items():
+        watch.accepted[lane].inc(entries)
+    watch.bytes.inc(sum(len(entry.value) for entry in group))
 
 
 async def standing(call: Call, receipt: Receipt) -> tuple[int, dict[str, str]]:

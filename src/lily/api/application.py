@@ -17,6 +17,7 @@ from lily.api.documents import ERRORS, complete
 from lily.api.errors import answer_for
 from lily.api.fast_read import FastRead
 from lily.api.front import Front
+from lily.api.grpc.server import served
 from lily.api.parts import Parts, opened
 from lily.api.reporter import Reporter
 from lily.api.watch import Watch
@@ -63,7 +64,8 @@ async def _lifespan(app: Application) -> AsyncIterator[None]:
     try:
         async with opened(app.settings, app.watch) as parts:
             app.parts = parts
-            yield
+            async with served(parts):
+                yield
     except LilyError as error:
         app.failure = error
         raise

@@ -1,4 +1,4 @@
-"""Turns what callers say about edges into events of the person's layer."""
+"""Turns what callers say about edges into events: many of the person's layer, or one of any."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.references import normal
 from lily.model import clock, ids
-from lily.model.edges import EdgeEvent, EdgeKey, EdgeOperation, EdgeStatement, read_edge_statement
+from lily.model.edges import EdgeEvent, EdgeKey, EdgeLayer, EdgeOperation, EdgeStatement, read_edge_statement
 from lily.model.errors import Problem, Refused
 from lily.observe import traces
 
@@ -27,7 +27,7 @@ async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation:
         if place % AT_ONCE == 0:
             await asyncio.sleep(0)
         try:
-            statement = read_edge_statement(_data(call, edge, operation), tenant=call.tenant)
+            statement = _statement(call, edge, "user", operation)
         except Refused as error:
             problems += [_placed(place, problem) for problem in error.problems]
             continue
@@ -35,23 +35,30 @@ async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation:
             problems.append(Problem("CONTRADICTION", "the edge is named twice, differently", f"edges.{place}"))
     if problems:
         raise Refused(*problems[:MOST_PROBLEMS])
-    time, trace = clock.now(), traces.traceparent()
-    return [
-        EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, trace)
-        for statement in stated.values()
-    ]
+    time = clock.now()
+    return [_event(call, time, statement) for statement in stated.values()]
 
 
-def _data(call: Call, edge: Mapping[str, Any], operation: EdgeOperation) -> dict[str, Any]:
-    return {
+def edge_event(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeEvent:
+    """Raises Refused with what is wrong with it."""
+    return _event(call, clock.now(), _statement(call, edge, layer, operation))
+
+
+def _event(call: Call, time: str, statement: EdgeStatement) -> EdgeEvent:
+    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+
+
+def _statement(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeStatement:
+    data = {
         **edge,
         "from": normal(edge["from"]),
         "to": normal(edge["to"]),
-        "layer": "user",
+        "layer": layer,
         "operation": operation,
         "by": call.principal.name,
         "authorised": call.principal.may("policy:write"),
     }
+    return read_edge_statement(data, tenant=call.tenant)
 
 
 def _placed(place: int, problem: Problem) -> Problem:

@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 from lily.api.calls import Call
 from lily.store.postgres.nodes import Node, nodes_of
-from lily.store.postgres.traversal import Step, Walk, Way, columns_of
+from lily.store.postgres.traversal import Step, Walk, Way, columns_of, is_end
 
 Direction = Literal["downstream", "upstream", "both"]
 Place = tuple[int, int, str, str, str]  # which way, and the place in that walk
+DEPTH, DEEPEST = 3, 10_000  # how many edges are followed if nobody says how many, and at most
+MOST_EDGES = 10_000  # in one page
 _WAYS: tuple[Way, ...] = ("downstream", "upstream")
 
 
@@ -100,6 +102,11 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 tuple(view["attributes"]["tags"]),
             )
     return found
+
+
+async def is_known(call: Call, asset: str) -> bool:
+    """Whether there is such an asset, or ever was an edge of it."""
+    return bool(await described(call, [asset])) or await is_end(call.parts.database, call.tenant, asset)
 
 
 def _edge(step: Step, way: Way) -> dict[str, Any]:

@@ -19,11 +19,11 @@ class Reporter:
 
     def __init__(self, requests: Histogram, level: str) -> None:
         self._requests = requests
-        self._kinds: dict[tuple[str, str, int], Histogram] = {}  # a dict's look-up is cheaper than the library's
+        self._kinds: dict[tuple[str, str, int | str], Histogram] = {}  # a dict's look-up is cheaper than the library's
         self._silent = logging.getLevelNamesMapping().get(level.upper(), logging.INFO) > logging.INFO
-        self._lines: list[tuple[str, str, int, float, str]] = []
+        self._lines: list[tuple[str, str, int | str, float, str]] = []
 
-    def report(self, method: str, route: str, status: int, seconds: float, correlation: str) -> None:
+    def report(self, method: str, route: str, status: int | str, seconds: float, correlation: str) -> None:
         kind = self._kinds.get((method, route, status))
         if kind is None:
             kind = self._kinds[method, route, status] = self._requests.labels(method, route, str(status))

@@ -19,6 +19,13 @@ class Watch:
             buckets=_BUCKETS,
             registry=self.registry,
         )
+        self.rpcs = Histogram(
+            "lily_grpc_request_seconds",
+            "Time to answer a call over gRPC",
+            ["method", "route", "status"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
         self._lake_reads = Histogram(
             "lily_lake_read_seconds", "Time to read from the lake", ["kind"], buckets=_BUCKETS, registry=self.registry
         )

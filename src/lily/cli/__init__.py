@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from lily.cli import access, cost, demo, doctor, estate, jars, lifecycle, services, up
+from lily.cli import access, cost, demo, doctor, estate, jars, lifecycle, recompute, services, up
 from lily.cli.errors import reporting_errors
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command()(demo.demo)
 app.command()(estate.estate)
 app.command()(jars.jars)
 app.command()(cost.cost)
+app.command()(recompute.recompute)
 app.add_typer(access.token, name="token")
 app.add_typer(access.tenant, name="tenant")
 app.command()(services.api)

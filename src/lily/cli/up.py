@@ -89,7 +89,7 @@ def announce(state: "StackState", answer: Format) -> None:
         print_json(
             {
                 "url": state.url,
-                "grpc": None,
+                "grpc": state.grpc,
                 "kafka": state.kafka,
                 "database": state.database,
                 "token": token,
@@ -98,7 +98,8 @@ def announce(state: "StackState", answer: Format) -> None:
         )
         return
     say(f"\n[bold green]Lily is ready[/] at [bold]{state.url}[/] (its description: {state.url}/docs)")
-    for name, value in (("admin token", token), ("Kafka", state.kafka), ("PostgreSQL", state.database)):
+    addresses = (("gRPC", state.grpc), ("Kafka", state.kafka), ("PostgreSQL", state.database))
+    for name, value in (("admin token", token), *addresses):
         say(f"  {name:<12} {value}")
     say(f"  {'files, logs':<12} {state.data_dir}")
     if token:

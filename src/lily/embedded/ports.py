@@ -37,10 +37,10 @@ def choose_ports(names: Iterable[str], recorded: dict[str, int]) -> dict[str, in
     return chosen
 
 
-def require_free(port: int, host: str) -> None:
+def require_free(port: int, host: str, choose_with: str = "--port") -> None:
     """Raises NoPort if the port that the user asked for is taken."""
     if not is_free(port, host):
-        raise NoPort(f"Port {port} on {host} is taken. Stop what listens there or choose another with --port.")
+        raise NoPort(f"Port {port} on {host} is taken. Stop what listens there or choose another with {choose_with}.")
 
 
 def _new_port(avoid: set[int]) -> int:

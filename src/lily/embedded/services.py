@@ -41,7 +41,11 @@ class Surroundings:
         if name != "api":
             return {"LILY_METRICS_PORT": str(self.ports[name])}
         peers = [f"http://127.0.0.1:{port}" for other, port in self.ports.items() if other in ("pipeline", "worker")]
-        return {"LILY_PORT": str(self.ports["api"]), "LILY_METRICS_PEERS": json.dumps(peers)}
+        return {
+            "LILY_PORT": str(self.ports["api"]),
+            "LILY_GRPC_PORT": str(self.ports["grpc"]),
+            "LILY_METRICS_PEERS": json.dumps(peers),
+        }
 
 
 @dataclass(frozen=True)

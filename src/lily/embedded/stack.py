@@ -19,7 +19,7 @@ from lily.settings import Settings
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
-PORTS = ("kafka", "controller", "postgres", "pipeline", "worker")
+PORTS = ("kafka", "controller", "postgres", "pipeline", "worker", "grpc")
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here: where to reach what binds them)
 
 Watch = Callable[[StackState], None]
@@ -57,18 +57,27 @@ class Stack:
         """The state of a new start: the ports and passwords of the last one, where they still serve."""
         if "api" in self._wanted:
             require_free(self._settings.port, self._settings.host)
-        ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port}
+        ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._asked_for()
         passwords = {role: previous.passwords.get(role) or new_password() for role in ROLES}
         host = ANY_ADDRESS.get(self._settings.host, self._settings.host)
+        host = f"[{host}]" if ":" in host else host
         return StackState(
             data_dir=self._data_dir,
             ports=ports,
             passwords=passwords,
-            url=f"http://{f'[{host}]' if ':' in host else host}:{self._settings.port}",
+            url=f"http://{host}:{self._settings.port}",
+            grpc=f"{host}:{ports['grpc']}",
             kafka=self._settings.kafka_bootstrap or f"127.0.0.1:{ports['kafka']}",
             database=self._settings.database_url
             or f"postgresql://lily:{passwords['lily']}@127.0.0.1:{ports['postgres']}/lily",
         )
+
+    def _asked_for(self) -> dict[str, int]:
+        """Where the user wants gRPC; otherwise any free port will do."""
+        port = self._settings.grpc_port
+        if port and "api" in self._wanted:
+            require_free(port, self._settings.host, "LILY_GRPC_PORT")
+        return {"grpc": port} if port else {}
 
     def _stages(self, state: StackState) -> list[Stage]:
         jars = ensure_jars(self._settings.jars_dir, wanted=class_paths(self._settings.warehouse))

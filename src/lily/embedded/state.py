@@ -62,6 +62,7 @@ class StackState(BaseModel):
     ports: dict[str, int] = {}
     passwords: dict[str, str] = {}
     url: str = ""
+    grpc: str = ""
     kafka: str = ""
     database: str = ""
     parts: list[PartState] = []

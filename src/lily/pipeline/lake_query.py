@@ -15,12 +15,13 @@ from lily.pipeline.compaction import Compaction
 from lily.pipeline.lake_positions import Commit, Positions, last_commit
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets, Offsets
-from lily.pipeline.promotion import promote
+from lily.pipeline.promotion import place, promote
 from lily.settings import Settings
 from lily.store.lake import tables
 from lily.store.lake.files import io_properties
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.lake import LakeLedger
+from lily.store.postgres.propagation import Propagator
 
 WATCH_SECONDS = 1.0
 QUIET_SECONDS = 3.0  # after a batch, before compaction: another one may be about to come
@@ -35,7 +36,7 @@ class LakeQuery:
         """Returns when it is stopped; raises when the query fails or cannot be started."""
         ledger = LakeLedger(self._settings.database_url)
         log = LogOffsets(self._settings.kafka_bootstrap, "lily-lake")
-        store = HotStore(self._settings.database_url)
+        store, propagator = HotStore(self._settings.database_url), Propagator(self._settings.database_url)
         try:
             for statement in tables.definitions(self._settings.lake.buckets):
                 spark.sql(statement)
@@ -47,8 +48,10 @@ class LakeQuery:
                 ledger=ledger,
                 log=log,
                 store=store,
+                propagator=propagator,
             ).run(checkpoint)
         finally:
+            propagator.close()
             store.close()
             log.close()
             ledger.close()
@@ -67,9 +70,10 @@ class Running:
         ledger: LakeLedger,
         log: LogOffsets,
         store: HotStore,
+        propagator: Propagator,
     ) -> None:
         self._spark, self._settings, self._stop, self._metrics = spark, settings, stop, metrics
-        self._ledger, self._log, self._store = ledger, log, store
+        self._ledger, self._log, self._store, self._propagator = ledger, log, store, propagator
         self._last = Commit()
         self._turn = threading.Lock()  # a promotion beside a batch would settle an asset without that batch's events
         self._written = 0.0
@@ -128,6 +132,7 @@ class Running:
             self._last = commit = written.commit
             self._record(commit)
             promoted = promote(self._spark, self._store)
+            place(self._spark, self._propagator)
         self._written = time.monotonic()
         seconds = self._written - began
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
@@ -138,6 +143,7 @@ class Running:
         if self._turn.acquire(blocking=False):
             try:
                 self._metrics.lake_promoted.inc(promote(self._spark, self._store))
+                place(self._spark, self._propagator)
             finally:
                 self._turn.release()
 

@@ -7,10 +7,12 @@ find the asset in PostgreSQL and merge there too, so nothing falls between the t
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
+from lily.model.assets import LAYERS, PARENT_ID
 from lily.model.states import AssetState, joined
 from lily.store.lake import tables
 from lily.store.lake.rows import READ, read_states
 from lily.store.postgres.hot import HotStore
+from lily.store.postgres.propagation import Propagator
 
 AT_ONCE = 2_000
 
@@ -21,6 +23,21 @@ def promote(spark: SparkSession, store: HotStore) -> int:
     while waiting := store.awaiting_lake(AT_ONCE):
         changed += store.carry_over(list(_states(spark, waiting).values()), waiting)
     return changed
+
+
+def place(spark: SparkSession, propagator: Propagator) -> int:
+    """Tells propagation the parents of columns that have lineage and that the lake alone knows; answers how many."""
+    placed = 0
+    while waiting := propagator.awaiting_lake(AT_ONCE):
+        states = _states(spark, waiting)
+        placed += propagator.place({asset: _parent(states.get(asset)) for asset in waiting})
+    return placed
+
+
+def _parent(state: AssetState | None) -> str | None:
+    """The parent as it is shown: the person's, else the enriched, else the source's."""
+    layers = [] if state is None else [state.layers[name] for name in reversed(LAYERS) if name in state.layers]
+    return next((layer.fields[PARENT_ID] for layer in layers if PARENT_ID in layer.fields), None)
 
 
 def _states(spark: SparkSession, assets: list[tuple[str, str]]) -> dict[tuple[str, str], AssetState]:

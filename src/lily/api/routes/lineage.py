@@ -13,7 +13,7 @@ from lily.api.documents import body_schema
 from lily.api.edge_intake import edge_events
 from lily.api.edge_writes import guard, missing, write_edges
 from lily.api.errors import not_found, problems_answer
-from lily.api.lineage_pages import Direction, Page, Place, Question, described, page_of
+from lily.api.lineage_pages import DEEPEST, DEPTH, MOST_EDGES, Direction, Page, Place, Question, described, page_of
 from lily.api.pages import Cursor
 from lily.api.references import resolve
 from lily.api.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
@@ -22,9 +22,7 @@ from lily.store.postgres.traversal import is_end
 
 router = APIRouter(tags=["lineage"])
 
-DEEPEST = 10_000
 BODY_BYTES = 24 << 20  # ten thousand edges whose assets are named at full length
-MOST_EDGES = 10_000
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
 PLACE: TypeAdapter[Place] = TypeAdapter(Place)
 Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="how many edges to follow")]
@@ -61,7 +59,7 @@ async def lineage(
     id: str,  # noqa: A002 - the contract's name
     call: ReadsLineage,
     direction: Direction = "downstream",
-    depth: Depth = 3,
+    depth: Depth = DEPTH,
     remove_deleted: bool = False,
     columns: bool = False,
     limit: Edges = 1_000,

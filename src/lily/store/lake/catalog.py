@@ -28,21 +28,26 @@ def warehouse(settings: Settings) -> str:
 
 def spark_options(settings: Settings) -> dict[str, str]:
     """What makes Spark find the lake under the name `lake`."""
-    url = urlsplit(settings.database_url)
-    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
     return _named(
         {
             "": "org.apache.iceberg.spark.SparkCatalog",
             ".type": "jdbc",
-            # What stands behind the question mark (`sslmode` and its like) means the same to both drivers.
-            ".uri": f"jdbc:postgresql://{host}:{url.port or 5432}{url.path}{f'?{url.query}' if url.query else ''}",
-            ".jdbc.user": unquote(url.username or ""),
+            ".uri": jdbc_address(settings.database_url),
+            ".jdbc.user": unquote(urlsplit(settings.database_url).username or ""),
             ".jdbc.schema-version": "V1",
             ".warehouse": warehouse(settings),
             ".cache-enabled": "false",  # the queries must see each other's commits at once
             **(_store(settings.s3) if is_s3(warehouse(settings)) else {}),
         }
     )
+
+
+def jdbc_address(database_url: str) -> str:
+    """The address as Java's driver takes it, without user and password."""
+    url = urlsplit(database_url)
+    host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
+    # What stands behind the question mark (`sslmode` and its like) means the same to both drivers.
+    return f"jdbc:postgresql://{host}:{url.port or 5432}{url.path}{f'?{url.query}' if url.query else ''}"
 
 
 def spark_secrets(settings: Settings) -> dict[str, str]:

@@ -89,6 +89,7 @@ class HotStore:
         with self._connection.transaction():
             here = self._present({(event.tenant, event.asset_id) for _, event in events})
             concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
+            self._await_lake({(event.tenant, event.asset_id) for _, event in events} - here)
             batch = self._open_batch() if concerned or refusals else 0
             counts, refused_late = self._merge_lawful(batch, concerned)
             self._bury(batch, [*refusals, *refused_late])
@@ -121,6 +122,10 @@ class HotStore:
 
     def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
         return set(self._connection.execute(query("present"), _columns(list(assets))).fetchall()) if assets else set()
+
+    def _await_lake(self, assets: set[tuple[str, str]]) -> None:
+        if assets:
+            self._connection.execute(query("nodes_await_lake"), _columns(list(assets)))
 
     def _open_batch(self, extent: "Extent | None" = None) -> int:
         row = self._connection.execute(query("open_batch"), extent or (None, None, None, None)).fetchone()

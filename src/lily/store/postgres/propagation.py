@@ -74,6 +74,24 @@ class Propagator:
             self._connection.cursor().executemany(query("advance"), rows)
             self._connection.execute("select pg_notify('lily_applied', '')")
 
+    def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
+        """Tenant and id of ends of edges that the lake alone may know."""
+        return self._connection.execute(query("nodes_awaiting_lake"), [limit]).fetchall()
+
+    def place(self, parents: Mapping[tuple[str, str], str | None]) -> int:
+        """Puts ends of edges below the parents that the lake tells, none where it knows none, and lets tags follow."""
+        asked = {
+            "tenants": [tenant for tenant, _ in parents],
+            "ids": [asset_id for _, asset_id in parents],
+            "parents": [parent or "" for parent in parents.values()],
+        }
+        moved: dict[str, Marks] = {}
+        for tenant, asset_id in self._connection.execute(query("nodes_settle"), asked).fetchall():
+            moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id))
+        for tenant, marks in moved.items():
+            self.propagate(tenant, marks)
+        return sum(len(marks.assets) for marks in moved.values())
+
     def propagate(self, tenant: str, marks: Marks) -> Outcome:
         """Brings the tenant's derived tags in line with what is committed now, around the marks."""
         key = zlib.crc32(tenant.encode()) - (1 << 31)

@@ -287,6 +287,8 @@ declare
   roots uuid[];
   names text[];
   kinds text[];
+  depths integer[];
+  hops   integer[];
 begin
   -- The hierarchy above the ends of edges.
   insert into concerned (id, root)
@@ -306,10 +308,17 @@ begin
     returning g.id
   )
   select array_agg(id) into nodes from placed;
+  -- Also above those whose parent the lake has told.
+  nodes := nullif(coalesce(nodes, '{}') || array(
+    select c.id from concerned c
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = c.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+    where (select count(*) from graph_nodes p where p.id = g.parent and p.tenant_id = p_tenant) = 0), '{}');
   delete from marked m where not exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id);
   while nodes is not null loop
-    insert into marked (id, root)
-    select c.id, c.root from unnest(nodes) as n (id) join concerned c on c.id = n.id
+    insert into marked (id, root, whole)
+    select c.id, c.root, false from unnest(nodes) as n (id) join concerned c on c.id = n.id
     on conflict do nothing;
     insert into concerned (id, root)
     select g.parent, c.root
@@ -344,7 +353,7 @@ begin
     from tags f cross join marked m
     cross join lateral (
       select * from derived_tags d where d.via = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
-    where f.tenant_id = p_tenant
+    where f.tenant_id = p_tenant and m.whole
     union all
     select d.tag, d.asset_id, d.kind, m.root
     from tags f cross join marked_edges m
@@ -407,7 +416,13 @@ begin
   with seeds as (
     select tag, id, root from touched
     union
-    select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates
+    select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates and m.whole
+  ),
+  placed as (  -- what has just come into the graph: its edges are marked themselves, so only what is above it counts
+    select tag, id, root from seeds
+    union all
+    select f.key, m.id, m.root from tags f cross join marked m
+    where f.tenant_id = p_tenant and f.propagates and not m.whole
   ),
   offers as (
     select s.tag, s.id, 'propagated' as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
@@ -425,7 +440,7 @@ begin
     where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select s.tag, s.id, 'inherited', g.parent, c.depth, c.steps + 1, s.root
-    from seeds s
+    from placed s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates
     cross join lateral (
       select parent from graph_nodes g
@@ -460,31 +475,35 @@ begin
     on conflict (tenant_id, tag, asset_id, kind)
     do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
     where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-    returning d.tag, d.asset_id, d.root, old.tag is null as fresh
+    returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
   ),
   noted as (
     insert into touched (tag, id, root, had)
     select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
     from taken t
-    where t.fresh and (
-      select count(*) from derived_tags d where d.asset_id = t.asset_id and d.tag = t.tag and d.tenant_id = p_tenant) = 0
+    where t.fresh
     order by t.tag, t.asset_id
     on conflict do nothing
   )
-  select array_agg(tag), array_agg(id), array_agg(root) into names, nodes, roots
+  select array_agg(tag), array_agg(id), array_agg(depth), array_agg(steps), array_agg(root)
+  into names, nodes, depths, hops, roots
   from (
-    select tag, asset_id as id, root from taken
-    union
-    select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates
+    select tag, asset_id as id, depth, steps, root from taken
+    union all
+    select f.key, m.id, c.depth, c.steps, m.root
+    from tags f cross join marked m cross join lateral carried(p_tenant, f.key, m.id, cut) c
+    where f.tenant_id = p_tenant and f.propagates and m.whole
   ) changed;
 
   -- And what they offer in turn, a level at a time, until nobody gains by it.
   while nodes is not null loop
     with frontier as (
-      select distinct on (n.tag, n.id) n.tag, n.id, n.root, c.depth, c.steps
-      from unnest(names, nodes, roots) as n (tag, id, root)
-      cross join lateral carried(p_tenant, n.tag, n.id, cut) c
-      order by n.tag, n.id
+      select distinct on (n.tag, n.id) n.tag, n.id, n.depth, n.steps, n.root
+      from unnest(names, nodes, depths, hops, roots) as n (tag, id, depth, steps, root)
+      where not coalesce((
+        select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_deleted
+        from assets a where a.tenant_id = p_tenant and a.id = n.id), false)
+      order by n.tag, n.id, n.depth, n.steps
     ),
     offers as (
       select n.tag, e.to_id as id, 'propagated' as kind, n.id as via, n.depth + 1 as depth, n.steps + 1 as steps, n.root
@@ -515,18 +534,19 @@ begin
       on conflict (tenant_id, tag, asset_id, kind)
       do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
       where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-      returning d.tag, d.asset_id, d.root, old.tag is null as fresh
+      returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
     ),
     noted as (
       insert into touched (tag, id, root, had)
       select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
       from taken t
-      where t.fresh and (
-        select count(*) from derived_tags d where d.asset_id = t.asset_id and d.tag = t.tag and d.tenant_id = p_tenant) = 0
+      where t.fresh
       order by t.tag, t.asset_id
       on conflict do nothing
     )
-    select array_agg(tag), array_agg(asset_id), array_agg(root) into names, nodes, roots from taken;
+    select array_agg(tag), array_agg(asset_id), array_agg(depth), array_agg(steps), array_agg(root)
+    into names, nodes, depths, hops, roots
+    from taken;
   end loop;
 end
 $$;

@@ -1,0 +1,53 @@
+"""Serves gRPC as long as the application runs, in its process and with its parts."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc.aio
+
+from lily.api.grpc import lineage
+from lily.api.grpc.rpcs import Rpcs
+from lily.api.parts import Parts
+from lily.api.reporter import Reporter
+from lily.model.errors import Terminal
+
+GRACE_SECONDS = 5.0
+MOST_AT_ONCE = 1_000  # calls; each may hold a message of the largest size
+
+SERVICES = {lineage.SERVICE: lineage.RPCS}
+
+
+@asynccontextmanager
+async def served(parts: Parts) -> AsyncIterator[None]:
+    """Nothing is served without a port. Raises Terminal where something else listens there. At the end, running calls
+    may finish."""
+    settings = parts.settings
+    if not settings.grpc_port:
+        yield
+        return
+    server = grpc.aio.server(maximum_concurrent_rpcs=MOST_AT_ONCE, options=_options(settings.limits.body_bytes))
+    rpcs = Rpcs(parts, Reporter(parts.watch.rpcs, settings.log_level))
+    server.add_generic_rpc_handlers([rpcs.handler(name, service) for name, service in SERVICES.items()])
+    _listen(server, settings.host, settings.grpc_port)
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(GRACE_SECONDS)
+
+
+def _options(largest: int) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", largest),
+        ("grpc.so_reuseport", 0),  # or a second process on the same port would take half of the calls, and nobody know
+    ]
+
+
+def _listen(server: grpc.aio.Server, host: str, port: int) -> None:
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    try:
+        server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise Terminal(
+            f"gRPC cannot listen on {address}. Is another process there? Choose another LILY_GRPC_PORT."
+        ) from error
