@@ -84,6 +84,17 @@ class World:
         found = stored_derived(self._owner, self.tenant)
         return {names.get(one.asset, one.asset) for one in found if one.tag == tag and one.kind == kind}
 
+    def new_origins(self) -> set[tuple[str, str]]:
+        """Asset and origin, by name."""
+        return set(
+            self._owner.execute(
+                "select a.qualified_name, o.qualified_name from new_origins n "
+                "join assets a on a.tenant_id = n.tenant_id and a.id = n.asset_id "
+                "join assets o on o.tenant_id = n.tenant_id and o.id = n.origin where n.tenant_id = %s",
+                [self.tenant],
+            ).fetchall()
+        )
+
     def stored(self) -> set[Derived]:
         return stored_derived(self._owner, self.tenant)
 

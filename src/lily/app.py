@@ -46,7 +46,7 @@ def log_ends(settings: Settings) -> Ends:
     """Where the topics of both lanes end right now. Raises KafkaException if the log does not answer."""
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
-        return ends.read_ends(consumer, topics.OF_LANE.values(), patience=5)
+        return ends.read_ends(consumer, topics.INTAKE, patience=5)
     finally:
         consumer.close()
 

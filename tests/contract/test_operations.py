@@ -16,12 +16,12 @@ from tests.contract.door import Door, table
 def test_probes_answer(stack: Stack) -> None:
     assert httpx.get(f"{stack.url}/health/live", timeout=30).json() == {"status": "ok"}
     told = httpx.get(f"{stack.url}/health/ready", timeout=30).json()
-    assert (told["status"], set(told["lag"])) == ("ok", {topics.ASSETS, topics.ASSETS_BULK})
+    assert (told["status"], set(told["lag"])) == ("ok", set(topics.INTAKE))
 
 
 def test_the_status_tells_the_lag_of_both_lanes(stack: Stack) -> None:
     told = json.loads(lily("status", data_dir=stack.data_dir).stdout)
-    assert set(told["lag"]) == {topics.ASSETS, topics.ASSETS_BULK}
+    assert set(told["lag"]) == set(topics.INTAKE)
 
 
 def test_metrics_count_and_name_no_tenant(door: Door) -> None:

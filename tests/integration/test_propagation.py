@@ -170,6 +170,18 @@ def test_what_a_person_suppressed_does_not_travel_on(world: World) -> None:
     assert world.derived() == {"b", "c"}
 
 
+def test_an_origin_that_comes_after_a_suppression_is_reported(world: World) -> None:
+    chain(world, "a", "b", "c", tagged="a")
+    world.person("c", "suppress", tag="PII", reason="hashed on the way", origins=[world.id_of("a")])
+    world.settle()
+    assert world.new_origins() == set()
+    chain(world, "other", "b", tagged="other")
+    assert world.new_origins() == {("c", "other")}
+    world.person("c", "unsuppress", tag="PII")
+    world.settle()
+    assert world.new_origins() == set()
+
+
 def test_deleting_an_asset_does_not_declassify_what_was_derived_from_it(world: World) -> None:
     chain(world, "a", "b", "c", tagged="a")
     world.person("b", "delete")

@@ -281,3 +281,34 @@ def test_tags_are_defined_suppressed_and_tried_out(server: BadServer, play: Play
     asked = [(one.method, one.path.partition("?")[0]) for one in server.asked]
     dry_run = ("POST", "/propagations/dry-run")
     assert asked == [("POST", "/tags"), ("POST", "/metadata/shop%2Fa/tags/a%2Fb/suppress"), dry_run, dry_run]
+
+
+def test_edges_are_stated_taken_away_and_walked(server: BadServer, play: Play) -> None:
+    edge = {"from": "a", "to": "b", "relationship_type": "derived-from"}
+    applied = {"status": "success", "accepted": 1, "edges": [edge], "superseded": False}
+    server.will(Reply(202, {**applied, "superseded": None}, {"Lily-Receipt": "r"}), Reply(200, applied))
+    assert not play(lambda lily: lily.relate([edge])).readable
+    assert play(lambda lily: lily.unrelate([edge], wait=2)).readable
+    server.will(Reply(200, {"nodes": [], "edges": [edge], "next_cursor": "c"}))
+    assert play(lambda lily: lily.lineage("shop/a", depth=5, columns=True)).next_cursor == "c"
+    assert [(asked.method, asked.path.partition("?")[0]) for asked in server.asked] == [
+        ("POST", "/lineage"),
+        ("DELETE", "/lineage"),
+        ("GET", "/lineage/shop%2Fa"),
+    ]
+    assert server.asked[2].params == {"direction": "downstream", "depth": "5", "limit": "1000", "columns": "true"}
+
+
+def test_lineage_from_sql_and_from_a_run_says_whether_it_can_be_read(server: BadServer, play: Play) -> None:
+    server.will(Reply(200, {"edges": [], "statements": 1, "stored": False, "warnings": ["none"]}))
+    assert play(lambda lily: lily.relate_by_sql("select 1", "postgres", dry_run=True)).warnings == ["none"]
+    server.will(Reply(202, {"status": "success", "assets": 3, "edges": 1}))
+    taken = play(lambda lily: lily.take_lineage({"eventTime": "2026-11-15T08:00:00Z"}))
+    assert (taken.assets, taken.edges, taken.readable) == (3, 1, False)
+
+
+def test_a_receipt_tells_how_far_a_write_travelled(server: BadServer, play: Play) -> None:
+    told = {"id": "r", "state": "applied", "metadata_id": "1", "reached": 7, "depth": 3, "errors": []}
+    server.will(Reply(200, told | {"started": "2026-11-15T08:00:00Z", "finished": None}))
+    travel = play(lambda lily: lily.travel("r"))
+    assert (travel.state, travel.reached, travel.depth) == ("applied", 7, 3)

@@ -1,5 +1,7 @@
 """How failures become codes of gRPC, how long a call may wait, and that the generated code is up to date."""
 
+import asyncio
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,8 @@ from google.rpc.status_pb2 import Status
 from lily.api.errors import Declined, forbidden, not_found, too_large, unauthenticated
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.failures import MOST_DETAILS_BYTES, MOST_MESSAGE_BYTES, failure_for
+from lily.api.grpc.server import served
+from lily.api.watch import Watch
 from lily.bus.producer import LogFull, LogUnavailable
 from lily.model.access import Principal
 from lily.model.errors import Problem, Refused, Terminal
@@ -85,6 +89,17 @@ def test_a_call_waits_as_long_as_it_asks_for_and_its_deadline_allows() -> None:
     for nonsense in ("soon", "-1", "1.5", "", "9" * 20, "٣"):
         with pytest.raises(Refused, match="whole seconds"):
             waiting(None, **{"lily-wait": nonsense})
+
+
+def test_a_port_that_is_taken_says_how_to_choose_another() -> None:
+    async def story() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            settings = Settings(grpc_port=taken.getsockname()[1])
+            parts: Any = SimpleNamespace(settings=settings, watch=Watch())
+            with pytest.raises(Terminal, match="LILY_GRPC_PORT"):
+                await served(parts).__aenter__()
+
+    asyncio.run(story())
 
 
 def test_the_generated_code_is_what_the_contract_says(tmp_path: Path) -> None:

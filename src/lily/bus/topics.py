@@ -16,6 +16,7 @@ PROPAGATED = "metadata-update-propagation-events"
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
+INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the doors write and the pipeline applies
 
 TOPICS = (
     ASSETS,

@@ -99,6 +99,60 @@ class WouldReach:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """What became of statements about edges. `superseded` is None while they cannot be read yet."""
+
+    accepted: int
+    edges: list[dict[str, str]]  # from and to as ids
+    superseded: bool | None
+    receipt: str
+
+    @property
+    def readable(self) -> bool:
+        return self.superseded is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLineage:
+    """The edges that a script states, by name and by id, and what in it could not be followed."""
+
+    edges: list[dict[str, str]]
+    statements: int
+    stored: bool
+    warnings: list[str]
+    readable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LineageTaken:
+    """How many assets an event of OpenLineage told of, and how many edges its run claims."""
+
+    assets: int
+    edges: int
+    readable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Assets with their depth, below zero upstream, and the edges between them; both as the API tells them."""
+
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Travel:
+    """The receipt of a write: how many assets gained or lost a tag by it, and how far away the farthest is."""
+
+    state: Literal["pending", "applied", "superseded", "refused"]
+    reached: int
+    depth: int
+    started: str | None
+    finished: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """The event behind a change: who stated it, and when."""
 

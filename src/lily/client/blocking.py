@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from lily.client import calls
+from lily.client import calls, lineage
 from lily.client.address import find_address
 from lily.client.answers import BulkResult, Notification, Page
 from lily.client.bulk import BATCH, Bulk, Event, Progress
@@ -73,10 +73,16 @@ class Lily:
     settings = _method(calls.settings)
     decide = _method(calls.decide)
     would_reach = _pages(calls.would_reach)
+    relate = _method(lineage.relate)
+    unrelate = _method(lineage.unrelate)
+    relate_by_sql = _method(lineage.relate_by_sql)
+    take_lineage = _method(lineage.take_lineage)
+    travel = _method(lineage.travel)
     history = _pages(calls.history)
     dead_letters = _pages(calls.dead_letters)
     replay = _method(calls.replay)
     health = _method(calls.health)
+    lineage = _method(lineage.lineage)  # last: from here on the name is the method's
 
     @property
     def url(self) -> str:

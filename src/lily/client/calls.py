@@ -54,7 +54,7 @@ def ingest_rows(rows: bytes, wait: int | None) -> Call[BulkResult]:
         "/ingest-metadata/bulk",
         reading.bulk,
         content=rows,
-        headers=NDJSON | _prefer(wait),
+        headers=NDJSON | prefer(wait),
         wait=wait or 0,
     )
 
@@ -242,7 +242,7 @@ def _write(
         reading.receipt,
         params=params or {},
         content=None if body is None else encoded(body),
-        headers=_prefer(wait) | ({} if body is None else JSON),
+        headers=prefer(wait) | ({} if body is None else JSON),
         wait=wait or 0,
     )
 
@@ -258,7 +258,7 @@ def _below(id_or_name: str, *steps: str) -> str:
     return "/metadata/" + "/".join(quote(step, safe="") for step in (id_or_name, *steps))
 
 
-def _prefer(wait: int | None) -> dict[str, str]:
+def prefer(wait: int | None) -> dict[str, str]:
     return {} if wait is None else {"Prefer": f"wait={wait}"}
 
 

@@ -14,15 +14,20 @@ from lily.client.answers import (
     Cause,
     Change,
     DeadLetter,
+    Graph,
     Health,
     ItemProblem,
+    LineageTaken,
     Notification,
     Page,
     Receipt,
+    Related,
     Replayed,
+    SqlLineage,
     Tag,
     TagDefinition,
     Tags,
+    Travel,
     WouldReach,
 )
 from lily.client.errors import Unavailable
@@ -31,6 +36,7 @@ from lily.model.errors import Problem
 T = TypeVar("T")
 Json = Mapping[str, Any]
 RECEIPT = "Lily-Receipt"
+OK = 200
 LOG_UNAVAILABLE = "LOG_UNAVAILABLE"
 
 
@@ -102,6 +108,27 @@ def receipt(answer: httpx.Response) -> Receipt:
     return Receipt(raw["metadata_id"], raw["status"], raw.get("superseded"), answer.headers.get(RECEIPT, ""))
 
 
+def related(answer: httpx.Response) -> Related:
+    raw = body(answer)
+    return Related(raw["accepted"], raw["edges"], raw.get("superseded"), answer.headers.get(RECEIPT, ""))
+
+
+def sql_lineage(answer: httpx.Response) -> SqlLineage:
+    return known(SqlLineage, {**body(answer), "readable": answer.status_code == OK})
+
+
+def lineage_taken(answer: httpx.Response) -> LineageTaken:
+    return known(LineageTaken, {**body(answer), "readable": answer.status_code == OK})
+
+
+def graph(answer: httpx.Response) -> Graph:
+    return known(Graph, body(answer))
+
+
+def travel(answer: httpx.Response) -> Travel:
+    return known(Travel, body(answer))
+
+
 def replayed(answer: httpx.Response) -> Replayed:
     return known(Replayed, body(answer))
 
@@ -109,7 +136,7 @@ def replayed(answer: httpx.Response) -> Replayed:
 def health(answer: httpx.Response) -> Health:
     raw = body(answer)
     problems = [known(ItemProblem, problem) for problem in raw.get("errors", ())]
-    return Health(answer.status_code == 200, problems, raw.get("lag", {}))
+    return Health(answer.status_code == OK, problems, raw.get("lag", {}))
 
 
 def bulk(answer: httpx.Response) -> BulkResult:
@@ -119,7 +146,7 @@ def bulk(answer: httpx.Response) -> BulkResult:
     lost = next((error for error in errors if error.code == LOG_UNAVAILABLE), None)
     if lost is not None:
         raise Unavailable(answer.status_code, [Problem(lost.code, lost.description, lost.entity)])
-    return BulkResult(raw["accepted"], raw["rejected"], errors, readable=answer.status_code == 200)
+    return BulkResult(raw["accepted"], raw["rejected"], errors, readable=answer.status_code == OK)
 
 
 def body(answer: httpx.Response) -> Json:

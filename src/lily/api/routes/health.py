@@ -30,7 +30,7 @@ async def ready(parts: Annotated[Parts, Depends(parts_of)]) -> Json:
     """The database and the log answer too. How far each lane is behind is told, and makes nobody unready."""
     problems: list[Problem] = []
     applied = await _asked("database", applied_positions(parts.database), problems)
-    ends = await _asked("log", parts.ends.of(*topics.OF_LANE.values()), problems)
+    ends = await _asked("log", parts.ends.of(*topics.INTAKE), problems)
     if applied is None or ends is None:
         return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
     return Json({"status": "ok", "lag": behind(ends, applied)})

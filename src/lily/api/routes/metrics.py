@@ -39,7 +39,7 @@ async def _look(parts: Parts) -> None:
         waiting = await backlog(parts.database)
         parts.watch.backlog.set(waiting.unpublished_batches)
         parts.watch.dead_letters.set(waiting.dead_letters)
-        ends = await parts.ends.of(*topics.OF_LANE.values())
+        ends = await parts.ends.of(*topics.INTAKE)
         for topic, lag in behind(ends, await applied_positions(parts.database)).items():
             parts.watch.lag.labels(topic).set(lag)
     except Transient:

@@ -14,6 +14,7 @@ from psycopg import IsolationLevel
 
 from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
+from lily.store.postgres.suppressions import Suppressions
 
 _LOCK = 0x6C70  # "lp": one run a tenant at a time
 PROGRESS = "@propagation"  # after the name of a topic, in `applied`: how far it was read for propagation
@@ -58,6 +59,7 @@ class Propagator:
         self._connection.isolation_level = IsolationLevel.REPEATABLE_READ  # a run sees one committed state
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("propagation_stage"))
+        self._suppressions = Suppressions(self._connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -110,8 +112,10 @@ class Propagator:
             self._connection.execute("select propagate(%s)", [tenant])
             rows = self._connection.execute(query("propagation_outcome"), {"tenant": tenant}).fetchall()
             found = {root: Outcome(reached, depth) for root, reached, depth in rows}
-            if found:
-                self._publish(tenant)
+            news = self._suppressions.new_origins(tenant)
+            if found or news:
+                batch = self._publish(tenant)
+                self._suppressions.publish(tenant, batch, news)
                 self._note(tenant, marks, found, started)
         return Outcome(
             sum(outcome.reached for outcome in found.values()),
@@ -135,11 +139,12 @@ class Propagator:
             with self._connection.cursor().copy(f"copy {table} from stdin".encode()) as copy:
                 copy.write(text)
 
-    def _publish(self, tenant: str) -> None:
+    def _publish(self, tenant: str) -> int:
         row = self._connection.execute("insert into batches default values returning id").fetchone()
         assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
         self._connection.execute(query("propagation_publish"), {"tenant": tenant, "batch": row[0]})
         self._connection.execute("select pg_notify('lily_applied', '')")
+        return int(row[0])
 
     def _note(self, tenant: str, marks: Marks, found: Mapping[str, Outcome], started: datetime) -> None:
         causes: list[tuple[str, int]] = [(mark.asset_id, mark.position) for mark in marks.assets]
