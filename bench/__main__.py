@@ -34,7 +34,7 @@ def main() -> int:
     options = _options()
     if options.list:
         for measurement in MEASUREMENTS:
-            console.print(f"{measurement.name:<10} {measurement.about}")
+            console.print(f"{measurement.name:<13} {measurement.about}")
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the stack is stopped on the way out
     chosen = [measurement for measurement in MEASUREMENTS if measurement.name in (options.names or _names())]

@@ -1,7 +1,8 @@
 """A light HTTP client in a process of its own: `python -m bench.http_load`, with its order as JSON on standard input.
 
-So many connections, kept alive, each with one request under way; requests are ready-made bytes, taken in turn. An
-answer is read only as far as its status and its length. It prints what it saw as JSON.
+So many connections, kept alive, each with one request under way; requests are ready-made bytes, taken in turn, again
+and again for some time or each of them once. An answer is read only as far as its status and its length. It prints what
+it saw as JSON.
 """
 
 import asyncio
@@ -27,7 +28,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, requests: Iterator[bytes], latencies: list[float], statuses: dict[str, int]) -> None:
         self._requests, self._latencies, self._statuses = requests, latencies, statuses
         self._transport: Any = None
-        self._received, self._sent = b"", 0.0
+        self._received, self._sent = bytearray(), 0.0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -38,7 +40,7 @@ class Connection(asyncio.Protocol):
         end = self._received.find(_BODY)
         if end < 0:
             return
-        head = self._received[:end].lower()
+        head = bytes(self._received[:end]).lower()
         at = head.find(_LENGTH)
         length = int(head[at + len(_LENGTH) :].split(b"\r", 1)[0]) if at >= 0 else 0
         if len(self._received) < end + len(_BODY) + length:
@@ -50,26 +52,36 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._statuses["lost"] = self._statuses.get("lost", 0) + (exc is not None)
+        self._end()
 
     def _next(self) -> None:
-        self._received, self._sent = b"", time.perf_counter()
-        self._transport.write(next(self._requests))
+        self._received, self._sent = bytearray(), time.perf_counter()
+        if (following := next(self._requests, None)) is None:
+            self._end()
+        else:
+            self._transport.write(following)
+
+    def _end(self) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
 
 
 async def _drive(order: dict[str, Any]) -> dict[str, Any]:
-    requests = itertools.cycle([text.encode() for text in order["requests"]])
+    texts = [text.encode() for text in order["requests"]]
+    requests = iter(texts) if order["once"] else itertools.cycle(texts)
     latencies: list[float] = []
     statuses: dict[str, int] = {}
-    loop, cpu, began = asyncio.get_running_loop(), time.process_time(), time.perf_counter()
+    loop, cpu, clock, began = asyncio.get_running_loop(), time.process_time(), time.time(), time.perf_counter()
     opened = [
         await loop.create_connection(lambda: Connection(requests, latencies, statuses), order["host"], order["port"])
         for _ in range(order["connections"])
     ]
-    await asyncio.sleep(order["seconds"])
+    await asyncio.wait([connection.done for _, connection in opened], timeout=order["seconds"])
     seconds = time.perf_counter() - began
     for transport, _ in opened:
         transport.abort()
     return {
+        "began": clock,
         "requests": len(latencies),
         "per_second": len(latencies) / seconds,
         "p50_ms": percentile(latencies, 50) * 1000,
@@ -88,11 +100,23 @@ def request(method: str, path: str, headers: dict[str, str], body: str = "") -> 
 
 def drive(url: str, requests: Sequence[str], *, connections: int, seconds: float) -> dict[str, Any]:
     """Runs the client for so long. Raises BenchError if an answer was anything but a success."""
+    return _run(url, requests, {"connections": connections, "seconds": seconds, "once": False})
+
+
+def send_all(url: str, requests: Sequence[str], *, connections: int, seconds: float) -> dict[str, Any]:
+    """Sends each request once. Raises BenchError if that takes longer, or if an answer was anything but a success."""
+    seen = _run(url, requests, {"connections": connections, "seconds": seconds, "once": True})
+    if seen["requests"] != len(requests):
+        raise BenchError(f"{url} answered {seen['requests']} of {len(requests)} requests within {seconds:g} seconds")
+    return seen
+
+
+def _run(url: str, requests: Sequence[str], order: dict[str, Any]) -> dict[str, Any]:
     place = urlsplit(url)
-    order = {"host": place.hostname, "port": place.port, "connections": connections, "seconds": seconds}
+    order |= {"host": place.hostname, "port": place.port, "requests": list(requests)}
     done = subprocess.run(
-        [sys.executable, "-m", "bench.http_load"], input=json.dumps(order | {"requests": list(requests)}),
-        capture_output=True, text=True, timeout=seconds + 60, check=False,
+        [sys.executable, "-m", "bench.http_load"], input=json.dumps(order),
+        capture_output=True, text=True, timeout=order["seconds"] + 60, check=False,
     )  # fmt: skip
     if done.returncode != 0:
         raise BenchError(f"the HTTP client failed: {done.stderr[-1000:]}")

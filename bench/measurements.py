@@ -3,7 +3,22 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bench import door, flood, footprint, growth, hot_lane, lake, lake_reads, latency, reads
+from bench import (
+    door,
+    edges,
+    flood,
+    footprint,
+    growth,
+    hot_lane,
+    lake,
+    lake_reads,
+    latency,
+    lineage_reads,
+    openlineage,
+    propagation,
+    reads,
+    travel,
+)  # fmt: skip
 from bench.findings import Outcome
 from bench.run import Run
 
@@ -29,6 +44,11 @@ MEASUREMENTS = (
     _measurement("lake", "columns/s from the log to readable in the lake, against bare MERGE INTO", lake.measure),
     _measurement("lake_reads", "reads of columns that only the lake has, beside reads of tables", lake_reads.measure),
     _measurement("flood", "hot lane p99 while a million columns flood the bulk lane", flood.measure),
+    _measurement("propagation", "derived tags stored a second, against bare SQL and networkx", propagation.measure),
+    _measurement("travel", "a tag committed to 10,000 assets readable; the hot lane meanwhile", travel.measure),
+    _measurement("edges", "edges/s through POST /lineage until they can be read and tags have followed", edges.measure),
+    _measurement("openlineage", "OpenLineage events/s until they can be read", openlineage.measure),
+    _measurement("lineage_reads", "GET /lineage/{id}, also among a million others", lineage_reads.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

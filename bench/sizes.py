@@ -27,6 +27,15 @@ class Sizes:
     flood_rate: int  # columns a second
     flood_hot_rates: tuple[int, ...]  # events a second in the hot lane meanwhile
     flood_seconds: float  # at each of them
+    reached: int  # assets that a tag reaches
+    reached_many: int
+    origins: int
+    chain: int
+    hub: int
+    graphs: tuple[int, ...]  # datasets around the one whose lineage is read
+    others: int  # assets and edges that have nothing to do with them
+    openlineage_events: int  # of new jobs in one round, and as many of their next runs
+    edge_writes: int
     idle_after: float  # seconds between the last load and the look at the idle stack
     idle_window: float  # seconds of one round
 
@@ -54,6 +63,15 @@ FULL = Sizes(
     flood_rate=20_000,
     flood_hot_rates=(1_000, 10_000),
     flood_seconds=20,
+    reached=10_000,
+    reached_many=100_000,
+    origins=1_000,
+    chain=10_000,
+    hub=100_000,
+    graphs=(400, 2_000),
+    others=1_000_000,
+    openlineage_events=20_000,
+    edge_writes=100_000,
     idle_after=300,
     idle_window=12,
 )
@@ -80,6 +98,15 @@ QUICK = Sizes(
     flood_rate=20_000,
     flood_hot_rates=(200, 1_000),
     flood_seconds=3,
+    reached=2_000,
+    reached_many=10_000,
+    origins=100,
+    chain=500,
+    hub=5_000,
+    graphs=(400, 2_000),
+    others=100_000,
+    openlineage_events=400,
+    edge_writes=10_000,
     idle_after=15,
     idle_window=5,
 )

@@ -18,9 +18,10 @@ from confluent_kafka import Consumer, TopicPartition
 
 from bench.events import Payloads, asset, producer, send
 from bench.findings import BenchError
-from lily.bus.topics import ASSETS, ASSETS_BULK
+from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE, LINEAGE_INTAKE, METADATA
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
+from lily.store.postgres.propagation import PROGRESS
 
 LOOK = 0.02  # seconds between looks at the applied positions: a look costs PostgreSQL about 50 µs
 PATIENCE = 300.0
@@ -85,8 +86,20 @@ class BenchStack:
     def settle(self) -> None:
         """Returns when nothing is left to apply and nothing to publish."""
         self.wait_applied(self.ends())
+        self._wait_published(0.1)
+
+    def wait_travelled(self) -> float:
+        """When everything of the hot lane and all edges could be read and had travelled, as the clock then said."""
+        for topic in (ASSETS, LINEAGE_INTAKE):
+            self.wait_applied(self.ends(topic), topic)
+        self._wait_published(LOOK)
+        for topic in (METADATA, LINEAGE):
+            self.wait_applied(self.ends(topic), topic + PROGRESS)
+        return time.time()
+
+    def _wait_published(self, pause: float) -> None:
         unpublished = "select 1 from batches where published_at is null limit 1"
-        self._wait(lambda: not self.database.execute(unpublished).fetchone(), 0.1, "the relay did not catch up")
+        self._wait(lambda: not self.database.execute(unpublished).fetchone(), pause, "the relay did not catch up")
 
     def settle_lake(self) -> None:
         """Returns when the lake has everything of both lanes and compaction has come to rest."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -15,7 +16,7 @@ from lily.model import clock
 from lily.model.events import AssetEvent
 from lily.model.statements import may_travel
 from lily.store.postgres.history import Outcome, outcome_of
-from lily.store.postgres.travels import to_follow
+from lily.store.postgres.travels import Place, decision_to_follow, to_follow
 
 RECEIPT = "Lily-Receipt"
 PUBLISHING_SECONDS = 0.02  # the relay publishes a batch in about that
@@ -49,7 +50,19 @@ async def settled(call: Call, receipt: Receipt, wait: int | None) -> bool:
 
 async def travelled(call: Call, receipt: Receipt, deadline: float) -> bool:
     """Whether propagation has caught up with a write that is applied, waiting for it until the deadline."""
-    while (places := await to_follow(call.parts.database, receipt.positions)) is None:
+    return await _followed(call, lambda: to_follow(call.parts.database, receipt.positions), deadline)
+
+
+async def decision_settled(call: Call) -> None:
+    """Waits, if the caller prefers to, until what was just decided has travelled."""
+    wait = wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)
+    if wait is not None:
+        deadline = time.monotonic() + wait
+        await _followed(call, lambda: decision_to_follow(call.parts.database, call.tenant), deadline)
+
+
+async def _followed(call: Call, look: Callable[[], Awaitable[list[Place] | None]], deadline: float) -> bool:
+    while (places := await look()) is None:
         if time.monotonic() > deadline:
             return False
         await asyncio.sleep(PUBLISHING_SECONDS)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from lily.settings import Settings
 
 MASTER = "local[2]"  # beside a running stack it leaves cores alone; LILY_SPARK_MASTER names a cluster
-# Unlike a micro-batch, rounds differ much in size: Spark replans each from what the last one really gave.
-OPTIONS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "16"}
 
 Tell = Callable[[str], None]
 
@@ -96,7 +94,7 @@ def _session(settings: "Settings", database_url: str, tell: Tell) -> "Iterator[S
     if "spark_master" not in settings.model_fields_set:
         chosen["spark_master"] = MASTER
     tell("Spark starts")
-    spark = open_session(settings.model_copy(update=chosen | {"spark_options": OPTIONS | settings.spark_options}))
+    spark = open_session(settings.model_copy(update=chosen))
     try:
         yield spark
     finally:

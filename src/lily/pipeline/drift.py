@@ -51,7 +51,7 @@ def find_drift(
 ) -> Drift:
     """Looks for a moment at which nothing is on its way to be propagated, for as long as there is patience."""
     began = time.monotonic()
-    stored = read_stored(spark, database_url, tenant, patience)
+    stored = read_stored(tuned(spark), database_url, tenant, patience)
     told("edges", stored.graphs.edges.count())
     expected = recompute(stored.graphs, told).localCheckpoint()
     travels = stored.graphs.definitions.select("tenant", "tag", F.lit(True).alias("travels"))
@@ -65,6 +65,14 @@ def find_drift(
         stored.behind,
         time.monotonic() - began,
     )
+
+
+def tuned(spark: SparkSession) -> SparkSession:
+    """Options of its own: rounds differ much in size, unlike micro-batches, so Spark replans each as it goes."""
+    own = spark.newSession()
+    own.conf.set("spark.sql.adaptive.enabled", "true")
+    own.conf.set("spark.sql.shuffle.partitions", str(2 * spark.sparkContext.defaultParallelism))
+    return own
 
 
 def differences(expected: DataFrame, stored: DataFrame) -> DataFrame:

@@ -30,7 +30,7 @@ class Graphs:
 def recompute(graphs: Graphs, told: Told = lambda *_: None) -> DataFrame:
     """Every derived tag with every neighbour that supports it: tenant, tag, id, kind, via, depth."""
     definitions = F.broadcast(graphs.definitions)
-    ways = arcs(graphs, told).localCheckpoint()
+    ways = kept_apart(arcs(graphs, told))
     stated = origins(graphs).localCheckpoint()
     silent = blocked(graphs).localCheckpoint()
     reached = distances(stated, silent, ways, definitions, told)
@@ -38,6 +38,12 @@ def recompute(graphs: Graphs, told: Told = lambda *_: None) -> DataFrame:
     offered = offers(having, ways, definitions).join(stated, HAS, "left_anti").distinct().localCheckpoint()
     nearest = offered.groupBy(*KEY).agg(F.min("depth").alias("depth"))
     return offered.join(nearest, [*KEY, "depth"]).select(*KEY, "via", "depth")
+
+
+def kept_apart(ways: DataFrame) -> DataFrame:
+    """By where they begin, once: so that no round has to move the largest of its tables again."""
+    spread = int(ways.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    return ways.repartition(spread, "tenant", "id").sortWithinPartitions("tenant", "id").localCheckpoint()
 
 
 def parents(graphs: Graphs) -> DataFrame:

@@ -21,7 +21,6 @@ from lily.store.postgres.connection import connect
 from lily.store.postgres.propagation import PROGRESS
 from lily.store.postgres.queries import query
 
-RANGES = 16  # of ids: so many queries read a large table
 QUIET_SECONDS = 20.0  # how long to look for a moment at which nothing is on its way
 
 
@@ -66,6 +65,7 @@ def _is_behind(connection: Connection[Any]) -> bool:
 class _Reader:
     def __init__(self, spark: SparkSession, database_url: str, snapshot: str, tenant: str | None) -> None:
         self._spark, self._tenant = spark, tenant
+        self._ranges = _ranges(2 * spark.sparkContext.defaultParallelism)
         url = urlsplit(database_url)
         self._address = jdbc_address(database_url)
         self._properties = {
@@ -80,15 +80,15 @@ class _Reader:
 
     def read(self, name: str, *, spread: bool = True) -> DataFrame:
         rows = self._spark.read.jdbc(
-            self._address, f"({query(name)}) as rows", predicates=_ranges() if spread else ["true"],
+            self._address, f"({query(name)}) as rows", predicates=self._ranges if spread else ["true"],
             properties=self._properties,
         )  # fmt: skip
         wanted = rows if self._tenant is None else rows.where(F.col("tenant") == self._tenant)
         return wanted.localCheckpoint()
 
 
-def _ranges() -> list[str]:
-    """Of equal size, because ids are hashes."""
-    starts = [f"'{number * 256 // RANGES:02x}000000-0000-0000-0000-000000000000'::uuid" for number in range(RANGES)]
+def _ranges(count: int) -> list[str]:
+    """So many queries read a table, each its range of ids: of equal size, because ids are hashes."""
+    starts = [f"'{(number << 32) // count:08x}-0000-0000-0000-000000000000'::uuid" for number in range(count)]
     between = [f"id >= {start} and id < {end}" for start, end in pairwise(starts)]
     return [*between, f"id >= {starts[-1]}"]

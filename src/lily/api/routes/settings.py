@@ -8,6 +8,7 @@ from lily.api.bodies import read_body
 from lily.api.calls import Anyone
 from lily.api.documents import body_model
 from lily.api.requests import SettingsBody
+from lily.api.writes import decision_settled
 from lily.store.postgres.definitions import decide_on_delete, read_rules
 
 router = APIRouter(tags=["tags"])
@@ -29,4 +30,5 @@ async def decide(call: Anyone) -> Json:
     body = await read_body(call.request, SettingsBody, call.parts.settings.limits.body_bytes)
     await decide_on_delete(call.parts.database, call.principal, body.on_delete, call.correlation)
     call.parts.definitions.forget(call.tenant)
+    await decision_settled(call)
     return Json({"on_delete": body.on_delete})

@@ -14,6 +14,7 @@ from lily.api.errors import Declined, not_found
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.references import normal
 from lily.api.requests import DefineBody, RedefineBody
+from lily.api.writes import decision_settled
 from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, fold_tag
 from lily.model.edges import MAX_TYPE
@@ -54,6 +55,7 @@ async def define_tag(call: Anyone) -> Json:
         description = f"the tag {tag.name} is defined already; change it with PUT /tags/{tag.name}"
         raise Declined(409, Problem("EXISTS", description, "name"))
     call.parts.definitions.forget(call.tenant)
+    await decision_settled(call)
     return Json(_shown(tag), 201)
 
 
@@ -82,6 +84,7 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
     if not await redefine(call.parts.database, call.principal, tag.key, changes, call.correlation):
         raise not_found(name, "tag")
     call.parts.definitions.forget(call.tenant)
+    await decision_settled(call)
     return Json(_shown(await _known(call, name)))
 
 
@@ -94,6 +97,7 @@ async def undefine_tag(name: str, call: Anyone) -> Json:
     if not await undefine(call.parts.database, call.principal, tag.key, call.correlation):
         raise not_found(name, "tag")
     call.parts.definitions.forget(call.tenant)
+    await decision_settled(call)
     return Json({"status": "success", "name": tag.name})
 
 

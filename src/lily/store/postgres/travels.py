@@ -7,7 +7,7 @@ from datetime import datetime
 from lily.model.assets import LayerName
 from lily.store.postgres.propagation import PROGRESS
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Row
 
 Place = tuple[str, int, int]  # topic, partition, offset
 
@@ -27,7 +27,15 @@ async def to_follow(database: Database, places: Sequence[Place]) -> list[Place] 
         "partitions": [partition for _, partition, _ in places],
         "offsets": [offset for _, _, offset in places],
     }
-    rows = await database.fetch(None, query("travelled"), asked)
+    return _ends(await database.fetch(None, query("travelled"), asked))
+
+
+async def decision_to_follow(database: Database, tenant: str) -> list[Place] | None:
+    """The same for what the tenant's administrators decided last."""
+    return _ends(await database.fetch(tenant, query("decision_travelled"), {}))
+
+
+def _ends(rows: Sequence[Row]) -> list[Place] | None:
     if not all(published for published, _ in rows):
         return None
     return [

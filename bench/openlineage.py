@@ -1,0 +1,97 @@
+"""OpenLineage: events a second until what they tell can be read.
+
+Eight connections post single events of about 5.5 KB (`openlineage_events.py`): three datasets of ten columns, column
+lineage. First each event is the completed run of a new job with datasets of its own, so that every job, dataset,
+column and edge is new; then each job's next run says the same again. The clock starts with the first byte and stops
+when all jobs, datasets and edges, columns' edges too, can be read, and again when the columns can be read from the
+lake, which waits up to ten seconds for its next batch. Marquez's figure is of an earlier run on two such cores with
+eight clients, not of this one.
+"""
+
+from bench.findings import BenchError, Finding, Outcome, Round, at_least, column
+from bench.http_load import request, send_all
+from bench.openlineage_events import ASSETS as ASSETS_EACH
+from bench.openlineage_events import COLUMNS, EDGES, event, table
+from bench.run import Run
+from bench.tenants import BenchTenant, tenant
+from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE_INTAKE
+
+CONNECTIONS = 8
+MARQUEZ = 36.0  # events/s
+PATIENCE = 600.0
+KINDS = ("new", "again")
+_STORED = """
+select (select count(*) from assets where tenant_id = %(tenant)s),
+       (select count(*) from edges where tenant_id = %(tenant)s and not is_deleted)
+"""
+
+
+def measure(run: Run) -> Outcome:
+    count = run.sizes.openlineage_events
+    rounds = []
+    for _ in run.rounds(run.sizes.lake_rounds):
+        with tenant(run.stack, "openlineage") as made:
+            rounds.append(_round(run, made, count))
+    detail: dict[str, float] = {"events": count, "connections": CONNECTIONS, "event_bytes": len(event(count))}
+    return Outcome(_findings(rounds), rounds, detail)
+
+
+def _round(run: Run, made: BenchTenant, count: int) -> Round:
+    found: Round = {}
+    for kind in KINDS:
+        run.say(f"{count:,} events of {'new jobs' if kind == 'new' else 'their next runs'}")
+        found |= {f"{kind}_{name}": value for name, value in _sent(made, count).items()}
+        _require(made, count)
+    return found
+
+
+def _sent(made: BenchTenant, count: int) -> Round:
+    stack = made.stack
+    headers = made.headers | {"content-type": "application/json"}
+    requests = [request("POST", "/api/v1/lineage", headers, event(number).decode()) for number in range(count)]
+    stack.settle_lake()
+    seen = send_all(stack.url, requests, connections=CONNECTIONS, seconds=PATIENCE)
+    began = seen["began"]
+    hot = max(stack.wait_applied(stack.ends(topic), topic) for topic in (ASSETS, LINEAGE_INTAKE))
+    cold = stack.wait_applied(stack.ends(ASSETS_BULK), ASSETS_BULK)
+    return {
+        "accepted": seen["per_second"],
+        "p99_ms": seen["p99_ms"],
+        "readable": count / (hot - began),
+        "columns_readable": count / (max(hot, cold) - began),
+        "run": seen,
+    }
+
+
+def _require(made: BenchTenant, count: int) -> None:
+    """Raises BenchError unless everything is there: jobs, datasets and edges, and the columns of the last one."""
+    stored = made.stack.database.execute(_STORED, {"tenant": made.name}).fetchone()
+    if stored != (wanted := (count * ASSETS_EACH, count * EDGES)):
+        raise BenchError(f"{stored} assets and edges are stored instead of {wanted}")
+    names = [f"{table(count - 1, place)}.{name}" for place in range(ASSETS_EACH - 1) for name in COLUMNS]
+    with made.client() as client:
+        asked = {"ids": [made.id(name) for name in names]}
+        items = client.post("/metadata/batch-get", json=asked).raise_for_status().json()["items"]
+    if len(items) != len(names):
+        raise BenchError(f"{len(items)} of {len(names)} columns can be read")
+
+
+def _findings(rounds: list[Round]) -> list[Finding]:
+    goal, unit = at_least(500), "events/s"
+    against = "Marquez on two such cores, an earlier run: 36/s"
+    over_marquez = [value / MARQUEZ for value in column(rounds, "new_readable")]
+    names = {"new": "events of new jobs", "again": "the next runs of these jobs"}
+    found = [Finding(what="events of new jobs, readable", against=against, goal=at_least(15), values=over_marquez)]
+    for kind, what in names.items():
+        found += [
+            Finding(what=f"{what}, readable", goal=goal, unit=unit, values=column(rounds, f"{kind}_readable")),
+            Finding(
+                what=f"{what}, columns readable too",
+                goal=goal,
+                unit=unit,
+                values=column(rounds, f"{kind}_columns_readable"),
+            ),
+            Finding(what=f"{what}, accepted", unit=unit, values=column(rounds, f"{kind}_accepted")),
+            Finding(what=f"{what}: p99 of an answer", unit="ms", values=column(rounds, f"{kind}_p99_ms")),
+        ]
+    return found

@@ -1,0 +1,56 @@
+"""A tenant of its own for a measurement that puts graphs into the catalogue; it goes with all it brought."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx
+from psycopg import sql
+
+from bench.stack import BenchStack
+from lily.model.ids import asset_id
+from lily.store.postgres.access import create_tenant, create_token
+
+_TABLES = """
+select c.relname from pg_attribute a join pg_class c on c.oid = a.attrelid
+where a.attname = 'tenant_id' and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+order by c.relname
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchTenant:
+    name: str
+    token: str
+    stack: BenchStack
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"}
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.stack.url, headers=self.headers, timeout=120)
+
+    def id(self, name: str) -> str:
+        return asset_id(self.name, name)
+
+
+@contextmanager
+def tenant(stack: BenchStack, name: str) -> Iterator[BenchTenant]:
+    """While it exists. Its name is new each time: what was told of an old one is still in the log and the lake."""
+    unique = f"bench-{name}-{time.time_ns():x}"
+    create_tenant(stack.database_url, unique)
+    try:
+        yield BenchTenant(unique, create_token(stack.database_url, unique, ["admin"], user="bench"), stack)
+    finally:
+        _remove(stack, unique)
+
+
+def _remove(stack: BenchStack, name: str) -> None:
+    database = stack.database
+    with database.transaction():
+        for (table,) in database.execute(_TABLES).fetchall():
+            database.execute(sql.SQL("delete from {} where tenant_id = %s").format(sql.Identifier(table)), [name])
+        database.execute("delete from tenants where id = %s", [name])
+    database.execute("vacuum analyze assets, edges, graph_nodes, derived_tags, edge_changes, changes")

@@ -1,0 +1,6 @@
+-- Whether the tenant's last decision has been published, and where the change log ended then.
+select b.published_at is not null, b.ends
+from (
+  select batch_id from decisions where tenant_id = %(tenant)s order by batch_id desc limit 1
+) d
+join batches b on b.id = d.batch_id
