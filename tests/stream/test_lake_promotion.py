@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
+from lily.bus import topics
+from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent
+from lily.model.records import Record
 from lily.model.statements import read_statement
 from lily.pipeline.lake_query import Running
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.lake import LakeLedger
+from lily.store.postgres.propagation import EdgeMark, Marks, Propagator
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored
 from tests.stream.conftest import Lake
@@ -28,7 +32,7 @@ COLUMN = "shop.public.orders.email"
 @pytest.fixture
 def running(lake: Lake) -> Iterator[Running]:
     store, ledger = HotStore(lake.settings.database_url), LakeLedger(lake.settings.database_url)
-    log = LogOffsets(lake.settings.kafka_bootstrap, "test")
+    log, propagator = LogOffsets(lake.settings.kafka_bootstrap, "test"), Propagator(lake.settings.database_url)
     yield Running(
         spark=lake.spark,
         settings=lake.settings,
@@ -37,7 +41,9 @@ def running(lake: Lake) -> Iterator[Running]:
         ledger=ledger,
         log=log,
         store=store,
+        propagator=propagator,
     )
+    propagator.close()
     log.close()
     ledger.close()
     store.close()
@@ -65,3 +71,27 @@ def test_a_column_that_turns_hot_after_the_last_batch_gets_its_past_between_batc
     running._promote_between_batches()
     assert store.awaiting_lake(10) == []
     assert comparable(stored(lake.owner, trial.tenant)) == oracle.catalogue([plain, edit])
+
+
+def test_a_column_that_the_lake_alone_knows_passes_on_what_its_table_has(running: Running, lake: Lake) -> None:
+    trial = new_trial(lake)
+    table, report = "shop.public.orders", "reports.sales"
+    tagged = {"qualified_name": table, "entity_type": "table", "attributes": {"name": "orders", "tags": ["PII"]}}
+    plain = {"entity_type": "column", "attributes": {"name": "email", "parent": table}}
+    trial.arrive([event(trial.tenant, 1, **tagged), event(trial.tenant, 2, **plain)])
+    stated = {"from": COLUMN, "to": report, "relationship_type": "used-in", "layer": "user"}
+    statement = read_edge_statement(stated, tenant=trial.tenant)
+    edge = EdgeEvent("0" * 8 + "-0000-7000-8000-" + "0" * 12, "2026-01-01T00:00:03.000000Z", trial.tenant, statement)
+    record = Record(topics.LINEAGE_INTAKE, 0, 0, edge.time, None, None)
+    running._store.apply(topics.LINEAGE_INTAKE, {}, [(record, edge)], [])
+    trial.settle()
+    marks = Marks(edges=[EdgeMark(statement.key.from_id, statement.key.to_id)])
+    running._propagator.propagate(trial.tenant, marks)
+    assert _derived(lake, trial.tenant) == set()
+    running._promote_between_batches()
+    assert _derived(lake, trial.tenant) == {(statement.key.from_id, "inherited"), (statement.key.to_id, "propagated")}
+
+
+def _derived(lake: Lake, tenant: str) -> set[tuple[str, str]]:
+    rows = lake.owner.execute("select asset_id::text, kind from derived_tags where tenant_id = %s", [tenant])
+    return set(rows.fetchall())

@@ -55,7 +55,7 @@ async def travelled(call: Call, receipt: Receipt, deadline: float) -> bool:
 
 async def decision_settled(call: Call) -> None:
     """Waits, if the caller prefers to, until what was just decided has travelled."""
-    wait = wait_of(call.request.headers, call.parts.settings.limits.wait_seconds)
+    wait = call.wait()
     if wait is not None:
         deadline = time.monotonic() + wait
         await _followed(call, lambda: decision_to_follow(call.parts.database, call.tenant), deadline)

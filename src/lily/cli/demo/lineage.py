@@ -15,7 +15,7 @@ REASON = "tokenised before it is sent"
 GRAPH, WOULD, TRAVEL, WHY = (
     "a lineage graph, sent to readable",
     "what a tag would reach, asked",
-    "a tag along the lineage, sent to all of it shown",
+    "a tag along the lineage, sent to all shown",
     "why an asset has a tag, asked",
 )
 
@@ -26,11 +26,11 @@ def draw_graph(scene: Scene) -> Told:
 
     def send() -> tuple[int, int, int]:
         told = scene.lily.ingest_many(assets, wait=WAIT)
-        run = scene.lily.take_lineage(flow.loading_run(), wait=WAIT)
-        sql = scene.lily.relate_by_sql(flow.models(), "snowflake", wait=WAIT)
+        run = scene.lily.take_lineage(flow.loading_run())
+        sql = scene.lily.relate_by_sql(flow.models(), "snowflake")
+        # These many go to every partition of the log and come last: when they can be read, so can the others.
         drawn = scene.lily.relate(flow.dashboards(), wait=WAIT)
-        in_time = told.readable and run.readable and sql.readable and drawn.readable
-        insist(that=in_time, otherwise=f"not all of the graph was readable within {WAIT} seconds")
+        insist(that=told.readable and drawn.readable, otherwise=f"the graph was not readable within {WAIT} seconds")
         return run.edges, len(sql.edges), drawn.accepted
 
     (claimed, read, drawn), seconds = scene.timed(GRAPH, send)
@@ -69,8 +69,11 @@ def explain(scene: Scene) -> Told:
 
 
 def stop_at_mask(scene: Scene) -> Told:
-    assets, seconds = scene.timed(WHY, lambda: scene.lily.batch_get([HASH, READERS]).items)
-    expect_equal("what is tagged behind the mask", [a.qualified_name for a in assets if TAG in a.tags.effective], [])
+    tags, seconds = scene.timed(WHY, lambda: scene.lily.tags(HASH))
+    masked = [edge["masking"] for edge in scene.lily.lineage(HASH, direction="upstream", depth=1).edges]
+    expect_equal("whether the edge masks", masked, [True])
+    insist(that=TAG not in {tag.tag for tag in tags}, otherwise=f"{HASH} is masked, and has the tag")
+    insist(that=TAG not in scene.lily.get(READERS).tags.effective, otherwise=f"{READERS} shows hashes, and has the tag")
     return Told(f"The run said that [b]{HASH}[/] is masked: neither it nor {READERS} has the tag", seconds)
 
 
