@@ -154,14 +154,14 @@ def _call(client: httpx.Client, read: Read) -> float:
 
 
 def _findings(reads: list[Read], rounds: list[Round], others: int) -> list[Finding]:
-    among, found = f"among {others:,} others", list[Finding]()
+    found: list[Finding] = []
     for read in reads:
-        times = {key: column(rounds, key) for key in rounds[0] if read.name in key}
+        p50, p99 = (column(rounds, f"alone_{read.name}_{part}") for part in ("p50", "p99"))
         slower = ratios(rounds, f"among_{read.name}_p50", f"alone_{read.name}_p50")
+        among = f"{read.about}, among {others:,} others: p50"
         found += [
-            Finding(what=f"{read.about}: p50", goal=read.goal, unit="ms", values=times[f"alone_{read.name}_p50"]),
-            Finding(what=f"{read.about}: p99", unit="ms", values=times[f"alone_{read.name}_p99"]),
-            Finding(what=f"{read.about}, {among}: p50", against="alone", goal=SLOWER, values=slower),
-            Finding(what=f"{read.about}, {among}: p99", unit="ms", values=times[f"among_{read.name}_p99"]),
+            Finding(what=f"{read.about}: p50", goal=read.goal, unit="ms", values=p50),
+            Finding(what=f"{read.about}: p99", unit="ms", values=p99),
+            Finding(what=among, against="alone, earlier in the run", goal=SLOWER, values=slower),
         ]
     return found

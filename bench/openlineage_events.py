@@ -42,7 +42,7 @@ def event(number: int) -> bytes:
 
 
 def _dataset(number: int, place: int, **more: Any) -> dict[str, Any]:
-    fields = [{"name": name, "type": "varchar(64)", "description": f"What {name} says"} for name in COLUMNS]
+    fields = [{"name": name, "type": "varchar(64)", "description": f"The {name}"} for name in COLUMNS]
     facets = {"schema": _facet("SchemaDatasetFacet", fields=fields), **more}
     return {"namespace": NAMESPACE, "name": table(number, place), "facets": facets}
 

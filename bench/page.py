@@ -20,8 +20,8 @@ was missed says so.
 """
 _REPEAT = """## How to repeat it
 
-    make bench                                        # everything, about an hour
-    .venv/bin/python -m bench --quick                 # a look whether everything runs, about 8 minutes; not recorded
+    make bench                                        # everything, well over an hour
+    .venv/bin/python -m bench --quick                 # a look whether everything runs, about 15 minutes; not recorded
     .venv/bin/python -m bench hot_lane --rounds 7     # one measurement, more often
     .venv/bin/python -m bench --list                  # what there is
 
@@ -67,13 +67,11 @@ def _row(name: str, finding: Finding) -> str:
 
 def _methods(latest: dict[str, RunResults]) -> Iterable[str]:
     """The first lines of each measurement's file, and the sizes it ran with."""
-    told = set()
-    for name, _, _, module in MEASUREMENTS:
-        if module not in told:
-            told.add(module)
-            yield f"### `{module.replace('.', '/')}.py`\n\n{inspect.cleandoc(sys.modules[module].__doc__ or '')}\n"
-        if name in latest and (sizes := _sizes(latest[name].measurements[name])):
-            yield f"{sizes}\n"
+    for module in dict.fromkeys(measurement.module for measurement in MEASUREMENTS):
+        yield f"### `{module.replace('.', '/')}.py`\n\n{inspect.cleandoc(sys.modules[module].__doc__ or '')}\n"
+        for name in (measurement.name for measurement in MEASUREMENTS if measurement.module == module):
+            if name in latest and (sizes := _sizes(latest[name].measurements[name])):
+                yield f"{sizes}\n"
 
 
 def _sizes(measured: Measured) -> str:

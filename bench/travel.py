@@ -94,7 +94,7 @@ def _finished(client: httpx.Client, receipt: str) -> dict[str, Any]:
 
     def settled() -> bool:
         told.update(client.get(f"/propagations/{receipt}").raise_for_status().json())
-        return told["state"] != "pending"
+        return bool(told["state"] != "pending")
 
     _when(settled, "the receipt is still pending")
     return told

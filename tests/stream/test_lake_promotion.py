@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from lily.bus import topics
@@ -74,7 +75,7 @@ def test_a_column_that_turns_hot_after_the_last_batch_gets_its_past_between_batc
 
 
 def test_a_column_that_the_lake_alone_knows_passes_on_what_its_table_has(running: Running, lake: Lake) -> None:
-    trial = new_trial(lake)
+    trial = new_trial(lake, running._store)
     table, report = "shop.public.orders", "reports.sales"
     tagged = {"qualified_name": table, "entity_type": "table", "attributes": {"name": "orders", "tags": ["PII"]}}
     plain = {"entity_type": "column", "attributes": {"name": "email", "parent": table}}
@@ -93,5 +94,6 @@ def test_a_column_that_the_lake_alone_knows_passes_on_what_its_table_has(running
 
 
 def _derived(lake: Lake, tenant: str) -> set[tuple[str, str]]:
-    rows = lake.owner.execute("select asset_id::text, kind from derived_tags where tenant_id = %s", [tenant])
-    return set(rows.fetchall())
+    with psycopg.connect(lake.owner) as owner:
+        rows = owner.execute("select asset_id::text, kind from derived_tags where tenant_id = %s", [tenant])
+        return set(rows.fetchall())

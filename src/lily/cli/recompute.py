@@ -90,11 +90,12 @@ def _require(owner_url: str, tenant: str) -> None:
 def _session(settings: "Settings", database_url: str, tell: Tell) -> "Iterator[SparkSession]":
     from lily.pipeline.session import open_session
 
+    quiet = {"spark.ui.showConsoleProgress": "false"}  # its bars would run over ours
     chosen = {"database_url": database_url, "jars_dir": fetch_jars(settings)}
     if "spark_master" not in settings.model_fields_set:
         chosen["spark_master"] = MASTER
     tell("Spark starts")
-    spark = open_session(settings.model_copy(update=chosen))
+    spark = open_session(settings.model_copy(update=chosen | {"spark_options": quiet | settings.spark_options}))
     try:
         yield spark
     finally:

@@ -30,9 +30,9 @@ class Graphs:
 def recompute(graphs: Graphs, told: Told = lambda *_: None) -> DataFrame:
     """Every derived tag with every neighbour that supports it: tenant, tag, id, kind, via, depth."""
     definitions = F.broadcast(graphs.definitions)
-    ways = kept_apart(arcs(graphs, told))
+    ways = placed(arcs(graphs, told), "tenant", "id")
     stated = origins(graphs).localCheckpoint()
-    silent = blocked(graphs).localCheckpoint()
+    silent = placed(blocked(graphs), *HAS)
     reached = distances(stated, silent, ways, definitions, told)
     having = reached.join(silent, HAS, "left_anti")
     offered = offers(having, ways, definitions).join(stated, HAS, "left_anti").distinct().localCheckpoint()
@@ -40,10 +40,10 @@ def recompute(graphs: Graphs, told: Told = lambda *_: None) -> DataFrame:
     return offered.join(nearest, [*KEY, "depth"]).select(*KEY, "via", "depth")
 
 
-def kept_apart(ways: DataFrame) -> DataFrame:
-    """By where they begin, once: so that no round has to move the largest of its tables again."""
-    spread = int(ways.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-    return ways.repartition(spread, "tenant", "id").sortWithinPartitions("tenant", "id").localCheckpoint()
+def placed(rows: DataFrame, *columns: str) -> DataFrame:
+    """Spread and sorted by these columns, once: so that no round has to move the larger of its tables again."""
+    spread = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+    return rows.repartition(spread, *columns).sortWithinPartitions(*columns).localCheckpoint()
 
 
 def parents(graphs: Graphs) -> DataFrame:
@@ -119,14 +119,16 @@ def distances(stated: DataFrame, silent: DataFrame, ways: DataFrame, definitions
 
     A way of fewer edges may be the longer one, down a hierarchy, and be found later: then it is offered again.
     """
-    reached = frontier = stated.withColumn("depth", F.lit(0)).localCheckpoint()
+    found, number = stated.select(*HAS, F.lit(0).alias("depth"), F.lit(0).alias("round")).localCheckpoint(), 0
+    frontier = found
     while count := frontier.count():
         told("reached", count)
+        number += 1
         offered = offers(frontier.join(silent, HAS, "left_anti"), ways, definitions)
-        best = offered.groupBy(*HAS).agg(F.min("depth").alias("depth"))
-        known = reached.select(*HAS, F.col("depth").alias("known"))
-        gained = best.join(known, HAS, "left").where("known is null or depth < known")
-        frontier = gained.select(*HAS, "depth").localCheckpoint()
-        # Cut off from how it came about: else the plan, and the work, would grow with every round.
-        reached = reached.union(frontier).groupBy(*HAS).agg(F.min("depth").alias("depth")).localCheckpoint()
-    return reached
+        offered = offered.select(*HAS, "depth", F.lit(number).alias("round"))
+        # The nearest, and of those the first to come. Cut off from how it came about, or every round would do the work
+        # of all before it.
+        nearest = found.union(offered).groupBy(*HAS).agg(F.min(F.struct("depth", "round")).alias("nearest"))
+        found = nearest.select(*HAS, "nearest.depth", "nearest.round").localCheckpoint()
+        frontier = found.where(F.col("round") == number)
+    return found.drop("round")
