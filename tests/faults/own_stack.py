@@ -16,11 +16,13 @@ import psycopg
 from confluent_kafka import KafkaException
 
 from lily.app import lag, log_ends
-from lily.bus import ends
+from lily.bus import ends, topics
 from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
 from lily.settings import Settings
+from lily.store.postgres.propagation import PROGRESS
+from lily.store.postgres.queries import query
 
 SETTLE_SECONDS = 150.0  # the longest backoff, a cold Spark and the backlog, on a busy machine
 
@@ -45,7 +47,7 @@ class OwnStack:
         return told.returncode == 0 and json.loads(told.stdout)["ready"] is True
 
     def wait_until_settled(self, seconds: float = SETTLE_SECONDS) -> float:
-        """Returns, with how long it took, when all parts are healthy, the log is applied and the outbox is empty."""
+        """Returns, with how long it took, when all parts are healthy, the log is applied, published and propagated."""
         began = time.monotonic()
         while missing := self._missing():
             if time.monotonic() - began > seconds:
@@ -71,12 +73,16 @@ class OwnStack:
                     "select positions from lake_batches order by number desc limit 1"
                 ).fetchone()
                 (awaiting,) = connection.execute("select count(*) from assets where awaits_lake").fetchone() or ()
-            lake = ends.behind(log_ends(settings), _reached(*(in_lake or ({},))))
+                (travelling,) = connection.execute(query("recompute_behind"), [PROGRESS]).fetchone() or ()
+            lanes = {place: end for place, end in log_ends(settings).items() if place[0] in topics.OF_LANE.values()}
+            lake = ends.behind(lanes, _reached(*(in_lake or ({},))))
         except (psycopg.Error, KafkaException) as error:
             return f"the engines do not answer: {error}"
         if any(behind.values()) or any(lake.values()) or batches or awaiting:
             outbox = f"the outbox holds {batches} batches, {awaiting} assets await the lake"
             return f"the lag is {behind}, the lake's {lake}, {outbox}"
+        if travelling:
+            return "propagation is behind the change log"
         return ""
 
     def _last_words(self) -> str:

@@ -119,7 +119,7 @@ def test_incremental_propagation_equals_recomputation(
         run_state_machine_as_test(
             machine,  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
             settings=settings(
-                max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+                max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
             ),
         )
     propagator.close()

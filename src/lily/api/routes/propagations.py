@@ -41,6 +41,8 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
 
 
 async def _has_travelled(call: Call, receipt: Receipt) -> bool:
+    if not receipt.travels:
+        return True
     places = await to_follow(call.parts.database, receipt.positions)
     return places is not None and await call.parts.waiter.is_applied([Position(*place) for place in places])
 
