@@ -43,6 +43,7 @@ def events(draw: st.DrawFn, tenant: str = "default") -> AssetEvent:
     if layer == "enriched":
         operation = draw(st.sampled_from(["upsert", "tag", "untag"]))
     data: dict[str, Any] = {
+        "authorised": True,  # else whether a protective tag may go depends on what is there when it is said
         "layer": layer,
         "operation": operation,
         "qualified_name": draw(st.sampled_from(ASSETS)),

@@ -86,7 +86,9 @@ class Speaker:
         """A source's statement as a finished event, for a producer that writes to the log itself."""
         body = self.body()
         time = body.pop("time", None) or clock.now()
-        return AssetEvent(ids.event_id(), time, self.tenant, read_statement(body, tenant=self.tenant), mark)
+        return AssetEvent(
+            ids.event_id(), time, self.tenant, read_statement({**body, "authorised": True}, tenant=self.tenant), mark
+        )
 
     def spoiled(self, mark: str) -> Spoiled:
         event = self.event(mark)

@@ -67,7 +67,10 @@ def random_event(random: Random, tenant: str) -> AssetEvent:
         data["attributes"]["name"] = name.rpartition(".")[2]
     time_stated = f"2026-01-01T00:{random.randrange(60):02}:00.000000Z"
     return AssetEvent(
-        str(uuid.UUID(int=random.getrandbits(128))), time_stated, tenant, read_statement(data, tenant=tenant)
+        str(uuid.UUID(int=random.getrandbits(128))),
+        time_stated,
+        tenant,
+        read_statement({**data, "authorised": True}, tenant=tenant),
     )
 
 

@@ -55,7 +55,7 @@ def columns(draw: st.DrawFn) -> AssetEvent:
         str(uuid.UUID(int=draw(st.integers(0, 2**128 - 1)))),
         draw(TIMES),
         "default",
-        read_statement(data, tenant="default"),
+        read_statement({**data, "authorised": True}, tenant="default"),
     )
 
 
@@ -125,7 +125,12 @@ def test_compaction_joins_the_pieces_and_changes_nothing(lake: Lake, store: HotS
         time = f"2026-01-01T00:00:0{number}.000000Z"
         trial.arrive(
             [
-                AssetEvent(str(uuid.uuid4()), time, trial.tenant, read_statement(data, tenant=trial.tenant))
+                AssetEvent(
+                    str(uuid.uuid4()),
+                    time,
+                    trial.tenant,
+                    read_statement({**data, "authorised": True}, tenant=trial.tenant),
+                )
                 for data in (plain, other)
             ]
         )
@@ -142,7 +147,10 @@ def test_a_start_goes_on_where_the_newest_commit_of_the_events_ends(lake: Lake, 
     trial = new_trial(lake, store)
     data = {"entity_type": "column", "qualified_name": "shop.public.orders.id", "attributes": {"name": "id"}}
     event = AssetEvent(
-        str(uuid.uuid4()), "2026-01-01T00:00:00.000000Z", trial.tenant, read_statement(data, tenant=trial.tenant)
+        str(uuid.uuid4()),
+        "2026-01-01T00:00:00.000000Z",
+        trial.tenant,
+        read_statement({**data, "authorised": True}, tenant=trial.tenant),
     )
     number = trial.last.number
     trial.arrive([event])

@@ -42,7 +42,7 @@ def write_small_batches(trial: Trial, count: int) -> None:
             "qualified_name": f"shop.public.orders.c{number}",
             "attributes": {"name": f"c{number}"},
         }
-        statement = read_statement(data, tenant=trial.tenant)
+        statement = read_statement({**data, "authorised": True}, tenant=trial.tenant)
         trial.arrive([AssetEvent(str(uuid.uuid4()), f"2026-01-01T00:00:0{number}.000000Z", trial.tenant, statement)])
         trial.write_lake(1)
 
