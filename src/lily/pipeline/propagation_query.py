@@ -1,9 +1,8 @@
-"""The propagation query in operation: started where it stopped, repeated when it must be, counted."""
+"""The propagation query in operation: started where it stopped, counted."""
 
 import threading
 from pathlib import Path
 
-import psycopg
 import structlog
 from pyspark.sql import SparkSession
 
@@ -12,9 +11,8 @@ from lily.pipeline.lake_positions import Positions
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.settings import Settings
-from lily.store.postgres.propagation import Marks, Outcome, Propagator
+from lily.store.postgres.propagation import Marks, Propagator
 
-ATTEMPTS = 5  # of a run that another one of the same tenant overtook
 _log = structlog.get_logger()
 
 
@@ -49,7 +47,7 @@ class PropagationQuery:
 
     def _apply(self, propagator: Propagator, marks: dict[str, Marks], ends: Offsets) -> None:
         for tenant, dirty in marks.items():
-            outcome, seconds = propagation.timed(lambda t, m: _repeated(propagator, t, m), tenant, dirty)
+            outcome, seconds = propagation.timed(propagator.propagate, tenant, dirty)
             self._metrics.count_propagation(len(dirty.assets) + len(dirty.edges), outcome.reached, seconds)
         propagator.advance(ends)
 
@@ -62,12 +60,3 @@ class PropagationQuery:
             return Positions(log.starts(propagation.READ, reached)).as_json()
         finally:
             log.close()
-
-
-def _repeated(propagator: Propagator, tenant: str, marks: Marks) -> Outcome:
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return propagator.propagate(tenant, marks)
-        except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
-            _log.info("propagation repeated", tenant=tenant, reason=str(error).splitlines()[0])
-    return propagator.propagate(tenant, marks)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+import psycopg
 from psycopg import IsolationLevel
 
 from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
 from lily.store.postgres.suppressions import Suppressions
 
+ATTEMPTS = 5
 _LOCK = 0x6C70  # "lp": one run a tenant at a time
 PROGRESS = "@propagation"  # after the name of a topic, in `applied`: how far it was read for propagation
 
@@ -100,10 +102,19 @@ class Propagator:
         # Taken before the transaction begins, so that its snapshot is newer than the last run's commit.
         self._connection.execute("select pg_advisory_lock(%s, %s)", [_LOCK, key])
         try:
-            return self._run(tenant, marks)
+            return self._repeated(tenant, marks)
         finally:
             if not self._connection.broken:
                 self._connection.execute("select pg_advisory_unlock(%s, %s)", [_LOCK, key])
+
+    def _repeated(self, tenant: str, marks: Marks) -> Outcome:
+        """The lake places nodes of the graph without the lock: who comes second begins anew."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._run(tenant, marks)
+            except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
+                continue
+        return self._run(tenant, marks)
 
     def _run(self, tenant: str, marks: Marks) -> Outcome:
         started = datetime.now(UTC)
