@@ -324,14 +324,18 @@ begin
     select g.parent, c.root
     from unnest(nodes) as n (id)
     join concerned c on c.id = n.id
-    join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id and g.parent is not null
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
     on conflict do nothing;
     with placed as (
       insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
       select p_tenant, b.id, a.parent::uuid, a.id is null
       from (
         select distinct g.parent as id from unnest(nodes) as n (id)
-        join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id and g.parent is not null
+        cross join lateral (
+          select parent from graph_nodes g
+          where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
       ) b
       left join assets a on a.tenant_id = p_tenant and a.id = b.id
       on conflict do nothing
