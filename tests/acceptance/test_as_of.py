@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from lily.model import clock
+from lily.model.assets import LAYERS
 from tests.conftest import Stack
 from tests.contract.door import Door, client, table
 from tests.integration.test_lake_reads import column, send, when_recorded
@@ -27,7 +28,9 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
 def seen(answer: httpx.Response) -> dict[str, Any] | int:
     if answer.status_code != 200:
         return answer.status_code
-    return {key: value for key, value in answer.json().items() if key not in OWN}
+    view = {key: value for key, value in answer.json().items() if key not in OWN}
+    # What was derived when is not kept: of the past only what was stated is told.
+    return view | {"tags": {layer: view["tags"][layer] for layer in LAYERS}}
 
 
 def acts(door: Door, random: Random) -> list[Callable[[], object]]:
