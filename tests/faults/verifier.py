@@ -100,7 +100,7 @@ def _missing(write: Write, records: list[Record]) -> int:
     """How many of a write's events the log does not hold."""
     if write.cause:
         return 0 if records else 1
-    said = Counter(orjson.dumps(data, option=orjson.OPT_SORT_KEYS) for data in write.stated)
+    said = Counter(_data(data) for data in write.stated)
     there = Counter(_said(write, orjson.loads(record.value or b"")) for record in records)
     return (said - there).total()
 
@@ -108,7 +108,12 @@ def _missing(write: Write, records: list[Record]) -> int:
 def _said(write: Write, event: Mapping[str, Any]) -> bytes:
     if event["tenantid"] != write.tenant or (write.time is not None and event["time"] != write.time):
         return b""
-    data = {key: value for key, value in event["data"].items() if key != "by"}
+    return _data(event["data"])
+
+
+def _data(stated: Mapping[str, Any]) -> bytes:
+    """Without what the door adds: who said it, and whether they may take a protective tag away."""
+    data = {key: value for key, value in stated.items() if key not in {"by", "authorised"}}
     return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
 
 
