@@ -71,7 +71,10 @@ def gather(kafka: str, database: str) -> Evidence:
             {asset.id: asset for asset in map(_asset, rows("select * from assets"))},
             rows("select * from changes order by asset_id, version, position"),
             {(row.topic, row.partition, row.offset): row for row in rows("select * from dead_letters")},
-            {(row.topic, row.partition): row.next_offset for row in rows("select * from applied")},
+            {
+                (row.topic, row.partition): row.next_offset
+                for row in rows("select * from applied where topic not like '%@%'")
+            },
             *_lake({row.table_name: row.metadata_location for row in rows("select * from iceberg_tables")}),
         )
 

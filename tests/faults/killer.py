@@ -120,7 +120,9 @@ class Killer:
         """The last commit of the partition that is furthest behind: one worker alone does not make a pipeline."""
         try:
             with psycopg.connect(self._stack.database, connect_timeout=2) as connection:
-                found = connection.execute("select extract(epoch from min(applied_at)) from applied").fetchone()
+                found = connection.execute(
+                    "select extract(epoch from min(applied_at)) from applied where topic = 'asset-ingestion-events'"
+                ).fetchone()
         except psycopg.OperationalError:
             return 0.0
         return float(found[0] or 0.0) if found else 0.0
