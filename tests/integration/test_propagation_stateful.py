@@ -119,6 +119,6 @@ def test_incremental_propagation_equals_recomputation(
         run_state_machine_as_test(
             machine,  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
             settings=settings(
-                max_examples=8, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+                max_examples=16, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
             ),
         )
