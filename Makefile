@@ -30,7 +30,7 @@ down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
 test: setup ## Every test but the long campaigns (at most 10 minutes)
-	$(BIN)/python -m pytest -m "not faults and not cluster"
+	$(BIN)/python -m pytest -m "not faults and not cluster" -n 3 --no-loadscope-reorder
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500

@@ -1,65 +1,66 @@
 """One real stack for all tests that need one, started once. Every test works in a tenant of its own."""
 
-import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-from lily.embedded.bootstrap import url_for_role
-from lily.embedded.ports import choose_ports
-from lily.embedded.state import load
 from lily.store.postgres.access import create_tenant, create_token
 from lily.store.postgres.hot import HotStore
+from tests.shared_stack import SharedStack, Stack
 
 # How long an example takes says nothing on a machine that runs a whole stack beside it.
 settings.register_profile("lily", deadline=None)
 settings.load_profile("lily")
 
-
-@dataclass(frozen=True)
-class Stack:
-    url: str
-    token: str
-    kafka: str
-    database: str
-    data_dir: Path
-    grpc: str
-
-    def database_of(self, role: str) -> str:
-        """The libpq URI of one of Lily's roles."""
-        return url_for_role(self.database, role, load(self.data_dir).passwords[role])
+SHARED = pytest.StashKey[SharedStack]()
+# What takes longest begins first; the rest fills the gaps.
+ORDER = ("stream/", "contract/test_fuzz.py", "integration/", "acceptance/", "contract/")
 
 
-def lily(*words: str, data_dir: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lily", *words, "--data-dir", str(data_dir), "--format", "json"]
-    # Tests wait for the lake often and put little into it: small batches, soon.
-    environment = {**os.environ, "LILY_LAKE__TRIGGER_SECONDS": "0.5"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=170, check=False, env=environment)
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes run the tests (`-n`), they get the directory from the one that leads them."""
+    known = getattr(config, "workerinput", {}).get("stack")
+    config.stash[SHARED] = SharedStack(Path(known)) if known else SharedStack.make()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["stack"] = str(node.config.stash[SHARED].directory)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.stash[SHARED].end()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        place = item.path.relative_to(Path(__file__).parent).as_posix()
+        return next((rank for rank, start in enumerate(ORDER) if place.startswith(start)), len(ORDER))
+
+    items.sort(key=rank)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return InGroups(config, log)
+
+
+class InGroups(LoadScopeScheduling):  # type: ignore[misc]
+    """A file's tests stay in one process, and so do all that need Spark: they share a session."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/stream" if nodeid.startswith("tests/stream/") else nodeid.partition("::")[0]
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[Stack]:
-    data_dir = Path(tempfile.mkdtemp(prefix="lily-tests-"))
-    try:
-        told = lily("up", "--detach", "--port", str(choose_ports(["api"], {})["api"]), data_dir=data_dir)
-        assert told.returncode == 0, told.stdout + told.stderr
-        answer = json.loads(told.stdout.splitlines()[-1])
-        yield Stack(answer["url"], answer["token"], answer["kafka"], answer["database"], data_dir, answer["grpc"])
-    finally:
-        lily("down", data_dir=data_dir)
-        if os.environ.get("LILY_KEEP_TEST_DATA"):
-            sys.stderr.write(f"kept {data_dir}\n")
-        else:
-            shutil.rmtree(data_dir, ignore_errors=True)
+def stack(pytestconfig: pytest.Config) -> Stack:
+    return pytestconfig.stash[SHARED].running()
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ import pytest
 
 from lily.model import clock
 from lily.model.assets import LAYERS
-from tests.conftest import Stack
 from tests.contract.door import Door, client, table
 from tests.integration.test_lake_reads import column, send, when_recorded
+from tests.shared_stack import Stack
 
 COLUMN, TABLE = "shop.public.orders.amount", "shop.public.orders"
 OWN = ("fresh_as_of", "version")  # a version counts local changes and is no part of sameness

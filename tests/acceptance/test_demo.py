@@ -10,7 +10,7 @@ from lily.cli.demo.scene import Scene, Step
 from lily.cli.demo.stage import lag_of
 from lily.cli.demo.story import STORY
 from lily.client import Lily
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 
 @pytest.fixture(scope="module")

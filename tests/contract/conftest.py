@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.conftest import Stack
 from tests.contract.door import Door, client
+from tests.shared_stack import Stack
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import httpx
 import psycopg
 
 from lily.store.postgres.access import create_token
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 WAIT = {"Prefer": "wait=30"}
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from lily.store.postgres.access import revoke_token
-from tests.conftest import Stack
 from tests.contract.door import Door, client, codes, table
+from tests.shared_stack import Stack
 
 CALLS: list[tuple[str, str, Any, str]] = [
     ("POST", "/ingest-metadata", table("x"), "metadata:write"),

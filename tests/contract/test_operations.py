@@ -9,8 +9,8 @@ import httpx
 
 from lily.bus import topics
 from lily.model.schemas import SCHEMAS
-from tests.conftest import Stack, lily
 from tests.contract.door import Door, table
+from tests.shared_stack import Stack, lily
 
 
 def test_probes_answer(stack: Stack) -> None:

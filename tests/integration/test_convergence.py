@@ -17,7 +17,7 @@ from lily.model.records import Record
 from lily.model.statements import Statement
 from lily.store.postgres.hot import HotStore
 from tests import oracle
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 from tests.strategies import events
 
 _offsets = count()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lily.model.edges import EDGE_LAYERS, Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeOperation, EdgeStatement
 from lily.model.records import Record
 from lily.store.postgres.hot import Applied, HotStore
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
 Event = EdgeEvent | ClaimsEvent

@@ -14,7 +14,7 @@ from lily.store.postgres.connection import connect
 from lily.store.postgres.fold import fold
 from lily.store.postgres.guard import Guard, Judgement
 from lily.store.postgres.hot import HotStore
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 
 class Bench:

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from lily.model import clock
-from tests.conftest import Stack
 from tests.contract.door import Door, client, codes, names, table
+from tests.shared_stack import Stack
 
 TABLE = "shop.public.orders"
 COLUMNS = [f"{TABLE}.{name}" for name in ("amount", "city", "id", "ordered_at", "zip")]

@@ -8,8 +8,8 @@ import pytest
 
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.propagation import Propagator
-from tests.conftest import Stack
 from tests.lineage_world import World
+from tests.shared_stack import Stack
 
 
 @pytest.fixture(scope="module")

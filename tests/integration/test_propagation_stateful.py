@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.propagation import Propagator
-from tests.conftest import Stack
 from tests.lineage_world import World
+from tests.shared_stack import Stack
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
 TAGS = st.sampled_from(["pii", "gdpr", "secret"])

@@ -9,7 +9,7 @@ import pytest
 
 from lily.model.errors import Terminal
 from lily.store.postgres.secrets import Secrets, Vault, read_master_key
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 VAULT = Vault(bytes(range(32)))
 

@@ -21,7 +21,7 @@ from lily.store.postgres.origins import Origins, origins_of
 from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Propagator
 from lily.store.postgres.reader import AssetReader
 from lily.store.postgres.sessions import Database
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 NAMES = "abcdefgh"
 AT = "2026-01-01T00:00:00.000000Z/e"

@@ -8,7 +8,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.conftest import Stack
+from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
 ROUNDS = 15

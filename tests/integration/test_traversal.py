@@ -14,8 +14,8 @@ from lily.model.records import Record
 from lily.store.postgres import traversal
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.sessions import Database
-from lily.store.postgres.traversal import Step, Walk, Way
-from tests.conftest import Stack
+from lily.store.postgres.traversal import Walk, Way
+from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
 ASSETS = [str(uuid.UUID(int=number)) for number in range(8)]
@@ -45,6 +45,7 @@ def database(stack: Stack, runner: asyncio.Runner) -> Iterator[Database]:
 def _little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traversal, "FIRST_ROWS", 2)
     monkeypatch.setattr(traversal, "MOST_ROWS", 5)
+    monkeypatch.setattr(traversal, "WIDE", 3)
 
 
 def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> None:
@@ -56,8 +57,11 @@ def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> No
     store.apply("walk", {}, [(Record("walk", 0, 0, time, b"", b""), event) for event in events], [])
 
 
-async def walked(database: Database, tenant: str, way: Way, starts: list[str], depth: int) -> list[Step]:
-    return [step async for step in Walk(database, tenant, way, living=False).steps(starts, depth)]
+async def walked(
+    database: Database, tenant: str, way: Way, starts: list[str], depth: int
+) -> list[tuple[int, str, str, str]]:
+    stretches = Walk(database, tenant, way, living=False).stretches(starts, depth)
+    return [(at, here, there, kind) async for at, rows in stretches for here, there, kind, *_ in rows]
 
 
 def searched(
@@ -90,7 +94,7 @@ def test_a_walk_comes_upon_every_edge_once_and_in_order(  # noqa: PLR0917
     ways: tuple[Way, ...] = ("downstream", "upstream")
     for way in ways:
         steps = runner.run(walked(database, tenant, way, sorted(starts), depth))
-        assert [step.place for step in steps] == searched(graph, way, sorted(starts), depth)
+        assert steps == searched(graph, way, sorted(starts), depth)
 
 
 def test_a_long_chain_ends(
@@ -101,4 +105,4 @@ def test_a_long_chain_ends(
     chain = [str(uuid.UUID(int=number)) for number in range(10_001)]
     relate(hot_store, tenant, {(a, b, "t") for a, b in pairwise(chain)})
     steps = runner.run(walked(database, tenant, "downstream", chain[:1], 10_000))
-    assert [step.there for step in steps] == chain[1:]
+    assert [there for _, _, there, _ in steps] == chain[1:]

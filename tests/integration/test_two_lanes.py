@@ -15,8 +15,8 @@ from confluent_kafka import Producer
 from lily.bus import topics
 from lily.estate import Estate
 from lily.model import clock, ids
-from tests.conftest import Stack, lily
 from tests.contract.door import Door, client, names, table
+from tests.shared_stack import Stack, lily
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 WAIT = {"Prefer": "wait=60"}

@@ -18,7 +18,7 @@ from lily.pipeline.session import open_session
 from lily.settings import Settings
 from lily.store.lake import tables
 from lily.store.postgres.migrations import migrate
-from tests.conftest import Stack
+from tests.shared_stack import ENVIRONMENT, Stack
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ def lake(stack: Stack) -> Iterator[Lake]:
             jars_dir=jars_dir(),
             spark_master="local[2]",
         )
-        spark = open_session(settings)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JDK_JAVA_OPTIONS", ENVIRONMENT["JDK_JAVA_OPTIONS"])
+            spark = open_session(settings)
         for statement in tables.definitions(2):
             spark.sql(statement)
         yield Lake(spark, settings, owner)

@@ -16,8 +16,8 @@ from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from tests import oracle
-from tests.conftest import Stack
 from tests.integration.test_convergence import comparable, stored
+from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
 _PATIENCE = 60

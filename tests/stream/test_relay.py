@@ -10,9 +10,9 @@ from psycopg import sql
 from lily.bus import topics
 from lily.model import ids
 from lily.relay.ends import FOLLOWED
-from tests.conftest import Stack
 from tests.contract.conftest import door  # noqa: F401 - a fixture
 from tests.contract.door import Door
+from tests.shared_stack import Stack
 
 _PATIENCE = 30
 

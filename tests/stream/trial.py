@@ -16,6 +16,7 @@ from lily.model.records import Record
 from lily.model.states import AssetState, joined
 from lily.pipeline.lake import LakeBatch
 from lily.pipeline.lake_positions import Commit, last_commit
+from lily.pipeline.lookups import LakeLookups
 from lily.pipeline.promotion import promote
 from lily.store.lake import tables
 from lily.store.lake.rows import read_states
@@ -44,6 +45,7 @@ class Trial:
         self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
         self._begin = {topic: self._last.positions.next_offsets.get((topic, 0), 0) for topic in self._log}
         self._applied = 0
+        self._lookups = LakeLookups(lake.spark, {})
         self._batch = LakeBatch(lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, {}, lambda: self._last)
 
     def arrive(self, events: Sequence[AssetEvent]) -> None:
@@ -70,7 +72,7 @@ class Trial:
             written = self._batch.write(batch)
             if not crash:
                 self._last = written.commit
-                promote(self.lake.spark, self.store)
+                promote(self._lookups, self.store)
                 return
         self._last = last_commit(self.lake.spark).commit
 
@@ -79,7 +81,7 @@ class Trial:
         self.apply_hot(len(self._log[topics.ASSETS]))
         while any(self._waiting(topic, 1) for topic in self._log):
             self.write_lake(1000)
-        promote(self.lake.spark, self.store)
+        promote(self._lookups, self.store)
 
     @property
     def last(self) -> Commit:

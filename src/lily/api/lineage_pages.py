@@ -1,13 +1,14 @@
 """One page of a lineage graph: the next edges of the walk, and the assets that they are the first to reach."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
 from lily.store.postgres.nodes import Node, nodes_of
-from lily.store.postgres.traversal import Step, Walk, Way, columns_of, is_end
+from lily.store.postgres.sessions import Row
+from lily.store.postgres.traversal import Walk, Way, columns_of, is_end
 
 Direction = Literal["downstream", "upstream", "both"]
 Place = tuple[int, int, str, str, str]  # which way, and the place in that walk
@@ -45,24 +46,33 @@ class Page:
     def begin(self) -> None:
         self._tell(self.question.start, 0, earlier=self.question.after is not None)
 
-    def take(self, number: int, way: Way, step: Step) -> bool:
-        """False where the page was full before."""
-        edge = _edge(step, way)
-        key = (edge["from"], edge["to"], step.type)
-        if key in self._seen:
-            return True  # it lies on a circle, and the other way has told it
-        place: Place = (number, *step.place)
-        earlier = self.question.after is not None and place <= self.question.after
-        if not earlier and len(self.edges) == self.question.limit:
-            return False
-        if self.question.direction == "both":
-            self._seen.add(key)
-        sign = 1 if way == "downstream" else -1
-        self._tell(step.here, sign * (step.depth - 1), earlier=earlier)
-        self._tell(step.there, sign * step.depth, earlier=earlier)
-        if not earlier:
-            self.edges.append(edge)
-            self.next = place
+    def take(self, number: int, way: Way, depth: int, rows: Iterable[Row]) -> bool:
+        """False where the page was full before the last of the rows."""
+        question, both = self.question, self.question.direction == "both"
+        near, far = (depth - 1, depth) if way == "downstream" else (1 - depth, -depth)
+        for here, there, kind, propagates, masking in rows:
+            from_id, to_id = (here, there) if way == "downstream" else (there, here)
+            if both and (from_id, to_id, kind) in self._seen:
+                continue  # it lies on a circle, and the other way has told it
+            place: Place = (number, depth, here, there, kind)
+            earlier = question.after is not None and place <= question.after
+            if not earlier:
+                if len(self.edges) == question.limit:
+                    return False
+                self.edges.append(
+                    {
+                        "from": from_id,
+                        "to": to_id,
+                        "relationship_type": kind,
+                        "propagates": propagates,
+                        "masking": masking,
+                    }
+                )
+                self.next = place
+            if both:
+                self._seen.add((from_id, to_id, kind))
+            self._tell(here, near, earlier=earlier)
+            self._tell(there, far, earlier=earlier)
         return True
 
     def _tell(self, asset: str, depth: int, *, earlier: bool) -> None:
@@ -79,9 +89,9 @@ async def page_of(call: Call, question: Question) -> Page:
     page.begin()
     for number, way in question.ways:
         walk = Walk(database, call.tenant, way, living=question.remove_deleted)
-        async with aclosing(walk.steps({question.start, *columns}, question.depth)) as steps:
-            async for step in steps:
-                if not page.take(number, way, step):
+        async with aclosing(walk.stretches({question.start, *columns}, question.depth)) as stretches:
+            async for depth, rows in stretches:
+                if not page.take(number, way, depth, rows):
                     return page
     page.next = None
     return page
@@ -107,14 +117,3 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
 async def is_known(call: Call, asset: str) -> bool:
     """Whether there is such an asset, or ever was an edge of it."""
     return bool(await described(call, [asset])) or await is_end(call.parts.database, call.tenant, asset)
-
-
-def _edge(step: Step, way: Way) -> dict[str, Any]:
-    ends = (step.here, step.there) if way == "downstream" else (step.there, step.here)
-    return {
-        "from": ends[0],
-        "to": ends[1],
-        "relationship_type": step.type,
-        "propagates": step.propagates,
-        "masking": step.masking,
-    }

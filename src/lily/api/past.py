@@ -1,8 +1,8 @@
 """`?as_of=`: the asset as Lily showed it at a time, made of the events that were recorded by then.
 
-An event of the bulk lane is recorded when its batch of the lake is committed, one of the hot lane when the log takes
-it. Events are kept for good, so this works however long ago that was. Tags that had reached the asset from elsewhere
-are not told: nobody records what was derived when.
+An event of the bulk lane is recorded when its batch of the lake is committed, one of the hot lane when the millisecond
+is over in which the log took it. Events are kept for good, so this works however long ago that was. Tags that had
+reached the asset from elsewhere are not told: nobody records what was derived when.
 """
 
 from datetime import timedelta
@@ -57,9 +57,16 @@ async def _recorded(call: Call, asset_id: str, time: str) -> Past | None:
         call.tenant,
         asset_id,
         events,
-        lambda event: event.batch <= batch if event.topic == topics.ASSETS_BULK else event.received <= time,
+        lambda event: (
+            event.batch <= batch if event.topic == topics.ASSETS_BULK else _taken_before(event.received, time)
+        ),
         skew_of(call),
     )
+
+
+def _taken_before(received: str, time: str) -> bool:
+    """The log cuts its times: what it took within the same millisecond may have come after the time asked for."""
+    return clock.milliseconds(received) < clock.milliseconds(time)
 
 
 def skew_of(call: Call) -> timedelta:

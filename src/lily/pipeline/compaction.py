@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
 from lily.model.states import joined
+from lily.pipeline.iceberg import LakeTable
 from lily.pipeline.lake import NICENESS
 from lily.pipeline.session import worker_niceness
 from lily.settings import Lake
@@ -29,7 +30,8 @@ from lily.store.lake.rows import STATE, as_batch, read_states
 
 STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE)
 PATIENT_RUNS = 3  # times as many runs as are joined: what a look-up bears for the time of a flood
-LEAST_ROWS = 20_000  # runs below this are of one size: what they cost is the file, not the rows
+LEAST_ROWS = 20_000  # runs below this are of one size
+FILE_ROWS = 500  # a file costs as much as so many rows: a run of many small tenants is a large one
 _log = structlog.get_logger()
 
 
@@ -82,10 +84,11 @@ class Compaction:
 
 
 def sizes(spark: SparkSession) -> dict[int, int]:
-    """The rows of each run."""
+    """What it costs to write each run, counted in rows."""
     files = spark.table(f"{tables.identifier(tables.ASSETS)}.files")
-    rows = files.groupBy(F.col("partition.run").alias("run")).agg(F.sum("record_count").alias("rows")).collect()
-    return {row["run"]: row["rows"] for row in rows}
+    size = F.sum(F.col("record_count") + FILE_ROWS)
+    rows = files.groupBy(F.col("partition.run").alias("run")).agg(size.alias("size")).collect()
+    return {row["run"]: row["size"] for row in rows}
 
 
 def due(sizes: dict[int, int], enough: int) -> list[list[int]]:
@@ -103,14 +106,16 @@ def compact(spark: SparkSession, runs: Sequence[int]) -> None:
     """Replaces runs by one, with one row an asset."""
     chosen = F.col("run").isin(list(runs))
     rows = spark.table(tables.identifier(tables.ASSETS)).where(chosen).select(*STATE.names)
-    together = rows.repartition("tenant", "place").sortWithinPartitions("tenant", "id")
+    buckets = LakeTable(spark, tables.ASSETS).target().buckets
+    bucket = F.expr(f"{tables.CATALOG}.system.bucket({buckets}, place)")
+    together = rows.repartition("tenant", bucket).sortWithinPartitions("tenant", bucket, "id")
     with worker_niceness(spark, NICENESS):
         whole = together.mapInArrow(partial(join_sorted, run=max(runs)), STATE_DDL)
     (
         whole.writeTo(tables.identifier(tables.ASSETS))
-        # What comes out is sorted and lies together already; each task writes a file for each bucket it has.
+        # What comes out lies together already, bucket after bucket: one file is open at a time, however many tenants.
         .option("distribution-mode", "none")
-        .option("fanout-enabled", "true")
+        .option("fanout-enabled", "false")
         .overwrite(chosen)
     )
 
@@ -138,12 +143,17 @@ def _joined(table: pa.Table, run: int) -> Iterator[pa.RecordBatch]:
     ids = table.column("id").combine_chunks()
     same = pc.equal(ids.slice(1), ids.slice(0, len(ids) - 1)) if len(ids) > 1 else pa.array([], pa.bool_())
     edge = pa.array([False])
-    repeated = pc.or_(_chain(edge, same), _chain(same, edge))
-    alone = _in_run(table.filter(pc.invert(repeated)), run)
+    follows = _chain(edge, same)
+    repeated = pc.or_(follows, _chain(same, edge))
+    rows = _in_run(table.filter(pc.invert(repeated)), run)
     if pc.any(repeated).as_py():
         states = joined(read_states(table.filter(repeated))).values()
-        alone = pa.concat_tables([alone, pa.Table.from_batches([as_batch(states, run)])]).sort_by("id")
-    yield from alone.combine_chunks().to_batches()
+        rows = pa.concat_tables([rows, pa.Table.from_batches([as_batch(states, run)])])
+        # Each goes where its first piece was.
+        places = pa.array(range(len(ids)))
+        alone, first = places.filter(pc.invert(repeated)), places.filter(pc.and_(repeated, pc.invert(follows)))
+        rows = rows.take(pc.sort_indices(pa.concat_arrays([alone, first])))
+    yield from rows.combine_chunks().to_batches()
 
 
 def _chain(*parts: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -30,6 +30,11 @@ class LakeTable:
         ids = {field.name: schema.findField(field.name).fieldId() for field in _SCHEMAS[self.name]}
         return Target(self._table.location(), with_field_ids(_SCHEMAS[self.name], ids), self._buckets())
 
+    def metadata_location(self) -> str:
+        """The metadata file of the newest commit."""
+        self._table.refresh()
+        return str(self._table.operations().current().metadataFileLocation())
+
     def append(self, files: Iterable[Written], properties: Mapping[str, str], *, run: int | None = None) -> None:
         """Commits the files, and the properties with them."""
         append = self._table.newAppend()

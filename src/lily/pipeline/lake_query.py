@@ -13,6 +13,7 @@ from lily.bus import topics
 from lily.pipeline import lake
 from lily.pipeline.compaction import Compaction
 from lily.pipeline.lake_positions import Commit, Positions, last_commit
+from lily.pipeline.lookups import LakeLookups
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.pipeline.promotion import place, promote
@@ -79,6 +80,7 @@ class Running:
         self._written = 0.0
         self._looked = datetime.min.replace(tzinfo=UTC)
         self._ahead: deque[tuple[datetime, Offsets]] = deque()  # where the log ended, and when
+        self._lookups = LakeLookups(spark, io_properties(settings.s3))
         self._batch = lake.LakeBatch(
             spark,
             settings.database_url,
@@ -131,8 +133,8 @@ class Running:
             written = self._batch.write(batch)
             self._last = commit = written.commit
             self._record(commit)
-            promoted = promote(self._spark, self._store)
-            place(self._spark, self._propagator)
+            promoted = promote(self._lookups, self._store)
+            place(self._lookups, self._propagator)
         self._written = time.monotonic()
         seconds = self._written - began
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
@@ -142,8 +144,8 @@ class Running:
         """Where the lake was ahead of the hot lane, no further batch may come that would do it."""
         if self._turn.acquire(blocking=False):
             try:
-                self._metrics.lake_promoted.inc(promote(self._spark, self._store))
-                place(self._spark, self._propagator)
+                self._metrics.lake_promoted.inc(promote(self._lookups, self._store))
+                place(self._lookups, self._propagator)
             finally:
                 self._turn.release()
 

@@ -1,15 +1,13 @@
 """The assets of a lineage graph, as little of each as the graph shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     qualified_name: str | None = None
     name: str | None = None
     entity_type: str | None = None
@@ -19,7 +17,7 @@ class Node:
 
 
 async def nodes_of(database: Database, tenant: str, ids: Sequence[str]) -> dict[str, Node]:
-    """Those that PostgreSQL holds."""
+    """Those that PostgreSQL holds, and the columns of the lake that it knows about."""
     rows = await database.fetch(tenant, query("nodes"), {"ids": f"{{{','.join(ids)}}}"})
     return {
         asset_id: Node(qualified_name, name, entity_type, is_deleted, _names(tags), awaits_lake)

@@ -29,6 +29,16 @@ class AssetMark(NamedTuple):
     position: int = 0
 
 
+class Known(NamedTuple):
+    """What the lake knows of an end of an edge; nothing where it does not know it."""
+
+    parent: str | None = None
+    qualified_name: str | None = None
+    name: str | None = None
+    entity_type: str | None = None
+    is_deleted: bool = False
+
+
 class EdgeMark(NamedTuple):
     from_id: str
     to_id: str
@@ -82,12 +92,17 @@ class Propagator:
         """Tenant and id of ends of edges that the lake alone may know."""
         return self._connection.execute(query("nodes_awaiting_lake"), [limit]).fetchall()
 
-    def place(self, parents: Mapping[tuple[str, str], str | None]) -> int:
-        """Puts ends of edges below the parents that the lake tells, none where it knows none, and lets tags follow."""
+    def place(self, told: Mapping[tuple[str, str], Known]) -> int:
+        """Notes what the lake tells of ends of edges, by tenant and id, and lets tags follow where it tells of another
+        parent; answers of how many."""
         asked = {
-            "tenants": [tenant for tenant, _ in parents],
-            "ids": [asset_id for _, asset_id in parents],
-            "parents": [parent or "" for parent in parents.values()],
+            "tenants": [tenant for tenant, _ in told],
+            "ids": [asset_id for _, asset_id in told],
+            "parents": [known.parent for known in told.values()],
+            "qualified_names": [known.qualified_name for known in told.values()],
+            "names": [known.name for known in told.values()],
+            "types": [known.entity_type for known in told.values()],
+            "deleted": [known.is_deleted for known in told.values()],
         }
         moved: dict[str, Marks] = {}
         for tenant, asset_id in self._connection.execute(query("nodes_settle"), asked).fetchall():

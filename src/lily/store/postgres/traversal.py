@@ -2,12 +2,14 @@
 
 A walk by levels would be a query for each, and a chain may be ten thousand long; a walk inside PostgreSQL would go
 round every circle as often as it may be deep. So PostgreSQL fetches ahead, blindly and in the order of the walk, and
-the walk itself, with its depth and what it has seen, is here.
+the walk itself, with its depth and what it has seen, is here. A wide level is worth a query of its own: fetching ahead
+looks everything up twice.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 from psycopg import sql
 
@@ -16,23 +18,8 @@ from lily.store.postgres.sessions import Database, Row
 
 Way = Literal["downstream", "upstream"]
 FIRST_ROWS, MOST_ROWS = 500, 16_000  # fetched at a time: a small graph is read at once, a large one in few pieces
+WIDE = 100  # assets of one level
 MOST_COLUMNS = 5_000
-
-
-class Step(NamedTuple):
-    """An edge as it was come upon: from `here`, so many edges from the start, to `there`."""
-
-    depth: int  # of `there`
-    here: str
-    there: str
-    type: str
-    propagates: bool
-    masking: bool
-
-    @property
-    def place(self) -> tuple[int, str, str, str]:
-        """Where it stands in the order of the walk."""
-        return (self.depth, self.here, self.there, self.type)
 
 
 class Walk:
@@ -40,42 +27,57 @@ class Walk:
 
     def __init__(self, database: Database, tenant: str, way: Way, *, living: bool) -> None:
         self._database, self._tenant = database, tenant
-        self._walk, self._walk_on = (_walk_query(name, way, living=living) for name in ("walk", "walk_on"))
+        self._ahead, self._level, self._on = (
+            _walk_query(name, way, living=living, ahead=ahead)
+            for name, ahead in (("walk", True), ("walk", False), ("walk_on", False))
+        )
         self._edges: dict[str, list[Row]] = {}  # of assets that were fetched and not yet walked
         self._rest: dict[str, Row] = {}  # of an asset whose edges were cut off, the last that came
         self._rows = FIRST_ROWS
 
-    async def steps(self, starts: Collection[str], depth: int) -> AsyncGenerator[Step, None]:
-        """Every edge that leads away from the starts, level by level and in one order within each; each once."""
+    async def stretches(self, starts: Collection[str], depth: int) -> AsyncGenerator[tuple[int, list[Row]], None]:
+        """Every edge that leads away from the starts, once: (here, there, type, propagates, masking), and the depth of
+        `there`. Level by level and in one order within each; a stretch is as much as is at hand."""
         seen = set(starts)
         level = sorted(seen)
         for at in range(1, depth + 1):
             found: set[str] = set()
-            for place, here in enumerate(level):
-                async for _, there, kind, propagates, masking in self._leaving(here, level, place, seen):
-                    yield Step(at, here, there, kind, propagates, masking)
-                    if there not in seen:
-                        found.add(there)
+            async with aclosing(self._of_level(level, seen)) as stretches:
+                async for rows in stretches:
+                    yield at, rows
+                    found.update([row[1] for row in rows])
+            found -= seen
             if not found:
                 return
             seen |= found
             level = sorted(found)
 
-    async def _leaving(self, here: str, level: Sequence[str], place: int, seen: set[str]) -> AsyncIterator[Row]:
-        """The edges of one asset. Those that come after it, and what lies beyond, are fetched along with it."""
-        if here not in self._edges:
-            await self._fetch([asset for asset in level[place : place + self._rows] if asset not in self._edges], seen)
-        for row in self._edges.pop(here):
-            yield row
-        while here in self._rest:
-            for row in await self._more(here, self._rest.pop(here)):
-                yield row
+    async def _of_level(self, level: Sequence[str], seen: set[str]) -> AsyncGenerator[list[Row], None]:
+        """The edges of the assets of a level. Those that come later, and what lies beyond, are fetched along."""
+        rows: list[Row] = []
+        for place, here in enumerate(level):
+            if here not in self._edges:
+                if rows:
+                    yield rows
+                    rows = []
+                await self._fetch(
+                    [asset for asset in level[place : place + self._rows] if asset not in self._edges], seen
+                )
+            rows += self._edges.pop(here)
+            while here in self._rest:
+                yield rows
+                rows = await self._more(here, self._rest.pop(here))
+        if rows:
+            yield rows
 
     async def _fetch(self, assets: Sequence[str], seen: set[str]) -> None:
-        # What was walked, or is here to be walked, need not come again.
-        behind = (seen | self._edges.keys()).difference(assets)
-        asked = {"ids": _array(assets), "behind": _array(behind), "limit": self._rows}
-        rows = await self._database.fetch(self._tenant, self._walk, asked)
+        asked: dict[str, Any] = {"ids": _array(assets), "limit": self._rows}
+        if len(assets) >= WIDE:
+            rows = await self._database.fetch(self._tenant, self._level, asked)
+        else:
+            # What was walked, or is here to be walked, need not come again.
+            behind = (seen | self._edges.keys()).difference(assets)
+            rows = await self._database.fetch(self._tenant, self._ahead, asked | {"behind": _array(behind)})
         for row in rows:
             edges = self._edges.setdefault(row[0], [])
             if row[1] is not None:
@@ -86,7 +88,7 @@ class Walk:
 
     async def _more(self, here: str, last: Row) -> list[Row]:
         asked = {"id": here, "there": last[1], "type": last[2], "limit": self._rows}
-        rows = await self._database.fetch(self._tenant, self._walk_on, asked)
+        rows = await self._database.fetch(self._tenant, self._on, asked)
         if len(rows) == self._rows:
             self._rest[here] = rows[-1]
         self._rows = min(self._rows * 4, MOST_ROWS)
@@ -106,11 +108,12 @@ async def is_end(database: Database, tenant: str, asset_id: str) -> bool:
 
 
 @cache
-def _walk_query(name: str, way: Way, *, living: bool) -> sql.Composed:
+def _walk_query(name: str, way: Way, *, living: bool, ahead: bool) -> sql.Composed:
     here, there = ("from_id", "to_id") if way == "downstream" else ("to_id", "from_id")
     ends = {"here": sql.Identifier(here), "there": sql.Identifier(there)}
     only = sql.SQL(query("walk_living")).format(**ends) if living else sql.SQL("")
-    return sql.SQL(query(name)).format(**ends, living=only)
+    beyond = sql.SQL(query("walk_ahead")).format(**ends, living=only) if ahead else sql.SQL("")
+    return sql.SQL(query(name)).format(**ends, living=only, ahead=beyond)
 
 
 def _array(ids: Collection[str]) -> str:

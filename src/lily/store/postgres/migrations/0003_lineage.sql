@@ -137,12 +137,17 @@ create table edge_changes (
 create index edge_changes_of_edge on edge_changes (from_id, to_id, position);
 
 -- The ends of edges and what is above them, with the one parent of each: the part of the hierarchy along which
--- tags can reach an edge. Kept by propagation; a column that only the lake knows gets its parent from there.
+-- tags can reach an edge. Kept by propagation; a column that only the lake knows gets its parent from there, and what
+-- a graph shows of it, so that thousands of columns are shown without a look into the lake.
 create table graph_nodes (
-  tenant_id   text not null,
-  id          uuid not null,
-  parent      uuid,
-  awaits_lake boolean not null default false,
+  tenant_id      text not null,
+  id             uuid not null,
+  parent         uuid,
+  awaits_lake    boolean not null default false,
+  qualified_name text,     -- null where PostgreSQL has the asset, and where nobody knows it
+  name           text,
+  entity_type    text,
+  is_deleted     boolean not null default false,
   primary key (id, tenant_id)
 );
 create index graph_children on graph_nodes (parent) where parent is not null;

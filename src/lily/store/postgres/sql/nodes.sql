@@ -1,5 +1,21 @@
--- What a lineage graph shows of its assets. The tags of the layers only where there are any.
-select id::text, qualified_name, name, entity_type, is_deleted, awaits_lake,
-       case when tags <> '{}' then jsonb_build_array(tags, enriched -> 'tags', "user" -> 'tags', source -> 'tags') end
-from assets
-where tenant_id = %(tenant)s and id = any(%(ids)s::uuid[])
+-- What a lineage graph shows of its assets. The tags of the layers only where there are any. Of columns that only the
+-- lake knows, what it told last, unless it has something new to tell.
+with asked as materialized (select unnest(%(ids)s::uuid[]) as id),
+held as materialized (
+  select a.* from asked cross join lateral (
+    select id, qualified_name, name, entity_type, is_deleted, awaits_lake,
+           case when tags <> '{}' then jsonb_build_array(tags, enriched -> 'tags', "user" -> 'tags', source -> 'tags') end
+             as tags
+    from assets where tenant_id = %(tenant)s and id = asked.id
+    offset 0
+  ) a
+)
+select id::text, qualified_name, name, entity_type, is_deleted, awaits_lake, tags from held
+union all
+select g.id::text, g.qualified_name, g.name, g.entity_type, g.is_deleted, false, null
+from (select id from asked except select id from held) rest
+cross join lateral (
+  select * from graph_nodes g
+  where g.id = rest.id and g.tenant_id = %(tenant)s and g.qualified_name is not null and not g.awaits_lake
+  offset 0
+) g
