@@ -22,7 +22,7 @@ from bench.tenants import BenchTenant, tenant
 
 DEPTH, FAN_IN, COLUMNS = 20, 3, 10
 GOALS = (50, 200)  # milliseconds, for the smaller and the larger graph
-PAGE = 10_000
+PAGE = 50_000
 FEWEST = 5  # calls of a window, however long they take
 SLOWER = at_most(1.3)
 

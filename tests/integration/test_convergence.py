@@ -107,8 +107,10 @@ def test_a_full_replay_changes_nothing(
 
 
 def everything(database: str, tenant: str) -> list[tuple[Any, ...]]:
+    """Except whether the lake has been asked for their past: the stack's own lake query does that meanwhile."""
+    asked = "select to_jsonb(a) - 'awaits_lake' from assets a where tenant_id = %s order by id"
     with psycopg.connect(database) as connection:
-        return connection.execute("select * from assets where tenant_id = %s order by id", [tenant]).fetchall()
+        return connection.execute(asked, [tenant]).fetchall()
 
 
 def test_an_event_that_postgresql_cannot_store_is_refused_alone(

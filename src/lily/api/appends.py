@@ -42,8 +42,8 @@ class Appends:
     """If the log fails in between, part of the write is in it: repeating the whole is harmless."""
 
     call: Call
+    positions: list[Position] = field(default_factory=list)  # of what was confirmed, in order
     _pending: deque[asyncio.Future[list[Position]]] = field(default_factory=deque)
-    _newest: dict[tuple[str, int], Position] = field(default_factory=dict)
 
     async def add(self, entries: Iterable[Entry]) -> None:
         """A group, which is confirmed together. Raises LogFull where not even waiting for earlier ones makes room."""
@@ -65,14 +65,12 @@ class Appends:
         """Where the last record of each partition stands. Raises LogUnavailable if one was not confirmed."""
         while self._pending:
             await self._confirm_oldest()
-        edges = any(topic == topics.LINEAGE_INTAKE for topic, _ in self._newest)
-        return Receipt(tuple(self._newest.values()), travels=edges)
+        newest = {(at.topic, at.partition): at for at in sorted(self.positions)}
+        edges = any(topic == topics.LINEAGE_INTAKE for topic, _ in newest)
+        return Receipt(tuple(newest.values()), travels=edges)
 
     async def _confirm_oldest(self) -> None:
-        for position in await self._pending.popleft():
-            partition = (position.topic, position.partition)
-            if partition not in self._newest or self._newest[partition].offset < position.offset:
-                self._newest[partition] = position
+        self.positions += await self._pending.popleft()
 
 
 def count(call: Call, group: Sequence[Entry]) -> None:

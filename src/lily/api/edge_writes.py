@@ -1,26 +1,21 @@
 """Appends statements about edges to the log, and answers: at once, or when they can be read."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import Any
 
 from lily.api.answers import Json
+from lily.api.appends import Appends, edges_entry
 from lily.api.calls import Call
-from lily.api.receipts import Receipt, standing
+from lily.api.receipts import standing
 from lily.api.writes import receipt_headers, settled
 from lily.bus import topics
-from lily.bus.producer import LogFull, Position
+from lily.bus.producer import Position
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
 from lily.store.postgres.edge_state import conducting_edges, refused_at, stored_edges
 from lily.store.postgres.protected_edges import Conducting, Effect, named, takes_away
 
-if TYPE_CHECKING:
-    from asyncio import Future
-
-IN_FLIGHT = 2_000  # unconfirmed events of one call; the log's queue is shared with every other request
+GROUP = 100  # events that are confirmed together
 MOST_ERRORS = 100
 _DOING = {"edge.deleted": "deleting", "edge.blocked": "blocking", "edge.masked": "masking"}
 
@@ -50,9 +45,10 @@ async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
     """Raises LogFull or LogUnavailable if the log does not take them all; then repeating the whole is harmless."""
     wait = call.wait()
-    positions = await _append(call, events)
-    newest = {(at.topic, at.partition): at for at in sorted(positions)}
-    receipt = Receipt(tuple(newest.values()), travels=True)
+    appends = Appends(call)
+    for start in range(0, len(events), GROUP):
+        await appends.add(map(edges_entry, events[start : start + GROUP]))
+    receipt = await appends.confirmed()
     applied = await settled(call, receipt, wait)
     headers = receipt_headers(call, receipt, wait, applied=applied)
     edges = [
@@ -60,30 +56,7 @@ async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
         for key in (event.statement.key for event in events)
     ]
     accepted: dict[str, Any] = {"status": "success", "accepted": len(events), "edges": edges}
-    return await _told(call, events, positions, accepted, headers) if applied else Json(accepted, 202, headers)
-
-
-async def _append(call: Call, events: Sequence[EdgeEvent]) -> list[Position]:
-    """The places of all events, each confirmed."""
-    pending: deque[Future[Position]] = deque()
-    confirmed: list[Position] = []
-    for event in events:
-        value = orjson.dumps(event.as_cloudevent())
-        while len(pending) >= IN_FLIGHT:
-            confirmed.append(await pending.popleft())
-        while True:
-            try:
-                pending.append(call.parts.log.append(topics.LINEAGE_INTAKE, event.key, value))
-                break
-            except LogFull:
-                if not pending:
-                    raise
-                confirmed.append(await pending.popleft())
-        call.parts.watch.accepted["hot"].inc()
-        call.parts.watch.bytes.inc(len(value))
-    while pending:
-        confirmed.append(await pending.popleft())
-    return confirmed
+    return await _told(call, events, appends.positions, accepted, headers) if applied else Json(accepted, 202, headers)
 
 
 async def _told(

@@ -13,7 +13,7 @@ from lily.store.postgres.traversal import Walk, Way, columns_of, is_end
 Direction = Literal["downstream", "upstream", "both"]
 Place = tuple[int, int, str, str, str]  # which way, and the place in that walk
 DEPTH, DEEPEST = 3, 10_000  # how many edges are followed if nobody says how many, and at most
-MOST_EDGES = 10_000  # in one page
+MOST_EDGES = 50_000  # in one page
 _WAYS: tuple[Way, ...] = ("downstream", "upstream")
 
 

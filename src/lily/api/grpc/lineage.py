@@ -17,13 +17,14 @@ from lily.api.grpc.generated.lineage_pb2 import (
 from lily.api.grpc.rpcs import Rpc
 from lily.api.grpc.updates import events_of
 from lily.api.grpc.writes import write
-from lily.api.lineage_pages import DEEPEST, DEPTH, MOST_EDGES, Question, is_known, page_of
+from lily.api.lineage_pages import DEEPEST, DEPTH, Question, is_known, page_of
 from lily.api.protection import guard
 from lily.api.receipts import Stated
 from lily.api.references import find, resolve
 from lily.model.errors import Problem, Refused
 
 SERVICE = "lineage.LineageService"
+MOST_RELATIONSHIPS = 10_000  # in one message
 _FIELDS = {"from": "from_asset_id", "to": "to_asset_id"}
 
 
@@ -54,10 +55,11 @@ async def get_lineage(call: GrpcCall, asked: GetLineageRequest) -> GetLineageRes
     if not 0 <= asked.depth <= DEEPEST:
         raise Refused(Problem("INVALID_VALUE", f"depth is 1 to {DEEPEST}, or 0 for {DEPTH}", "depth"))
     start, depth = resolve(call.tenant, reference), asked.depth or DEPTH
-    question = Question(start, "both", depth, asked.remove_deleted, columns=False, limit=MOST_EDGES, after=None)
+    question = Question(start, "both", depth, asked.remove_deleted, columns=False, limit=MOST_RELATIONSHIPS, after=None)
     page = await page_of(call, question)
     if page.next is not None:
-        why = f"there are more than {MOST_EDGES} relationships; ask for less depth, or GET /lineage/ID page by page"
+        more = f"there are more than {MOST_RELATIONSHIPS} relationships"
+        why = f"{more}; ask for less depth, or GET /lineage/ID page by page"
         raise Declined(413, Problem("TOO_LARGE", why, "depth"))
     if not page.edges and not await is_known(call, start):
         raise not_found(reference)
