@@ -12,7 +12,7 @@ from lily.model.states import AssetState, joined
 from lily.store.lake import tables
 from lily.store.lake.rows import READ, read_states
 from lily.store.postgres.hot import HotStore
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.propagation import Located, Propagator
 
 AT_ONCE = 2_000
 
@@ -26,18 +26,21 @@ def promote(spark: SparkSession, store: HotStore) -> int:
 
 
 def place(spark: SparkSession, propagator: Propagator) -> int:
-    """Tells propagation the parents of columns that have lineage and that the lake alone knows; answers how many."""
+    """Tells propagation where columns are that have lineage and that the lake alone knows; answers how many."""
     placed = 0
     while waiting := propagator.awaiting_lake(AT_ONCE):
         states = _states(spark, waiting)
-        placed += propagator.place({asset: _parent(states.get(asset)) for asset in waiting})
+        placed += propagator.place({asset: _located(states.get(asset)) for asset in waiting})
     return placed
 
 
-def _parent(state: AssetState | None) -> str | None:
-    """The parent as it is shown: the person's, else the enriched, else the source's."""
-    layers = [] if state is None else [state.layers[name] for name in reversed(LAYERS) if name in state.layers]
-    return next((layer.fields[PARENT_ID] for layer in layers if PARENT_ID in layer.fields), None)
+def _located(state: AssetState | None) -> Located:
+    """The parent is the one that is shown: the person's, else the enriched, else the source's."""
+    if state is None:
+        return Located()
+    layers = [state.layers[name] for name in reversed(LAYERS) if name in state.layers]
+    parent = next((layer.fields[PARENT_ID] for layer in layers if PARENT_ID in layer.fields), None)
+    return Located(state.qualified_name, parent)
 
 
 def _states(spark: SparkSession, assets: list[tuple[str, str]]) -> dict[tuple[str, str], AssetState]:
