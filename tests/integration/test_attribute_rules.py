@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from lily.lineage.attribute_recomputation import replay_value
 from lily.lineage.attribute_rules import Holder, enriched_value
+from lily.store.postgres.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.marks import AssetMark
 from lily.store.postgres.propagation import Located, Propagator
@@ -216,6 +217,29 @@ def test_marking_again_what_was_done_states_nothing_and_only_what_changed_is_loo
     assert settled(world) == 0
     world.marks.assets = late
     assert settled(world) == 1
+
+
+def test_what_went_wrong_is_found_by_a_recomputation_and_mended(
+    world: World, stack: Stack, owner: psycopg.Connection
+) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("owners", "owner", "set-if-empty")
+    world.rule("terms", "business_terms", "add")
+    world.asset("a", owner="ada", business_terms=["x"])
+    settled(world)
+    assert find_attribute_drift(stack.database, world.tenant) == AttributeDrift(4, [])
+    wrong = "update derived_attributes set depth = 9 where tenant_id = %s and asset_id = %s and rule = 'owners'"
+    owner.execute(wrong, [world.tenant, world.id_of("b")])
+    owner.execute("delete from derived_attributes where tenant_id = %s and rule = 'terms'", [world.tenant])
+    owner.execute(
+        "insert into derived_attributes values (%s, 'gone', %s, 'steward', '', '\"x\"', %s, 1, true)",
+        [world.tenant, world.id_of("b"), world.id_of("a")],
+    )
+    drift = find_attribute_drift(stack.database, world.tenant)
+    report = drift.report()
+    assert (report["missing"], report["surplus"], report["different"]) == (2, 1, 1)
+    repair_attributes(stack.database, drift)
+    assert find_attribute_drift(stack.database, world.tenant) == AttributeDrift(4, [])
 
 
 class Attributes(RuleBasedStateMachine):

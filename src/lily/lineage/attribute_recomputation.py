@@ -3,6 +3,7 @@
 It relaxes until nothing changes, an item at a time, and shares no idea with the incremental computation.
 """
 
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -23,7 +24,8 @@ def recompute_attribute(graph: Graph, rule: AttributeRule, holders: Holders) -> 
             origins = {asset: value for asset, items in having.items() if item in items}
             derived |= {(asset, item): label for asset, label in _of_one(arcs, origins, rule.max_depth).items()}
         return derived
-    origins = {asset: holder.own for asset, holder in holders.items() if is_origin(rule, holder, asset, arcs)}
+    roots = holders.keys() - {end for _, end in arcs}
+    origins = {asset: holder.own for asset, holder in holders.items() if is_origin(rule, holder, root=asset in roots)}
     return {(asset, WHOLE): label for asset, label in _of_one(arcs, origins, rule.max_depth).items()}
 
 
@@ -33,11 +35,9 @@ def passing(graph: Graph, rule: AttributeRule) -> set[tuple[str, str]]:
     return {(start, end) for start, end in graph.arcs(rule) if start not in cut and start != end}
 
 
-def is_origin(rule: AttributeRule, holder: Holder, asset: str, arcs: set[tuple[str, str]]) -> bool:
-    if is_empty(holder.own):
-        return False
+def is_origin(rule: AttributeRule, holder: Holder, *, root: bool) -> bool:
     by_a_person = not is_empty(holder.user)
-    return rule.mode != "override" or by_a_person or all(end != asset for _, end in arcs)
+    return not is_empty(holder.own) and (rule.mode != "override" or by_a_person or root)
 
 
 def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, holders: Holders) -> list[str]:
@@ -46,7 +46,8 @@ def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, 
     steps = list(pairwise(path))
     problems = [f"nothing passes from {start} to {end}" for start, end in steps if (start, end) not in arcs]
     origin = holders.get(path[0], SILENT)
-    begins = item in items_of(origin.own) if rule.mode == "add" else is_origin(rule, origin, path[0], arcs)
+    root = path[0] not in {end for _, end in arcs}
+    begins = item in items_of(origin.own) if rule.mode == "add" else is_origin(rule, origin, root=root)
     if not steps or not begins:
         problems.append(f"{path[0]} is no origin of it")
     if rule.max_depth is not None and len(steps) > rule.max_depth:
@@ -55,18 +56,25 @@ def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, 
 
 
 def _of_one(arcs: set[tuple[str, str]], origins: Mapping[str, object], max_depth: int | None) -> dict[str, Label]:
-    distance = dict.fromkeys(origins, 0)
-    changed = True
-    while changed:
-        changed = False
-        for start, end in arcs:
-            depth = distance.get(start, 1 << 30) + 1
-            if depth < distance.get(end, depth + 1) and (max_depth is None or depth <= max_depth) and depth < 1 << 30:
+    leaving, entering = _by_end(arcs, 0), _by_end(arcs, 1)
+    distance, pending = dict.fromkeys(origins, 0), deque(origins)
+    while pending:
+        start = pending.popleft()
+        depth = distance[start] + 1
+        for end in leaving.get(start, ()):
+            if depth < distance.get(end, depth + 1) and (max_depth is None or depth <= max_depth):
                 distance[end] = depth
-                changed = True
+                pending.append(end)
     labels: dict[str, Label] = {}
     for asset in sorted(distance.keys() - origins.keys(), key=lambda asset: distance[asset]):
         depth = distance[asset]
-        via = min(start for start, end in arcs if end == asset and distance.get(start) == depth - 1)
+        via = min(start for start in entering[asset] if distance.get(start) == depth - 1)
         labels[asset] = Label(origins[via] if via in origins else labels[via].value, via, depth)
     return labels
+
+
+def _by_end(arcs: set[tuple[str, str]], end: int) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for arc in arcs:
+        found[arc[end]].append(arc[1 - end])
+    return found
