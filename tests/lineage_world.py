@@ -10,16 +10,20 @@ from lily.lineage.explanation import replay
 from lily.lineage.recomputation import Derived
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, read_edge_statement
-from lily.model.events import AssetEvent
+from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.statements import read_statement
+from lily.relay.events import statement_event
 from lily.store.postgres.hot import HotStore
-from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Outcome, Propagator
+from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.outbox import RuleStatement
+from lily.store.postgres.propagation import Outcome, Propagator
 from lily.store.postgres.queries import query
 from tests.oracle_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
 
 _RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
-DEFAULTS = {"direction": "downstream", "max_depth": None, "edge_types": None, "stopped_by_masking": False}
+TRAVEL = {"direction": "downstream", "max_depth": None, "edge_types": None}
+DEFAULTS = {**TRAVEL, "stopped_by_masking": False}
 
 
 class World:
@@ -28,6 +32,7 @@ class World:
     def __init__(self, tenant: str, store: HotStore, propagator: Propagator, owner: psycopg.Connection) -> None:
         self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
         self.marks = Marks()
+        self._heard = 0
 
     def id_of(self, name: str) -> str:
         return ids.asset_id(self.tenant, name)
@@ -67,6 +72,22 @@ class World:
     def undefine(self, tag: str) -> None:
         self._owner.execute("delete from tags where tenant_id = %s and key = %s", [self.tenant, tag])
         self.marks.tags.add(tag)
+
+    def rule(self, name: str, attribute: str, mode: str, **settings: object) -> None:
+        told = {**TRAVEL, **settings, "tenant": self.tenant, "key": name, "attribute": attribute, "mode": mode}
+        self._owner.execute(
+            "insert into propagation_rules (tenant_id, key, name, attribute, mode, direction, max_depth, edge_types) "
+            "values (%(tenant)s, %(key)s, %(key)s, %(attribute)s, %(mode)s, %(direction)s, %(max_depth)s, "
+            "%(edge_types)s) on conflict (tenant_id, key) do update set attribute = excluded.attribute, "
+            "mode = excluded.mode, direction = excluded.direction, max_depth = excluded.max_depth, "
+            "edge_types = excluded.edge_types",
+            told,
+        )
+        self.marks.rules.add(name)
+
+    def unrule(self, name: str) -> None:
+        self._owner.execute("delete from propagation_rules where tenant_id = %s and key = %s", [self.tenant, name])
+        self.marks.rules.add(name)
 
     def on_delete(self, value: str) -> None:
         self._owner.execute("update tenants set on_delete = %s where id = %s", [value, self.tenant])
@@ -115,6 +136,28 @@ class World:
         return missing + [
             problem for (tag, _), path in paths.items() for problem in replay(path, graph, definitions[tag])
         ]
+
+    def state_what_rules_say(self) -> int:
+        """Lets the pipeline apply what rules have stated, as the relay sends it, and answers how much that was."""
+        rows = self._owner.execute(
+            "select position, tenant_id, asset_id::text, body, committed_at from rule_statements "
+            "where tenant_id = %s and position > %s order by position",
+            [self.tenant, self._heard],
+        ).fetchall()
+        for row in rows:
+            said = RuleStatement(*row)
+            event = read_event(statement_event(said), received=clock.now())
+            assert event.asset_id == said.asset_id
+            self._store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
+            self._heard = said.position
+        return len(rows)
+
+    def shown(self, name: str, attribute: str = "owner") -> object:
+        """The attribute as people see it."""
+        asked = 'select source, enriched, "user" from assets where tenant_id = %s and id = %s'
+        rows = self._owner.execute(asked, [self.tenant, self.id_of(name)]).fetchall()
+        layers = [layer for row in rows for layer in reversed(row) if layer is not None]
+        return next((layer[attribute] for layer in layers if attribute in layer), None)
 
     def _state(self, stated: dict[str, object]) -> None:
         statement = read_statement({**stated, "authorised": True}, tenant=self.tenant)

@@ -2,9 +2,13 @@
 
 import psycopg
 
+from lily.lineage.attribute_recomputation import Derived as DerivedValues
+from lily.lineage.attribute_recomputation import recompute_attribute
+from lily.lineage.attribute_rules import AttributeRule, Holder, Label
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.graph import Edge, Graph
 from lily.lineage.recomputation import Derived, recompute
+from lily.store.postgres.rule_definitions import rule_of
 
 
 def stored_graph(connection: psycopg.Connection, tenant: str) -> Graph:
@@ -54,3 +58,42 @@ def expected_derived(connection: psycopg.Connection, tenant: str) -> set[Derived
     derived = recompute(stored_graph(connection, tenant), stored_definitions(connection, tenant))
     nodes = {node for (node,) in connection.execute("select id::text from graph_nodes where tenant_id = %s", [tenant])}
     return {one for one in derived if one.kind == "propagated" or one.asset in nodes}
+
+
+def stored_rules(connection: psycopg.Connection, tenant: str) -> list[AttributeRule]:
+    rows = connection.execute(
+        "select key, name, attribute, mode, direction, max_depth, edge_types from propagation_rules "
+        "where tenant_id = %s order by key",
+        [tenant],
+    )
+    return [rule_of(row) for row in rows]
+
+
+def stored_holders(connection: psycopg.Connection, tenant: str, attribute: str) -> dict[str, Holder]:
+    rows = connection.execute(
+        'select id::text, source -> %(attribute)s, "user" -> %(attribute)s from assets where tenant_id = %(tenant)s',
+        {"tenant": tenant, "attribute": attribute},
+    )
+    return {asset: Holder(source, user) for asset, source, user in rows}
+
+
+def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+    """By rule and attribute."""
+    rows = connection.execute(
+        "select rule, attribute, asset_id::text, item, value, via::text, depth from derived_attributes "
+        "where tenant_id = %s",
+        [tenant],
+    )
+    found: dict[tuple[str, str], DerivedValues] = {}
+    for rule, attribute, asset, item, *label in rows:
+        found.setdefault((rule, attribute), {})[asset, item] = Label(*label)
+    return found
+
+
+def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+    graph = stored_graph(connection, tenant)
+    found = {
+        (rule.key, rule.attribute): recompute_attribute(graph, rule, stored_holders(connection, tenant, rule.attribute))
+        for rule in stored_rules(connection, tenant)
+    }
+    return {about: values for about, values in found.items() if values}

@@ -23,6 +23,7 @@ CALLS: list[tuple[str, str, Any, str]] = [
     ("POST", "/metadata/x/restore", None, "metadata:write"),
     ("GET", "/metadata/x/history", None, "metadata:read"),
     ("GET", "/metadata/x/tags", None, "metadata:read"),
+    ("GET", "/metadata/x/attributes", None, "metadata:read"),
     ("POST", "/metadata/x/tags", {"tag": "PII"}, "metadata:write"),
     ("DELETE", "/metadata/x/tags/PII", None, "metadata:write"),
     ("POST", "/metadata/batch-get", {"ids": ["x"]}, "metadata:read"),

@@ -17,8 +17,9 @@ from lily.model.assets import PARENT_ID, SUPPRESSED
 from lily.store.assets import StoredAsset
 from lily.store.postgres.definitions import Definitions
 from lily.store.postgres.derivations import Derivation, derivations
+from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.origins import Origins, origins_of
-from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Propagator
+from lily.store.postgres.propagation import Propagator
 from lily.store.postgres.reader import AssetReader
 from lily.store.postgres.sessions import Database
 from tests.shared_stack import Stack

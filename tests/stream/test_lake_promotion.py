@@ -18,7 +18,8 @@ from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.lake import LakeLedger
-from lily.store.postgres.propagation import EdgeMark, Marks, Propagator
+from lily.store.postgres.marks import EdgeMark, Marks
+from lily.store.postgres.propagation import Propagator
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored
 from tests.stream.conftest import Lake

@@ -65,7 +65,7 @@ def test_a_dead_letter_that_is_too_large_goes_without_its_original() -> None:
 
 def changed(before: dict[str, Any] | None, after: dict[str, Any]) -> set[str]:
     headers = dict(change_headers(a_change(before, after)))
-    assert headers["position"] == b"7"
+    assert (headers["position"], headers["layer"]) == (b"7", b"source")
     names = headers["changed"]
     assert isinstance(names, bytes)
     return set(names.decode().split(","))

@@ -7,6 +7,7 @@ import orjson
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from lily.lineage.attribute_rules import Mode
 from lily.lineage.definitions import Direction, OnDelete
 
 
@@ -159,6 +160,21 @@ class TagItems(BaseModel):
     next_cursor: None
 
 
+class AttributeItem(BaseModel):
+    attribute: str
+    value: Any = Field(description="of a rule that adds: one item")
+    rule: str
+    mode: Mode
+    origin: str
+    path: list[str] = Field(description="ids, the origin first, the asset last")
+    depth: int = Field(description="the edges on the path")
+
+
+class AttributeItems(BaseModel):
+    items: list[AttributeItem]
+    next_cursor: None
+
+
 class DeadLetter(BaseModel):
     id: int
     topic: str
@@ -244,6 +260,20 @@ class Definitions(BaseModel):
 class Undefined(BaseModel):
     status: Literal["success"]
     name: str
+
+
+class AttributeRule(BaseModel):
+    name: str
+    attribute: str
+    mode: Mode
+    direction: Direction
+    max_depth: int | None
+    edge_types: list[str] | None
+
+
+class AttributeRules(BaseModel):
+    items: list[AttributeRule]
+    next_cursor: str | None
 
 
 class TenantSettings(BaseModel):

@@ -4,10 +4,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from lily.lineage.attribute_rules import Mode
 from lily.lineage.definitions import Direction, OnDelete
 from lily.model.edges import MAX_TYPE
 from lily.model.schemas import Schema
-from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
+from lily.model.values import MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
 
 MOST_IDS = 1_000
 MOST_EDGES = 10_000
@@ -55,6 +56,39 @@ class RedefineBody(_Strict):
     max_depth: Depth | None = None
     edge_types: EdgeTypes | None = None
     stopped_by_masking: bool = False
+
+
+class DefineRuleBody(_Strict):
+    """`set-if-empty` gives an attribute to what has none, `override` also to what its source gave another value, and
+    `add` adds the items of a list. `max_depth` counts edges and `edge_types` names those it travels along; null means
+    no limit."""
+
+    model_config = {
+        "json_schema_extra": {
+            "examples": [
+                {"name": "owners", "attribute": "owner", "mode": "set-if-empty"},
+                {"name": "terms", "attribute": "business_terms", "mode": "add", "max_depth": 3},
+            ]
+        }
+    }
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
+    attribute: Annotated[str, Field(min_length=1, max_length=MAX_KEY)]
+    mode: Mode
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+
+
+class RedefineRuleBody(_Strict):
+    """What is absent stays as it is; null lifts the limit."""
+
+    model_config = {"json_schema_extra": {"examples": [{"mode": "override", "max_depth": None}]}}
+
+    mode: Mode = "set-if-empty"
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
 
 
 class SettingsBody(_Strict):

@@ -9,6 +9,8 @@ from fastapi import FastAPI
 from lily.api.application import Application
 from lily.api.protocol import Protocol
 from lily.api.routes import (
+    attribute_rules,
+    attributes,
     bulk,
     dead_letters,
     dry_run,
@@ -40,10 +42,12 @@ ROUTERS = (
     search.router,
     history.router,
     tags.router,
+    attributes.router,
     metadata.router,
     propagations.router,
     dry_run.router,
     tag_definitions.router,
+    attribute_rules.router,
     settings.router,
     openlineage.router,
     lineage_sql.router,

@@ -1,4 +1,7 @@
-"""`lily recompute`: whether the derived tags are what the graph says, worked out anew by Spark; and their repair."""
+"""`lily recompute`: whether what is derived is what the graph says, worked out anew; and its repair.
+
+Tags are worked out by Spark, attributes, which few tenants have rules for, in this process.
+"""
 
 # ruff: noqa: PLC0415 (Spark and the database driver are imported when it runs: `--help` need not pay for them)
 
@@ -33,7 +36,8 @@ def recompute(
     data_dir: DataDir = None,
     answer: AnswerFormat = Format.text,
 ) -> None:
-    """Work out all derived tags anew and compare them with the stored ones. Exit code 1 if they differ."""
+    """Work out all derived tags and attributes anew and compare them with the stored ones. Exit code 1 if they
+    differ."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -43,6 +47,7 @@ def recompute(
         try:
             with _session(settings, owner_url, tell) as spark:
                 report = _look(spark, owner_url, tenant or None, tell, repair=repair)
+            _look_at_attributes(report, owner_url, tenant or None, tell, repair=repair)
         except (Py4JError, PySparkException) as error:
             raise Transient(
                 f"Spark gave up: {str(error).splitlines()[0]}. See `lily status`, and try again."
@@ -65,6 +70,19 @@ def _look(spark: "SparkSession", url: str, tenant: str | None, tell: Tell, *, re
         again = drift.find_drift(spark, url, tenant, lambda step, count: tell(f"looking again, {step}: {count:,} more"))
         return report | {"left": again.any, "seconds": round(report["seconds"] + again.seconds, 1)}
     return report | ({"left": 0} if repair else {})
+
+
+def _look_at_attributes(report: dict[str, Any], url: str, tenant: str | None, tell: Tell, *, repair: bool) -> None:
+    """Adds to the report what rules have come to."""
+    from lily.store.postgres.attribute_drift import find_attribute_drift, repair_attributes
+
+    tell("what rules derived")
+    found = find_attribute_drift(url, tenant)
+    report["attributes"] = found.report()
+    report["found"] += len(found.differences)
+    if repair and found.differences:
+        repair_attributes(url, found)
+        report["left"] += len(find_attribute_drift(url, tenant).differences)
 
 
 def _report(drift: "Drift") -> dict[str, Any]:
@@ -114,13 +132,20 @@ def _telling() -> Iterator[Tell]:
 
 
 def _describe(report: dict[str, Any]) -> None:
-    looked = f"{report['derived']:,} derived tags of {report['tenants']} tenants, recomputed in {report['seconds']} s"
+    attributes = report["attributes"]
+    looked = (
+        f"{report['derived']:,} derived tags of {report['tenants']} tenants and {attributes['derived']:,} attributes"
+    )
     if not report["found"]:
-        say(f"[green]✓[/] {looked}: all are stored so.")
+        say(f"[green]✓[/] {looked}, recomputed in {report['seconds']} s: all are stored so.")
         return
-    say(f"{looked}: {report['missing']:,} missing, {report['surplus']:,} surplus, {report['different']:,} different.")
+    say(f"{looked}, recomputed in {report['seconds']} s.")
+    for kind, part in (("Tags", report), ("Attributes", attributes)):
+        say(f"{kind}: {part['missing']:,} missing, {part['surplus']:,} surplus, {part['different']:,} different.")
     for row in report["examples"]:
         say(f"  [dim]{row['problem']:<9} {row['kind']:<10} {row['tag']} on {row['id']} of {row['tenant']}[/]")
+    for row in attributes["examples"]:
+        say(f"  [dim]{row['problem']:<9} {row['rule']:<10} {row['attribute']} on {row['id']} of {row['tenant']}[/]")
     if "left" in report:
         say("[green]✓[/] Repaired." if not report["left"] else "")
         if report["left"]:

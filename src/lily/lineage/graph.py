@@ -2,9 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from lily.lineage.definitions import OnDelete, TagDefinition
+from lily.lineage.definitions import Direction, OnDelete, TagDefinition
+
+
+class Traveller(Protocol):
+    """Which edges something passes, and which way: a tag's definition, or an attribute's rule."""
+
+    @property
+    def direction(self) -> Direction: ...
+    @property
+    def edge_types(self) -> frozenset[str] | None: ...
+    @property
+    def stopped_by_masking(self) -> bool: ...
 
 
 class Edge(NamedTuple):
@@ -14,11 +25,11 @@ class Edge(NamedTuple):
     propagates: bool = True
     masking: bool = False
 
-    def passes(self, tag: TagDefinition) -> bool:
+    def passes(self, one: Traveller) -> bool:
         return (
             self.propagates
-            and not (self.masking and tag.stopped_by_masking)
-            and (tag.edge_types is None or self.type in tag.edge_types)
+            and not (self.masking and one.stopped_by_masking)
+            and (one.edge_types is None or self.type in one.edge_types)
         )
 
 
@@ -45,13 +56,13 @@ class Graph:
         cut = self.on_delete == "cut" and asset in self.deleted
         return not cut and not self.suppresses(asset, tag)
 
-    def arcs(self, tag: TagDefinition) -> Iterator[tuple[str, str]]:
-        """From where to where the tag may pass along edges."""
+    def arcs(self, one: Traveller) -> Iterator[tuple[str, str]]:
+        """From where to where it may pass along edges."""
         for edge in self.edges:
-            if edge.passes(tag):
-                if tag.direction != "upstream":
+            if edge.passes(one):
+                if one.direction != "upstream":
                     yield edge.from_id, edge.to_id
-                if tag.direction != "downstream":
+                if one.direction != "downstream":
                     yield edge.to_id, edge.from_id
 
     def assets(self) -> set[str]:

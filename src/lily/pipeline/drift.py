@@ -11,7 +11,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name the whole field 
 
 from lily.pipeline.recomputation import KEY, Told, recompute
 from lily.pipeline.stored_graphs import QUIET_SECONDS, Stored, read_stored
-from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Propagator
+from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.propagation import Propagator
 
 EXAMPLES = 10
 MARKED_AT_ONCE = 20_000  # a run is one transaction, and its marks are in memory

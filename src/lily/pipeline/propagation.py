@@ -1,13 +1,13 @@
 """The propagation query: reads the change log, marks what is dirty, and lets the stored graph follow.
 
 An event says only *that* something changed; what follows is worked out from committed state. So the order of the
-events does not matter, a repeated one changes nothing, and one that tells of a plain change is dropped by its header
+events does not matter, a repeated one changes nothing, and one that tells of a plain change is dropped by its headers
 alone, inside Spark.
 """
 
-import time
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,12 +20,15 @@ from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, fold_tag
 from lily.model.layers import TAGS
 from lily.observe.traces import tracer
 from lily.pipeline.offsets import Offsets
-from lily.store.postgres.propagation import AssetMark, EdgeMark, Marks, Outcome
+from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
 
 READ = (topics.METADATA, topics.LINEAGE, topics.POLICIES)
 _CONCERNING = rf"(^|,)({TAGS}|\{PARENT_ID}|\{DELETED}|\{SUPPRESSED}[^,]*)(,|$)"
 
-Propagate = Callable[[str, Marks], Outcome]
+_CONCERNS_TAGS = re.compile(_CONCERNING)
+_HEADERS = ("position", "from", "kind", "name", "changed", "layer")
+
+Attributes = Mapping[str, frozenset[str]]  # by tenant, those that rules name
 
 
 def start(
@@ -36,15 +39,19 @@ def start(
     checkpoint: str,
     trigger_ms: int,
     batch_events: int,
+    attributes: Callable[[], Attributes],
     apply: Callable[[dict[str, Marks], Offsets], None],
 ) -> StreamingQuery:
-    """Starts the query at the given offsets. `apply` gets the marks of each tenant, and how far the log was read; what
-    it raises ends the query."""
+    """Starts the query at the given offsets. `attributes` tells what rules are about, `apply` gets the marks of each
+    tenant, and how far the log was read; what they raise ends the query."""
 
     def follow(batch: DataFrame, _: int) -> None:
         with tracer.start_as_current_span("propagation.batch"):
-            records = batch.toArrow()
-            apply(marks_of(records), ends_of(records))
+            # Asked for after the batch was read: all that it tells of was committed before. A rule that comes later
+            # looks at everything that is committed then, so nothing that is dropped here is missed.
+            named = attributes()
+            records = batch.select(*_columns(named)).toArrow()
+            apply(marks_of(records, named), ends_of(records))
 
     return (
         spark.readStream.format("kafka")
@@ -56,7 +63,7 @@ def start(
         .option("includeHeaders", "true")
         .option("kafka.fetch.max.wait.ms", "50")
         .load()
-        .select(*_columns())
+        .select("topic", "partition", "offset", "key", *(_header(name).alias(name) for name in _HEADERS))
         .writeStream.queryName("propagation")
         .option("checkpointLocation", checkpoint)
         .trigger(processingTime=f"{trigger_ms} milliseconds")
@@ -65,17 +72,16 @@ def start(
     )
 
 
-def _columns() -> list[Column]:
-    """Without the event's body: what is needed stands in its key and its headers."""
-    concerns = (F.col("topic") != topics.METADATA) | _header("changed").rlike(_CONCERNING)
+def _columns(named: Attributes) -> list[Column]:
+    """Without the event's body: what is needed stands in its key and its headers. What concerns nobody has no key."""
+    concerns = (F.col("topic") != topics.METADATA) | F.col("changed").rlike(_CONCERNING)
+    if named:
+        # No attribute of a rule has a comma in its name. One literal, however many there are: the plan stays small.
+        ours = F.split(F.lit(",".join(sorted(set().union(*named.values())))), ",")
+        told = F.coalesce(F.col("layer"), F.lit("")) != "enriched"  # what rules state concerns no rule
+        concerns |= told & F.arrays_overlap(F.split("changed", ","), ours)
     key = F.when(F.coalesce(concerns, F.lit(False)), F.col("key").cast("string"))
-    return [
-        F.col("topic"),
-        F.col("partition"),
-        F.col("offset"),
-        key.alias("key"),
-        *(_header(name).alias(name) for name in ("position", "from", "kind", "name")),
-    ]
+    return [F.col("topic"), F.col("partition"), F.col("offset"), key.alias("key"), *map(F.col, _HEADERS)]
 
 
 def _header(name: str) -> Column:
@@ -89,28 +95,35 @@ def ends_of(records: pa.Table) -> Offsets:
     return {(row["topic"], row["partition"]): row["offset_max"] + 1 for row in found}
 
 
-def marks_of(records: pa.Table) -> dict[str, Marks]:
+def marks_of(records: pa.Table, named: Attributes) -> dict[str, Marks]:
     """What is dirty in each tenant."""
     found: defaultdict[str, Marks] = defaultdict(Marks)
     for row in _concerning(records):
         tenant, _, entity = row["key"].partition("/")
         position, marks = int(row["position"] or 0), found[tenant]
         if row["topic"] == topics.METADATA:
-            marks.assets.append(AssetMark(entity, position))
+            mark = _mark(entity, position, row["changed"], row["layer"], named.get(tenant, frozenset()))
+            if mark.tags or mark.attributes:
+                marks.assets.append(mark)
         elif row["topic"] == topics.LINEAGE:
             if row["from"]:
                 marks.edges.append(EdgeMark(row["from"], entity, position))
         elif row["kind"] == "tag" and row["name"]:
             marks.tags.add(fold_tag(row["name"]))
+        elif row["kind"] == "rule" and row["name"]:
+            marks.rules.add(fold_tag(row["name"]))
         elif row["kind"] == "setting":
             marks.deletion = True
-    return dict(found)
+    return {tenant: marks for tenant, marks in found.items() if marks.any}
+
+
+def _mark(asset: str, position: int, changed: str, layer: str | None, named: frozenset[str]) -> AssetMark:
+    """Whether an asset is deleted is part of every statement of a source, so one that has just come is marked too."""
+    tags = _CONCERNS_TAGS.search(changed) is not None
+    fields = set(changed.split(","))
+    attributes = named if DELETED in fields else named & fields if layer != "enriched" else frozenset[str]()
+    return AssetMark(asset, position, tags, attributes)
 
 
 def _concerning(records: pa.Table) -> Iterator[dict[str, str]]:
     yield from records.filter(pc.is_valid(records["key"])).to_pylist()
-
-
-def timed(propagate: Propagate, tenant: str, marks: Marks) -> tuple[Outcome, float]:
-    began = time.monotonic()
-    return propagate(tenant, marks), time.monotonic() - began

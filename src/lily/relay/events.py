@@ -15,9 +15,9 @@ from lily.bus import topics
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
-from lily.model.envelopes import SOURCE, SPEC_VERSION
-from lily.model.events import ASSET_CHANGED
-from lily.store.postgres.outbox import Change, Decision, EdgeChange, Outbox, Propagated
+from lily.model.envelopes import SOURCE, SPEC_VERSION, Envelope, envelope
+from lily.model.events import ASSET_CHANGED, ASSET_STATED
+from lily.store.postgres.outbox import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
@@ -51,6 +51,9 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         key = topics.key_of(decision.tenant_id, f"{decision.kind}/{decision.name}")
         headers = decision_headers(decision)
         yield Outgoing(topics.POLICIES, key, decision_event(decision), headers, decision.committed_at)
+    for said in outbox.rule_statements(batches):
+        key = topics.key_of(said.tenant_id, said.asset_id)
+        yield Outgoing(topics.ASSETS, key, statement_event(said), [], said.committed_at)
     for letter in outbox.dead_letters(batches):
         key = topics.key_of(letter["tenant_id"], letter["topic"])
         yield Outgoing(topics.DEAD_LETTERS, key, dead_letter_event(letter), [], letter["refused_at"])
@@ -73,8 +76,9 @@ def change_event(change: Change) -> Event:
 
 
 def change_headers(change: Change) -> Headers:
-    """`changed` names the fields of the layer that differ, Lily's own included."""
-    return [("changed", _changed(change.before, change.after)), *_at(change.position)]
+    """`changed` names the fields of the `layer` that differ, Lily's own included."""
+    changed = _changed(change.before, change.after)
+    return [("changed", changed), ("layer", change.layer.encode()), *_at(change.position)]
 
 
 def edge_event(change: EdgeChange) -> Event:
@@ -121,6 +125,13 @@ def decision_event(decision: Decision) -> Event:
 
 def decision_headers(decision: Decision) -> Headers:
     return [*_at(decision.position), ("kind", decision.kind.encode()), ("name", decision.name.encode())]
+
+
+def statement_event(said: RuleStatement) -> Event:
+    """What a door would have made of it. The id follows from the position, so that a repeat merges to nothing; in fixed
+    width, so that of two of one time the later one counts as the newer."""
+    head = Envelope(f"rule-{said.position:020d}", stamp(said.committed_at), said.tenant_id)
+    return envelope(ASSET_STATED, head, said.asset_id, said.body)
 
 
 def dead_letter_event(letter: dict[str, Any]) -> Event:

@@ -1,6 +1,7 @@
 """The relay: every committed change leaves for the change log, every refused record for the dead letters.
 
 Changes of assets and edges, what propagation reached and what administrators decided each have a topic of their own.
+What rules state goes where the doors write.
 
 It publishes whole batches and marks them when Kafka has confirmed every event, so a crash repeats events and never
 loses one. A change's event id follows from its position, so consumers can drop the repeats.

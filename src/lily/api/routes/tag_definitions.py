@@ -10,6 +10,7 @@ from lily.api.answers import Definition, Definitions, Errors, Json, Undefined
 from lily.api.bodies import read_body
 from lily.api.calls import Anyone, Call
 from lily.api.documents import body_model
+from lily.api.edge_types import edge_types
 from lily.api.errors import Declined, not_found
 from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.references import normal
@@ -17,7 +18,6 @@ from lily.api.requests import DefineBody, RedefineBody
 from lily.api.writes import decision_settled
 from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, fold_tag
-from lily.model.edges import MAX_TYPE
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
 from lily.store.postgres.definitions import define, read_rules, redefine, undefine
@@ -80,7 +80,7 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
     if changes.get("propagates") is False:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
-        changes["edge_types"] = _edge_types(changes["edge_types"])
+        changes["edge_types"] = edge_types(changes["edge_types"])
     if not await redefine(call.parts.database, call.principal, tag.key, changes, call.correlation):
         raise not_found(name, "tag")
     call.parts.definitions.forget(call.tenant)
@@ -123,19 +123,10 @@ def _definition(body: DefineBody) -> TagDefinition:
     name = checker.name(body.name, "name", MAX_TAG) or ""
     if checker.problems:
         raise Refused(*checker.problems)
-    types = None if body.edge_types is None else frozenset(_edge_types(body.edge_types))
+    types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
     return TagDefinition(
         fold_tag(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
     )
-
-
-def _edge_types(given: list[str]) -> list[str]:
-    """As edges have them."""
-    checker = Checker()
-    types = checker.names(given, "edge_types", MAX_TYPE)
-    if checker.problems:
-        raise Refused(*checker.problems)
-    return sorted({kind.lower() for kind in types or ()})
 
 
 def _shown(tag: TagDefinition) -> dict[str, Any]:

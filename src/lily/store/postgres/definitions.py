@@ -78,28 +78,26 @@ async def define(database: Database, principal: Principal, tag: TagDefinition, c
         "edge_types": types,
         "stopped_by_masking": tag.stopped_by_masking,
     }
-    return await _decide(database, principal, "define_tag", stated, correlation)
+    return await decide(database, principal, "define_tag", stated, correlation)
 
 
 async def redefine(
     database: Database, principal: Principal, key: str, changes: Mapping[str, Any], correlation: str
 ) -> bool:
     """Changes the named fields. False where there is no such tag."""
-    return await _decide(
-        database, principal, "redefine_tag", {"key": key, "changes": Jsonb(dict(changes))}, correlation
-    )
+    return await decide(database, principal, "redefine_tag", {"key": key, "changes": Jsonb(dict(changes))}, correlation)
 
 
 async def undefine(database: Database, principal: Principal, key: str, correlation: str) -> bool:
     """False where there is no such tag."""
-    return await _decide(database, principal, "undefine_tag", {"key": key}, correlation)
+    return await decide(database, principal, "undefine_tag", {"key": key}, correlation)
 
 
 async def decide_on_delete(database: Database, principal: Principal, value: OnDelete, correlation: str) -> None:
-    await _decide(database, principal, "decide_on_delete", {"value": value}, correlation)
+    await decide(database, principal, "decide_on_delete", {"value": value}, correlation)
 
 
-async def _decide(
+async def decide(
     database: Database, principal: Principal, statement: str, stated: Mapping[str, Any], correlation: str
 ) -> bool:
     told = {"by": principal.name, "correlation": correlation}

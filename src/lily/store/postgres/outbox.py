@@ -65,6 +65,16 @@ class Decision(NamedTuple):
     committed_at: datetime
 
 
+class RuleStatement(NamedTuple):
+    """What a rule states about an asset."""
+
+    position: int
+    tenant_id: str
+    asset_id: str
+    body: dict[str, Any]
+    committed_at: datetime
+
+
 class Outbox:
     """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
     transactions commit in another order than they begin."""
@@ -107,6 +117,9 @@ class Outbox:
     def decisions(self, batches: list[int]) -> Iterator[Decision]:
         return map(Decision._make, self._stream("decisions_of_batches", batches, 100))
 
+    def rule_statements(self, batches: list[int]) -> Iterator[RuleStatement]:
+        return map(RuleStatement._make, self._stream("rule_statements_of_batches", batches, 2_000))
+
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
         yield from self._connection.execute(query("dead_letters_of_batches"), [batches])
 
@@ -118,9 +131,8 @@ class Outbox:
 
     def forget_published(self) -> int:
         """Batches that were published long ago; their changes stay, as history."""
-        return self._connection.execute(
-            "delete from batches where published_at < now() - %s::interval", [KEEP_PUBLISHED]
-        ).rowcount
+        row = self._connection.execute(query("forget_published"), [KEEP_PUBLISHED]).fetchone()
+        return 0 if row is None else int(row["count"])
 
     def _stream(self, name: str, batches: list[int], at_once: int) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:

@@ -5,8 +5,8 @@ again what was done already changes nothing, so a crash anywhere is mended by ma
 """
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ import psycopg
 from psycopg import IsolationLevel
 
 from lily.store.postgres.connection import connect
+from lily.store.postgres.marks import AssetMark, Marks
 from lily.store.postgres.queries import query
+from lily.store.postgres.rule_run import RuleRunner
 from lily.store.postgres.suppressions import Suppressions
 
 ATTEMPTS = 5
@@ -22,11 +24,13 @@ _LOCK = 0x6C70  # "lp": one run a tenant at a time
 PROGRESS = "@propagation"  # after the name of a topic, in `applied`: how far it was read for propagation
 
 
-class AssetMark(NamedTuple):
-    """The tags, suppressions, deletion or parent of an asset changed."""
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many assets gained or lost a derived tag, how far away the farthest was, and how much rules had to state."""
 
-    asset_id: str
-    position: int = 0
+    reached: int = 0
+    depth: int = 0
+    stated: int = 0
 
 
 class Known(NamedTuple):
@@ -39,30 +43,6 @@ class Known(NamedTuple):
     is_deleted: bool = False
 
 
-class EdgeMark(NamedTuple):
-    from_id: str
-    to_id: str
-    position: int = 0
-
-
-@dataclass(slots=True)
-class Marks:
-    """What is dirty in one tenant."""
-
-    assets: list[AssetMark] = field(default_factory=list)
-    edges: list[EdgeMark] = field(default_factory=list)
-    tags: set[str] = field(default_factory=set)  # definitions that changed, folded
-    deletion: bool = False  # the setting `on_delete` changed
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many assets gained or lost a derived tag, and how far away the farthest was."""
-
-    reached: int = 0
-    depth: int = 0
-
-
 class Propagator:
     """One connection of the pipeline's role. A failure rolls the tenant's run back; mark again and repeat it."""
 
@@ -72,6 +52,7 @@ class Propagator:
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("propagation_stage"))
         self._suppressions = Suppressions(self._connection)
+        self._rules = RuleRunner(self._connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -92,9 +73,14 @@ class Propagator:
         """Tenant and id of ends of edges that the lake alone may know."""
         return self._connection.execute(query("nodes_awaiting_lake"), [limit]).fetchall()
 
+    def rule_attributes(self) -> dict[str, frozenset[str]]:
+        """By tenant, the attributes that rules name now."""
+        rows = self._connection.execute(query("rule_attributes")).fetchall()
+        return {tenant: frozenset(attributes) for tenant, attributes in rows}
+
     def place(self, told: Mapping[tuple[str, str], Known]) -> int:
-        """Notes what the lake tells of ends of edges, by tenant and id, and lets tags follow where it tells of another
-        parent; answers of how many."""
+        """Notes what the lake tells of ends of edges, by tenant and id, and lets tags and attributes follow; answers
+        how many moved or became known."""
         asked = {
             "tenants": [tenant for tenant, _ in told],
             "ids": [asset_id for _, asset_id in told],
@@ -112,7 +98,7 @@ class Propagator:
         return sum(len(marks.assets) for marks in moved.values())
 
     def propagate(self, tenant: str, marks: Marks) -> Outcome:
-        """Brings the tenant's derived tags in line with what is committed now, around the marks."""
+        """Brings what is derived in the tenant in line with what is committed now, around the marks."""
         key = zlib.crc32(tenant.encode()) - (1 << 31)
         # Taken before the transaction begins, so that its snapshot is newer than the last run's commit.
         self._connection.execute("select pg_advisory_lock(%s, %s)", [_LOCK, key])
@@ -139,17 +125,21 @@ class Propagator:
             rows = self._connection.execute(query("propagation_outcome"), {"tenant": tenant}).fetchall()
             found = {root: Outcome(reached, depth) for root, reached, depth in rows}
             news = self._suppressions.new_origins(tenant)
-            if found or news:
+            stated = self._rules.follow(tenant, marks)
+            if found or news or stated:
                 batch = self._publish(tenant)
                 self._suppressions.publish(tenant, batch, news)
+                self._rules.publish(tenant, batch)
                 self._note(tenant, marks, found, started)
         return Outcome(
             sum(outcome.reached for outcome in found.values()),
             max((outcome.depth for outcome in found.values()), default=0),
+            stated,
         )
 
     def _mark(self, tenant: str, marks: Marks) -> None:
-        self._fill("marked (id, root)", ((mark.asset_id, mark.asset_id) for mark in _distinct(marks.assets)))
+        assets = {mark.asset_id for mark in marks.assets if mark.tags}
+        self._fill("marked (id, root)", ((asset, asset) for asset in assets))
         edges = {(mark.from_id, mark.to_id) for mark in marks.edges}
         self._fill("marked_edges (from_id, to_id, root)", ((start, end, end) for start, end in edges))
         for tag in sorted(marks.tags):
@@ -184,7 +174,3 @@ class Propagator:
             "depths": [outcome.depth for outcome in told.values()],
         }
         self._connection.execute(query("propagation_receipts"), asked)
-
-
-def _distinct(marks: Sequence[AssetMark]) -> Iterable[AssetMark]:
-    return {mark.asset_id: mark for mark in marks}.values()

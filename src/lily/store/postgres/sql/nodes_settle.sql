@@ -1,5 +1,5 @@
--- The lake has told what it knew of these ends of edges; answers those whose parent is another one now. Of what has
--- come to PostgreSQL meanwhile, the asset itself tells the parent.
+-- The lake has told what it knew of these ends of edges; answers those whose parent is another one now, or whose name has
+-- become known. Of what has come to PostgreSQL meanwhile, the asset itself tells the parent.
 with told as (
   update graph_nodes g
   set parent = case
@@ -12,6 +12,7 @@ with told as (
               %(types)s::text[], %(deleted)s::boolean[])
        as t (tenant_id, id, parent, qualified_name, name, entity_type, is_deleted)
   where g.id = t.id and g.tenant_id = t.tenant_id
-  returning g.tenant_id, g.id::text as id, old.parent is distinct from new.parent as moved
+  returning g.tenant_id, g.id::text as id,
+            old.parent is distinct from new.parent or old.qualified_name is distinct from new.qualified_name as moved
 )
 select tenant_id, id from told where moved

@@ -1,0 +1,152 @@
+"""`/propagation-rules`: which attributes travel along lineage, and how, decided by the tenant."""
+
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter
+from pydantic import StringConstraints, TypeAdapter
+
+from lily.api import cursors
+from lily.api.answers import AttributeRule as RuleAnswer
+from lily.api.answers import AttributeRules, Errors, Json, Undefined
+from lily.api.bodies import read_body
+from lily.api.calls import Anyone, Call
+from lily.api.documents import body_model
+from lily.api.edge_types import edge_types
+from lily.api.errors import Declined, not_found
+from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.references import normal
+from lily.api.requests import DefineRuleBody, RedefineRuleBody
+from lily.api.writes import decision_settled
+from lily.lineage.attribute_rules import AttributeRule, Mode, refusal
+from lily.model.assets import fold_tag
+from lily.model.errors import Problem, Refused
+from lily.model.values import MAX_TAG, Checker
+from lily.store.postgres.rule_definitions import define_rule, read_attribute_rules, redefine_rule, undefine_rule
+
+router = APIRouter(tags=["attributes"])
+
+KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=2 * MAX_TAG)])
+_CONFLICT: dict[int | str, dict[str, Any]] = {
+    409: {"model": Errors, "description": "There is a rule of that name, or for that attribute"}
+}
+
+
+@router.get("/propagation-rules", responses={200: {"model": AttributeRules}})
+async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """The tenant's rules, in the order of their names. An attribute without one does not travel."""
+    _require_reader(call)
+    question = (call.tenant, "propagation-rules")
+    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
+    asked = checked_limit(call, limit)
+    known = await read_attribute_rules(call.parts.database, call.tenant)
+    found = [known[key] for key in sorted(known) if key > beyond]
+    more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
+    return Json({"items": [_shown(rule) for rule in found[:asked]], "next_cursor": more})
+
+
+@router.post(
+    "/propagation-rules",
+    status_code=201,
+    responses={201: {"model": RuleAnswer}, **_CONFLICT},
+    openapi_extra=body_model(DefineRuleBody),
+)
+async def define(call: Anyone) -> Json:
+    """Lets an attribute travel: along which edges, which way, how far, and what it does where it arrives. Its value is
+    stated there in the enriched layer, so a person's own value is still the one that is shown."""
+    call.require("policy:write", "deciding what travels", "/propagation-rules")
+    body = await read_body(call.request, DefineRuleBody, call.parts.settings.limits.body_bytes)
+    rule = _rule(body)
+    if not await define_rule(call.parts.database, call.principal, rule, call.correlation):
+        raise await _conflict(call, rule)
+    await decision_settled(call)
+    return Json(_shown(rule), 201)
+
+
+@router.get("/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}})
+async def rule_named(name: str, call: Anyone) -> Json:
+    """How one attribute travels."""
+    _require_reader(call)
+    return Json(_shown(await _known(call, name)))
+
+
+@router.put(
+    "/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}}, openapi_extra=body_model(RedefineRuleBody)
+)
+async def redefine(name: str, call: Anyone) -> Json:
+    """Changes the named fields of a rule; what is derived follows. For another attribute, make another rule."""
+    call.require("policy:write", "changing what travels", "/propagation-rules")
+    body = await read_body(call.request, RedefineRuleBody, call.parts.settings.limits.body_bytes)
+    changes = body.model_dump(exclude_unset=True)
+    if not changes:
+        raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
+    rule = await _known(call, name)
+    _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
+    if changes.get("edge_types") is not None:
+        changes["edge_types"] = edge_types(changes["edge_types"])
+    if not await redefine_rule(call.parts.database, call.principal, rule.key, changes, call.correlation):
+        raise not_found(name, "rule")
+    await decision_settled(call)
+    return Json(_shown(await _known(call, name)))
+
+
+@router.delete("/propagation-rules/{name:path}", responses={200: {"model": Undefined}})
+async def undefine(name: str, call: Anyone) -> Json:
+    """Takes a rule away, and everything that it stated with it."""
+    call.require("policy:write", "taking a rule away", "/propagation-rules")
+    rule = await _known(call, name)
+    if not await undefine_rule(call.parts.database, call.principal, rule.key, call.correlation):
+        raise not_found(name, "rule")
+    await decision_settled(call)
+    return Json({"status": "success", "name": rule.name})
+
+
+def _require_reader(call: Call) -> None:
+    if not call.principal.may("policy:read"):
+        call.require("metadata:read", "this call", "/propagation-rules")
+
+
+async def _known(call: Call, name: str) -> AttributeRule:
+    found = (await read_attribute_rules(call.parts.database, call.tenant)).get(fold_tag(normal(name)))
+    if found is None:
+        raise not_found(name, "rule")
+    return found
+
+
+async def _conflict(call: Call, rule: AttributeRule) -> Declined:
+    known = await read_attribute_rules(call.parts.database, call.tenant)
+    other = next((one for one in known.values() if one.attribute == rule.attribute and one.key != rule.key), None)
+    if rule.key in known or other is None:
+        description = f"there is a rule {rule.name} already; change it with PUT /propagation-rules/{rule.name}"
+        return Declined(409, Problem("EXISTS", description, "name"))
+    description = (
+        f"the rule {other.name} is about {rule.attribute} already, and two would contradict each other; "
+        f"change that with PUT /propagation-rules/{other.name}, or delete it first"
+    )
+    return Declined(409, Problem("ATTRIBUTE_HAS_RULE", description, "attribute"))
+
+
+def _rule(body: DefineRuleBody) -> AttributeRule:
+    checker = Checker()
+    name = checker.name(body.name, "name", MAX_TAG) or ""
+    if checker.problems:
+        raise Refused(*checker.problems)
+    _refuse(body.attribute, body.mode)
+    types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
+    return AttributeRule(fold_tag(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
+
+
+def _refuse(attribute: str, mode: Mode) -> None:
+    problem = refusal(attribute, mode)
+    if problem is not None:
+        raise Refused(problem)
+
+
+def _shown(rule: AttributeRule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "attribute": rule.attribute,
+        "mode": rule.mode,
+        "direction": rule.direction,
+        "max_depth": rule.max_depth,
+        "edge_types": None if rule.edge_types is None else sorted(rule.edge_types),
+    }

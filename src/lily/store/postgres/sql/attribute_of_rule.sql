@@ -1,0 +1,4 @@
+-- Everything that a rule has brought anywhere.
+select asset_id::text, attribute, item, stated
+from derived_attributes
+where tenant_id || '/' || rule = %(tenant)s || '/' || %(rule)s

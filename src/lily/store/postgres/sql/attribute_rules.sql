@@ -1,0 +1,5 @@
+-- What the tenant has decided about attributes that travel.
+select key, name, attribute, mode, direction, max_depth, edge_types
+from propagation_rules
+where tenant_id = %(tenant)s
+order by key

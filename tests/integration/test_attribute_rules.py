@@ -1,0 +1,322 @@
+"""Attributes travel by rules: the cases by name and whatever happens in any order, against PostgreSQL, not Spark."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from lily.lineage.attribute_recomputation import replay_value
+from lily.lineage.attribute_rules import Holder, enriched_value
+from lily.store.postgres.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
+from lily.store.postgres.hot import HotStore
+from lily.store.postgres.marks import AssetMark
+from lily.store.postgres.propagation import Known, Propagator
+from lily.store.postgres.queries import query
+from tests.lineage_world import World
+from tests.oracle_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
+from tests.shared_stack import Stack
+
+NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f"])
+ENDS = st.lists(NAMES, min_size=2, max_size=2, unique=True)
+TYPES = st.sampled_from(["derived-from", "used-in"])
+ATTRIBUTES = st.sampled_from(["owner", "business_terms", "cost_centre"])
+OWNERS = st.sampled_from(["ada", "bob", None])
+LISTS = st.none() | st.lists(st.sampled_from(["x", "y", "z"]), unique=True, max_size=2)
+RULES = st.sampled_from(["first", "second"])
+
+
+@pytest.fixture(scope="module")
+def propagator(stack: Stack) -> Iterator[Propagator]:
+    made = Propagator(stack.database_of("lily_pipeline"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def owner(stack: Stack) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def world(
+    make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection
+) -> Iterator[World]:
+    made = World(make_tenant()[0], hot_store, propagator, owner)
+    yield made
+    check(made, owner)
+
+
+def check(world: World, owner: psycopg.Connection) -> None:
+    """What is stored is what the recomputation finds, each path leads to its origin, and people see what follows."""
+    world.settle()
+    assert world.marks.any is False
+    stored = stored_values(owner, world.tenant)
+    assert stored == expected_values(owner, world.tenant)
+    world.state_what_rules_say()
+    graph = stored_graph(owner, world.tenant)
+    names: dict[str, dict[str, object] | None] = dict(
+        owner.execute("select id::text, enriched from assets where tenant_id = %s", [world.tenant]).fetchall()
+    )
+    for about in stored_rules(owner, world.tenant):
+        holders = stored_holders(owner, world.tenant, about.attribute)
+        found = stored.get((about.key, about.attribute), {})
+        for (asset, item), label in found.items():
+            path = path_of(owner, world.tenant, asset, about.name, label.value)
+            assert (path[-1], len(path)) == (asset, label.depth + 1)
+            assert replay_value(path, item, graph, about, holders) == []
+        for asset, enriched in names.items():
+            labels = {item: label for (at, item), label in found.items() if at == asset}
+            expected = enriched_value(about, holders.get(asset, Holder()), labels)
+            assert (enriched or {}).get(about.attribute) == expected
+
+
+def path_of(owner: psycopg.Connection, tenant: str, asset: str, name: str, value: object) -> list[str]:
+    rows = owner.execute(query("attribute_paths"), {"tenant": tenant, "id": asset}).fetchall()
+    (path,) = [path for _, told, rule_name, _, _, path in rows if (rule_name, told) == (name, value)]
+    return list(path)
+
+
+def chain(world: World, *names: str) -> None:
+    for name in names:
+        world.asset(name)
+    for start, end in pairwise(names):
+        world.edge(start, end)
+    world.settle()
+
+
+def settled(world: World) -> int:
+    world.settle()
+    return world.state_what_rules_say()
+
+
+def test_an_owner_reaches_what_has_none_and_goes_with_its_origin(world: World) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("owners", "owner", "set-if-empty")
+    world.asset("a", owner="ada")
+    settled(world)
+    assert [world.shown(name) for name in "abc"] == ["ada", "ada", "ada"]
+    world.person("b", "upsert", attributes={"owner": "bob"})
+    settled(world)
+    assert [world.shown(name) for name in "abc"] == ["ada", "bob", "bob"]
+    world.person("b", "upsert", attributes={"owner": None})
+    world.asset("a", owner=None)
+    settled(world)
+    assert [world.shown(name) for name in "abc"] == [None, None, None]
+
+
+def test_a_rule_that_goes_takes_what_it_stated_along_and_another_takes_its_place(world: World) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("owners", "owner", "set-if-empty")
+    world.asset("a", owner="ada")
+    settled(world)
+    world.unrule("owners")
+    world.rule("near", "owner", "set-if-empty", max_depth=1)
+    settled(world)
+    assert [world.shown(name) for name in "abc"] == ["ada", "ada", None]
+    world.unrule("near")
+    settled(world)
+    assert world.shown("b") is None
+
+
+def test_a_rule_is_noticed_before_the_one_that_it_replaces_is_known_to_be_gone(world: World) -> None:
+    chain(world, "a", "b")
+    world.rule("old", "owner", "set-if-empty")
+    world.asset("a", owner="ada")
+    settled(world)
+    world.unrule("old")
+    world.rule("new", "owner", "set-if-empty")
+    late, world.marks.rules = world.marks.rules, set()
+    world.asset("a", owner="ada")  # a run for another reason sees the new rule
+    settled(world)
+    for name in sorted(late, reverse=True):
+        world.marks.rules = {name}
+        settled(world)
+    assert world.shown("b") == "ada"
+
+
+def test_a_rule_made_anew_for_another_attribute_leaves_nothing_of_the_old_one(world: World) -> None:
+    chain(world, "a", "b")
+    world.rule("one", "owner", "set-if-empty")
+    world.asset("a", owner="ada", cost_centre=7)
+    settled(world)
+    world.unrule("one")
+    world.rule("one", "cost_centre", "override")
+    world.marks.rules.clear()
+    world.asset("a", owner="ada", cost_centre=7)
+    settled(world)
+    world.marks.rules = {"one"}
+    settled(world)
+    assert (world.shown("b"), world.shown("b", "cost_centre")) == (None, 7)
+
+
+def test_lists_grow_and_keep_what_the_source_has(world: World) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("terms", "business_terms", "add")
+    world.asset("a", business_terms=["z", "m"])
+    world.asset("b", business_terms=["q"])
+    settled(world)
+    assert world.shown("b", "business_terms") == ["q", "m", "z"]
+    assert world.shown("c", "business_terms") == ["m", "q", "z"]
+    world.asset("b", business_terms=["q", "k"])
+    settled(world)
+    assert world.shown("b", "business_terms") == ["q", "k", "m", "z"]
+    world.asset("a", business_terms=[])
+    settled(world)
+    assert world.shown("b", "business_terms") == ["q", "k"]
+
+
+def test_an_asset_that_comes_after_its_edges_is_told_what_had_passed_it(world: World, propagator: Propagator) -> None:
+    world.edge("a", "b")
+    world.edge("b", "c")
+    world.edge("c", "d")
+    world.rule("owners", "owner", "set-if-empty")
+    world.asset("a", owner="ada")
+    world.asset("d")
+    assert settled(world) == 1
+    assert world.shown("d") == "ada"
+    world.asset("b")
+    assert settled(world) == 1
+    assert world.shown("b") == "ada"
+    propagator.place({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
+    assert world.state_what_rules_say() == 1
+    assert world.shown("c") == "ada"
+
+
+def test_with_cut_nothing_leaves_a_deleted_asset(world: World) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("owners", "owner", "override")
+    world.asset("a", owner="ada")
+    world.asset("c", owner="cyd")
+    world.person("b", "delete")
+    settled(world)
+    assert world.shown("c") == "ada"
+    world.on_delete("cut")
+    settled(world)
+    assert (world.shown("b"), world.shown("c")) == ("ada", "cyd")
+    world.person("b", "restore")
+    settled(world)
+    assert world.shown("c") == "ada"
+
+
+def test_marking_again_what_was_done_states_nothing_and_only_what_changed_is_looked_at(world: World) -> None:
+    chain(world, "a", "b")
+    world.rule("owners", "owner", "set-if-empty")
+    world.asset("a", owner="ada")
+    assert settled(world) == 1
+    world.asset("a", owner="ada")
+    world.edge("a", "b")
+    world.marks.rules.add("owners")
+    assert settled(world) == 0
+    world.asset("a", owner="bob")
+    late, world.marks.assets = world.marks.assets, [AssetMark(world.id_of("a"), attributes=frozenset({"other"}))]
+    assert settled(world) == 0
+    world.marks.assets = late
+    assert settled(world) == 1
+
+
+def test_what_went_wrong_is_found_by_a_recomputation_and_mended(
+    world: World, stack: Stack, owner: psycopg.Connection
+) -> None:
+    chain(world, "a", "b", "c")
+    world.rule("owners", "owner", "set-if-empty")
+    world.rule("terms", "business_terms", "add")
+    world.asset("a", owner="ada", business_terms=["x"])
+    settled(world)
+    assert find_attribute_drift(stack.database, world.tenant) == AttributeDrift(4, [])
+    wrong = "update derived_attributes set depth = 9 where tenant_id = %s and asset_id = %s and rule = 'owners'"
+    owner.execute(wrong, [world.tenant, world.id_of("b")])
+    owner.execute("delete from derived_attributes where tenant_id = %s and rule = 'terms'", [world.tenant])
+    owner.execute(
+        "insert into derived_attributes values (%s, 'gone', %s, 'steward', '', '\"x\"', %s, 1, true)",
+        [world.tenant, world.id_of("b"), world.id_of("a")],
+    )
+    drift = find_attribute_drift(stack.database, world.tenant)
+    report = drift.report()
+    assert (report["missing"], report["surplus"], report["different"]) == (2, 1, 1)
+    repair_attributes(stack.database, drift)
+    assert find_attribute_drift(stack.database, world.tenant) == AttributeDrift(4, [])
+
+
+class Attributes(RuleBasedStateMachine):
+    def __init__(self, world: World, owner: psycopg.Connection) -> None:
+        super().__init__()
+        self.world, self.owner = world, owner
+
+    @rule(name=NAMES, owner=OWNERS, terms=LISTS)
+    def the_source_states_values(self, name: str, owner: str | None, terms: list[str] | None) -> None:
+        self.world.asset(name, owner=owner, business_terms=terms, cost_centre=terms or owner)
+
+    @rule(name=NAMES, owner=OWNERS, terms=LISTS)
+    def a_person_states_values(self, name: str, owner: str | None, terms: list[str] | None) -> None:
+        self.world.person(name, "upsert", attributes={"owner": owner, "business_terms": terms, "cost_centre": owner})
+
+    @rule(ends=ENDS, kind=TYPES, flags=st.fixed_dictionaries({}, optional={"propagates": st.booleans()}))
+    def an_edge_is_stated(self, ends: list[str], kind: str, flags: dict[str, bool]) -> None:
+        self.world.edge(ends[0], ends[1], kind, **flags)
+
+    @rule(ends=ENDS, more=ENDS)
+    def two_edges_are_stated(self, ends: list[str], more: list[str]) -> None:
+        self.world.edge(ends[0], ends[1])
+        self.world.edge(more[0], more[1])
+
+    @rule(ends=ENDS, kind=TYPES)
+    def an_edge_is_deleted(self, ends: list[str], kind: str) -> None:
+        self.world.unlink(ends[0], ends[1], kind)
+
+    @rule(name=NAMES, operation=st.sampled_from(["delete", "restore"]))
+    def a_person_deletes_or_restores(self, name: str, operation: str) -> None:
+        self.world.person(name, operation)
+
+    @rule(value=st.sampled_from(["keep", "cut"]))
+    def the_tenant_decides_about_deletion(self, value: str) -> None:
+        self.world.on_delete(value)
+
+    @rule(
+        name=RULES,
+        attribute=ATTRIBUTES,
+        mode=st.sampled_from(["set-if-empty", "override", "add"]),
+        direction=st.sampled_from(["downstream", "downstream", "upstream", "both"]),
+        max_depth=st.sampled_from([None, None, 1, 2]),
+        edge_types=st.sampled_from([None, None, ["used-in"]]),
+    )
+    def a_rule_is_made_or_changed(  # noqa: PLR0917 - a rule has so many parts
+        self,
+        name: str,
+        attribute: str,
+        mode: str,
+        direction: str,
+        max_depth: int | None,
+        edge_types: list[str] | None,
+    ) -> None:
+        taken = {one.attribute for one in stored_rules(self.owner, self.world.tenant) if one.key != name}
+        if attribute in taken or (attribute == "owner" and mode == "add"):
+            return
+        self.world.rule(name, attribute, mode, direction=direction, max_depth=max_depth, edge_types=edge_types)
+
+    @rule(name=RULES)
+    def a_rule_goes(self, name: str) -> None:
+        self.world.unrule(name)
+
+    @invariant()
+    def what_is_stored_is_what_a_recomputation_gives_and_people_see_it(self) -> None:
+        check(self.world, self.owner)
+
+
+@pytest.mark.timeout(200)
+def test_what_rules_derive_equals_a_recomputation_whatever_happens(
+    make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection
+) -> None:
+    def machine() -> Attributes:
+        return Attributes(World(make_tenant()[0], hot_store, propagator, owner), owner)
+
+    run_state_machine_as_test(
+        machine,  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
+        settings=settings(
+            max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )

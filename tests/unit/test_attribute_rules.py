@@ -1,0 +1,252 @@
+"""Attributes that travel by a rule: each mode by its cases, and the incremental way against the recomputation."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.lineage.attribute_recomputation import Derived, recompute_attribute, replay_value
+from lily.lineage.attribute_region import Arcs, rework
+from lily.lineage.attribute_rules import (
+    MAX_ITEM,
+    MODES,
+    WHOLE,
+    AttributeRule,
+    Holder,
+    Label,
+    Labels,
+    enriched_value,
+    items_of,
+    refusal,
+)
+from lily.lineage.definitions import DIRECTIONS, ON_DELETE
+from lily.lineage.graph import Edge, Graph
+from lily.model.values import MAX_ITEMS
+
+ASSETS = "abcdefg"
+FILL = AttributeRule("r", "r", "owner", "set-if-empty")
+ADD = AttributeRule("r", "r", "terms", "add")
+OVERRIDE = AttributeRule("r", "r", "owner", "override")
+
+
+def graph_of(*pairs: str) -> Graph:
+    return Graph(edges={Edge(pair[0], pair[1], "derived-from") for pair in pairs})
+
+
+def values(derived: Derived) -> dict[str, Any]:
+    return {asset: label.value for (asset, _), label in derived.items()}
+
+
+def added(derived: Derived, asset: str) -> set[str]:
+    return {label.value for (at, _), label in derived.items() if at == asset}
+
+
+@dataclass
+class Known:
+    """A graph with the values in it, as the store tells of them."""
+
+    graph: Graph
+    values: Mapping[str, Holder]
+    before: Derived = field(default_factory=dict)
+
+    def leaving(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
+        return {arc for arc in self.graph.arcs(rule) if arc[0] in assets}
+
+    def entering(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
+        return {arc for arc in self.graph.arcs(rule) if arc[1] in assets}
+
+    def holders(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, Holder]:
+        del rule
+        return {asset: self.values[asset] for asset in assets if asset in self.values}
+
+    def cut(self, assets: Collection[str]) -> set[str]:
+        return self.graph.deleted & set(assets) if self.graph.on_delete == "cut" else set()
+
+    def derived(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, Labels]:
+        del rule
+        found: dict[str, dict[str, Label]] = {}
+        for (asset, item), label in self.before.items():
+            if asset in assets:
+                found.setdefault(asset, {})[item] = label
+        return found
+
+
+def incremental(known: Known, rule: AttributeRule, seeds: Collection[str]) -> Derived:
+    region, labels = rework(rule, seeds, known)
+    kept = {key: label for key, label in known.before.items() if key[0] not in region}
+    return kept | {(asset, item): label for asset, items in labels.items() for item, label in items.items()}
+
+
+single = st.sampled_from([None, "ada", "bob", ""])
+lists = st.none() | st.lists(st.sampled_from(["x", "y", "z"]), max_size=2, unique=True) | st.just("x")
+edges = st.builds(
+    Edge,
+    st.sampled_from(ASSETS),
+    st.sampled_from(ASSETS),
+    st.sampled_from(["derived-from", "used-in"]),
+    st.booleans(),
+    st.booleans(),
+).filter(lambda edge: edge.from_id != edge.to_id)
+rules = st.builds(
+    AttributeRule,
+    st.just("r"),
+    st.just("r"),
+    st.just("owner"),
+    st.sampled_from(MODES),
+    st.sampled_from(DIRECTIONS),
+    st.none() | st.integers(1, 3),
+    st.none() | st.just(frozenset({"used-in"})),
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> Known:
+    graph = Graph(
+        edges=draw(st.sets(edges, max_size=12)),
+        deleted=draw(st.sets(st.sampled_from(ASSETS), max_size=3)),
+        on_delete=draw(st.sampled_from(ON_DELETE)),
+    )
+    held = st.builds(Holder, single | lists, single | lists)
+    return Known(graph, draw(st.dictionaries(st.sampled_from(ASSETS), held, max_size=5)))
+
+
+@given(worlds(), rules)
+def test_all_of_it_worked_out_anew_is_what_the_recomputation_finds_and_explains_itself(
+    known: Known, rule: AttributeRule
+) -> None:
+    expected = recompute_attribute(known.graph, rule, known.values)
+    assert incremental(known, rule, ASSETS) == expected
+    for (asset, item), label in expected.items():
+        path = [asset, label.via]
+        while (path[-1], item) in expected:
+            path.append(expected[path[-1], item].via)
+        assert len(path) == label.depth + 1
+        assert replay_value(path[::-1], item, known.graph, rule, known.values) == []
+
+
+@given(worlds(), rules, st.data())
+def test_what_lies_behind_a_change_is_all_that_has_to_be_worked_out_anew(
+    known: Known, rule: AttributeRule, data: st.DataObject
+) -> None:
+    known.before = recompute_attribute(known.graph, rule, known.values)
+    asset = data.draw(st.sampled_from(ASSETS))
+    toggled = data.draw(st.sets(edges, max_size=2))
+    seeds = {asset} | {end for edge in toggled for end in (edge.from_id, edge.to_id)}
+    if known.graph.on_delete == "cut":
+        seeds |= {end for _, end in known.leaving(rule, {asset})}  # the asset's deletion decided about its arcs
+    deleted = known.graph.deleted ^ ({asset} if data.draw(st.booleans()) else set())
+    known.graph = replace(known.graph, edges=known.graph.edges ^ toggled, deleted=deleted)
+    known.values = {**known.values, asset: Holder(data.draw(single | lists), data.draw(single | lists))}
+    assert incremental(known, rule, seeds) == recompute_attribute(known.graph, rule, known.values)
+
+
+def test_of_two_that_are_equally_near_the_smaller_id_counts() -> None:
+    derived = recompute_attribute(
+        graph_of("ac", "bd", "ce", "de", "ef"), FILL, {"a": Holder("ada"), "b": Holder("bob")}
+    )
+    assert derived["e", WHOLE] == Label("ada", "c", 2)
+    assert values(derived) == {"c": "ada", "d": "bob", "e": "ada", "f": "ada"}
+
+
+def test_when_one_of_two_origins_goes_the_other_takes_its_place() -> None:
+    graph = graph_of("ac", "bd", "dc")
+    both = recompute_attribute(graph, FILL, {"a": Holder("ada"), "b": Holder("bob")})
+    assert both["c", WHOLE] == Label("ada", "a", 1)
+    known = Known(graph, {"b": Holder("bob")}, both)
+    assert incremental(known, FILL, {"a"})["c", WHOLE] == Label("bob", "d", 2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "reached"),
+    [
+        (replace(FILL, max_depth=2), {"c", "d"}),
+        (replace(FILL, direction="upstream"), {"a"}),
+        (replace(FILL, direction="both"), {"a", "c", "d", "e"}),
+        (replace(FILL, edge_types=frozenset({"used-in"})), set()),
+    ],
+)
+def test_a_rule_says_how_far_and_which_way(rule: AttributeRule, reached: set[str]) -> None:
+    derived = recompute_attribute(graph_of("ab", "bc", "cd", "de"), rule, {"b": Holder("ada")})
+    assert values(derived).keys() == reached
+
+
+def test_a_circle_ends_and_does_not_support_itself() -> None:
+    graph = graph_of("ab", "bc", "cb")
+    before = recompute_attribute(graph, FILL, {"a": Holder("ada")})
+    assert values(before) == {"b": "ada", "c": "ada"}
+    assert incremental(Known(graph, {}, before), FILL, {"a"}) == {}
+
+
+def test_nothing_passes_an_asset_that_has_a_value_of_its_own() -> None:
+    held = {"a": Holder("ada"), "b": Holder(user="bob")}
+    assert values(recompute_attribute(graph_of("ab", "bc"), FILL, held)) == {"c": "bob"}
+    assert values(recompute_attribute(graph_of("ab", "bc"), OVERRIDE, held)) == {"c": "bob"}
+
+
+def test_masking_stops_no_attribute_and_a_blocked_edge_does() -> None:
+    edges = {Edge("a", "b", "used-in", masking=True), Edge("b", "c", "used-in", propagates=False)}
+    assert values(recompute_attribute(Graph(edges=edges), FILL, {"a": Holder("ada")})) == {"b": "ada"}
+
+
+def test_what_overrides_comes_from_a_root_or_a_person_whatever_sources_say_below() -> None:
+    held = {"a": Holder("ada"), "b": Holder("bob"), "c": Holder("cyd")}
+    assert values(recompute_attribute(graph_of("ab", "bc"), OVERRIDE, held)) == {"b": "ada", "c": "ada"}
+    assert values(recompute_attribute(graph_of("ab", "ba"), OVERRIDE, held)) == {}
+
+
+def test_items_travel_one_by_one_through_those_that_have_them_too() -> None:
+    held = {"a": Holder(["x", "y"]), "b": Holder(["y"]), "c": Holder("z")}
+    derived = recompute_attribute(graph_of("ab", "bc"), ADD, held)
+    assert (added(derived, "b"), added(derived, "c")) == ({"x"}, {"x", "y"})
+    assert derived["c", '"y"'] == Label("y", "b", 1)
+    near = recompute_attribute(graph_of("ab", "bc"), replace(ADD, max_depth=1), held)
+    assert added(near, "c") == {"y"}
+
+
+def test_a_list_keeps_what_the_source_has_and_then_what_came_sorted() -> None:
+    labels = {item: Label(value, "a", 1) for item, value in items_of(["z", "m", 1, True]).items()}
+    assert enriched_value(ADD, Holder(["q", "m"]), labels) == ["q", "m", "z", 1, True]
+    assert enriched_value(ADD, Holder("q", ["own"]), labels) == ["q", "m", "z", 1, True]
+    assert enriched_value(ADD, Holder(["q"]), {}) is None
+    assert enriched_value(FILL, Holder(), {WHOLE: Label("ada", "a", 1)}) == "ada"
+    assert enriched_value(FILL, Holder(), {}) is None
+
+
+def test_a_list_holds_no_more_than_the_contract_allows() -> None:
+    labels = {item: Label(value, "a", 1) for item, value in items_of([f"t{n:04}" for n in range(MAX_ITEMS)]).items()}
+    stated = enriched_value(ADD, Holder(["q"]), labels)
+    assert len(stated) == MAX_ITEMS
+    long = {item: Label(value, "a", 1) for item, value in items_of([f"{n}" * 60_000 for n in range(9)]).items()}
+    assert len(enriched_value(ADD, Holder(["q"]), long)) == 5
+
+
+def test_items_have_names_that_fit_an_index_and_tell_equal_from_similar() -> None:
+    assert items_of([1, True, "1", {"b": 1, "a": 2}, None, ""]).keys() == {"1", "true", '"1"', '{"a":2,"b":1}'}
+    (one, other) = items_of(["x" * 70_000, "x" * 70_001])
+    assert one != other
+    assert max(len(one), len(other)) <= MAX_ITEM
+
+
+@pytest.mark.parametrize(
+    ("attribute", "mode", "says"),
+    [
+        ("tags", "add", "POST /tags"),
+        ("name", "override", "cannot come from another"),
+        ("qualified_name", "override", "cannot come from another"),
+        ("parent", "set-if-empty", "cannot come from another"),
+        ("created_by", "set-if-empty", "cannot come from another"),
+        ("data_source", "set-if-empty", "cannot come from another"),
+        ("$type", "override", "does not begin with $"),
+        ("", "override", "printable"),
+        ("a,b", "override", "no comma"),
+        ("owner", "add", "use set-if-empty or override"),
+    ],
+)
+def test_what_no_rule_can_be_about_is_refused_with_what_to_do(attribute: str, mode: Any, says: str) -> None:
+    problem = refusal(attribute, mode)
+    assert problem is not None
+    assert says in problem.description
+    assert refusal("cost_centre", mode) is None
