@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pyspark.sql import Row
 
 from lily.pipeline.latency import LatencyHistogram
+from lily.store.postgres.propagation import Outcome
 
 
 class PipelineMetrics:
@@ -42,6 +43,9 @@ class PipelineMetrics:
         self.propagation_reached = Counter(
             "lily_propagation_reached", "Assets that gained or lost a derived tag", registry=self.registry
         )
+        self.propagation_stated = Counter(
+            "lily_propagation_statements", "Values that rules set or took back", registry=self.registry
+        )
         self.propagation_seconds = Histogram(
             "lily_propagation_seconds",
             "Time a run of propagation took for one tenant",
@@ -70,9 +74,10 @@ class PipelineMetrics:
         self.batch_seconds.observe(seconds)
         self.last_batch.set_to_current_time()
 
-    def count_propagation(self, marks: int, reached: int, seconds: float) -> None:
+    def count_propagation(self, marks: int, outcome: Outcome, seconds: float) -> None:
         self.propagation_marks.inc(marks)
-        self.propagation_reached.inc(reached)
+        self.propagation_reached.inc(outcome.reached)
+        self.propagation_stated.inc(outcome.stated)
         self.propagation_seconds.observe(seconds)
 
     def count_lake(self, events: int, refused: int, promoted: int, seconds: float) -> None:

@@ -53,7 +53,7 @@ class PropagationQuery:
             began = time.monotonic()
             outcome = propagator.propagate(tenant, dirty)
             seconds = time.monotonic() - began
-            self._metrics.count_propagation(len(dirty.assets) + len(dirty.edges), outcome.reached, seconds)
+            self._metrics.count_propagation(len(dirty.assets) + len(dirty.edges), outcome, seconds)
         propagator.advance(ends)
 
     def _starting_offsets(self, propagator: Propagator) -> str:

@@ -26,10 +26,11 @@ PROGRESS = "@propagation"  # after the name of a topic, in `applied`: how far it
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many assets gained or lost a derived tag, and how far away the farthest was."""
+    """How many assets gained or lost a derived tag, how far away the farthest was, and how much rules had to state."""
 
     reached: int = 0
     depth: int = 0
+    stated: int = 0
 
 
 class Located(NamedTuple):
@@ -126,6 +127,7 @@ class Propagator:
         return Outcome(
             sum(outcome.reached for outcome in found.values()),
             max((outcome.depth for outcome in found.values()), default=0),
+            stated,
         )
 
     def _mark(self, tenant: str, marks: Marks) -> None:

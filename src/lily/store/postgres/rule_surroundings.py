@@ -114,5 +114,6 @@ class StoredSurroundings:
                 self._assets[asset] = _Asset(name, deleted, source or {}, user or {})
 
     def _ask(self, name: str, ids: Collection[str], **more: Any) -> list[tuple[Any, ...]]:
-        asked = {"tenant": self._tenant, "ids": list(ids), **more}
+        # One value to quote, where a list would be one for each item. Ids need no escaping.
+        asked = {"tenant": self._tenant, "ids": f"{{{','.join(ids)}}}", **more}
         return self._connection.execute(query(name), asked).fetchall()
