@@ -97,6 +97,16 @@ def test_an_asset_that_comes_after_its_edges_is_told_and_a_rule_that_goes_is_und
     assert door.http.get("/metadata/later/attributes").json()["items"] == []
 
 
+def test_a_column_that_only_the_lake_has_is_told_and_keeps_what_it_had(door: Door) -> None:
+    column = table("mart.phone", parent="mart", description="as dialled") | {"entity_type": "column"}
+    ingest_all(door, table("raw", owner="ada"), column)
+    chain(door, "raw", "mart.phone")
+    assert door.http.post("/propagation-rules", json=OWNERS).status_code == 201
+    until(attribute_of(door, "mart.phone"), "ada")
+    phone = door.read("mart.phone")
+    assert (phone["entity_type"], phone["attributes"]["description"]) == ("column", "as dialled")
+
+
 def test_a_rule_is_made_changed_and_taken_away_and_each_leaves_a_trace(door: Door) -> None:
     assert door.http.post("/propagation-rules", json=OWNERS).status_code == 201
     again = door.http.post("/propagation-rules", json=OWNERS | {"name": "owNERS", "attribute": "steward"})

@@ -13,7 +13,7 @@ from lily.lineage.attribute_recomputation import replay_value
 from lily.lineage.attribute_rules import Holder, enriched_value
 from lily.store.postgres.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
 from lily.store.postgres.hot import HotStore
-from lily.store.postgres.marks import AssetMark
+from lily.store.postgres.marks import AssetMark, Marks
 from lily.store.postgres.propagation import Known, Propagator
 from lily.store.postgres.queries import query
 from tests.lineage_world import World
@@ -242,7 +242,9 @@ def test_what_went_wrong_is_found_by_a_recomputation_and_mended(
     assert find_attribute_drift(stack.database, world.tenant) == AttributeDrift(4, [])
 
 
-class Attributes(RuleBasedStateMachine):
+class Happenings(RuleBasedStateMachine):
+    """What can happen to a graph and to rules."""
+
     def __init__(self, world: World, owner: psycopg.Connection) -> None:
         super().__init__()
         self.world, self.owner = world, owner
@@ -302,21 +304,52 @@ class Attributes(RuleBasedStateMachine):
     def a_rule_goes(self, name: str) -> None:
         self.world.unrule(name)
 
+
+class Prompt(Happenings):
+    """Each is followed at once."""
+
     @invariant()
     def what_is_stored_is_what_a_recomputation_gives_and_people_see_it(self) -> None:
         check(self.world, self.owner)
 
 
-@pytest.mark.timeout(200)
-def test_what_rules_derive_equals_a_recomputation_whatever_happens(
-    make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection
-) -> None:
-    def machine() -> Attributes:
-        return Attributes(World(make_tenant()[0], hot_store, propagator, owner), owner)
+class Late(Happenings):
+    """The log tells of each some time later, in any order, while runs see all that is committed."""
 
+    @rule(data=st.data())
+    def some_of_it_is_followed(self, data: st.DataObject) -> None:
+        told = self.world.marks
+        late = Marks(
+            assets=[mark for mark in told.assets if data.draw(st.booleans())],
+            edges=[mark for mark in told.edges if data.draw(st.booleans())],
+            rules={name for name in sorted(told.rules) if data.draw(st.booleans())},
+            deletion=told.deletion and data.draw(st.booleans()),
+        )
+        told.assets = [mark for mark in told.assets if mark not in late.assets]
+        told.edges = [mark for mark in told.edges if mark not in late.edges]
+        told.rules -= late.rules
+        told.deletion = told.deletion and not late.deletion
+        settled(self.world)
+        self.world.marks = late
+
+    def teardown(self) -> None:
+        check(self.world, self.owner)
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(("machine", "examples", "steps"), [(Prompt, 10, 20), (Late, 12, 25)])
+def test_what_rules_derive_equals_a_recomputation_whatever_happens(  # noqa: PLR0917 - what a machine is made of
+    make_tenant: Callable[[], tuple[str, str]],
+    hot_store: HotStore,
+    propagator: Propagator,
+    owner: psycopg.Connection,
+    machine: type[Happenings],
+    examples: int,
+    steps: int,
+) -> None:
     run_state_machine_as_test(
-        machine,  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
+        lambda: machine(World(make_tenant()[0], hot_store, propagator, owner), owner),  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
         settings=settings(
-            max_examples=12, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -197,6 +197,13 @@ def test_what_overrides_comes_from_a_root_or_a_person_whatever_sources_say_below
     assert values(recompute_attribute(graph_of("ab", "ba"), OVERRIDE, held)) == {}
 
 
+def test_a_neighbour_of_what_changed_that_is_no_root_overrides_nothing() -> None:
+    known = Known(graph_of("ab", "bc"), {"b": Holder("bob")})
+    assert incremental(known, OVERRIDE, {"c"}) == {}
+    known.graph = graph_of("bc")
+    assert values(incremental(known, OVERRIDE, {"c"})) == {"c": "bob"}
+
+
 def test_items_travel_one_by_one_through_those_that_have_them_too() -> None:
     held = {"a": Holder(["x", "y"]), "b": Holder(["y"]), "c": Holder("z")}
     derived = recompute_attribute(graph_of("ab", "bc"), ADD, held)
