@@ -65,14 +65,12 @@ class _Run:
             self._forget(key)
         marked = self._marked()
         for rule in self._rules.values():
+            changed = self._changed(rule, marked)
             restated = self._cleared.get(rule.attribute, set())
-            if rule.key in self._marks.rules:
-                seeds = self._all()
-            else:
-                seeds = self._seeds(rule, marked)
-                # The value of a list begins with what the source has, and that may be what changed.
-                restated = restated | seeds if rule.mode == "add" else restated
-            if seeds := seeds | restated:
+            if rule.mode == "add":
+                restated = restated | changed  # a list begins with what the source has, and that may be other now
+            around = self._all() if rule.key in self._marks.rules else self._seeds(rule, changed)
+            if seeds := around | restated:
                 self._rework(rule, seeds, restated)
         self._write()
         return len(self._statements)
@@ -116,17 +114,20 @@ class _Run:
         found = {mark.asset_id for mark in self._marks.assets if mark.attributes is None or mark.attributes}
         return set(self._ids("attribute_members", ids=list(found))) if found and self._rules else set()
 
-    def _seeds(self, rule: AttributeRule, marked: Collection[str]) -> set[str]:
-        assets = {
+    def _changed(self, rule: AttributeRule, marked: Collection[str]) -> set[str]:
+        """Those of the marked assets of which something changed that the rule looks at."""
+        return {
             mark.asset_id
             for mark in self._marks.assets
             if mark.asset_id in marked and (mark.attributes is None or rule.attribute in mark.attributes)
         }
+
+    def _seeds(self, rule: AttributeRule, changed: Collection[str]) -> set[str]:
+        seeds = set(changed)
         if self._marks.deletion:
-            assets |= set(self._ids("attribute_deleted"))
-        seeds = set(assets)
+            seeds |= set(self._ids("attribute_deleted"))
         if self._decided:
-            seeds |= {end for _, end in self._around.leaving(rule, assets)}
+            seeds |= {end for _, end in self._around.leaving(rule, seeds)}
         for mark in self._marks.edges:
             seeds |= {mark.to_id} if rule.direction != "upstream" else set()
             seeds |= {mark.from_id} if rule.direction != "downstream" else set()
