@@ -122,12 +122,13 @@ class Propagator:
         with self._connection.transaction():
             self._mark(tenant, marks)
             self._connection.execute("select propagate(%s)", [tenant])
-            rows = self._connection.execute(query("propagation_outcome"), {"tenant": tenant}).fetchall()
-            found = {root: Outcome(reached, depth) for root, reached, depth in rows}
+            rows = self._connection.execute(query("propagation_publish"), {"tenant": tenant}).fetchall()
+            found = {root: Outcome(reached, depth) for root, reached, depth, _ in rows}
             news = self._suppressions.new_origins(tenant)
             stated = self._rules.follow(tenant, marks)
             if found or news or stated:
-                batch = self._publish(tenant)
+                batch = rows[0][-1] if rows else self._open_batch()
+                self._connection.execute("select pg_notify('lily_applied', '')")
                 self._suppressions.publish(tenant, batch, news)
                 self._rules.publish(tenant, batch)
                 self._note(tenant, marks, found, started)
@@ -155,11 +156,9 @@ class Propagator:
             with self._connection.cursor().copy(f"copy {table} from stdin".encode()) as copy:
                 copy.write(text)
 
-    def _publish(self, tenant: str) -> int:
+    def _open_batch(self) -> int:
         row = self._connection.execute("insert into batches default values returning id").fetchone()
         assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
-        self._connection.execute(query("propagation_publish"), {"tenant": tenant, "batch": row[0]})
-        self._connection.execute("select pg_notify('lily_applied', '')")
         return int(row[0])
 
     def _note(self, tenant: str, marks: Marks, found: Mapping[str, Outcome], started: datetime) -> None:

@@ -288,6 +288,8 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   cut   boolean := (select on_delete = 'cut' from tenants where id = p_tenant);
+  -- Whether any asset may hold a tag up: in most tenants none does, and then nobody has to be asked.
+  holds boolean := cut or exists (select from assets where tenant_id = p_tenant and suppressed <> '{}');
   nodes uuid[];
   roots uuid[];
   names text[];
@@ -509,7 +511,7 @@ begin
     with frontier as (
       select distinct on (n.tag, n.id) n.tag, n.id, n.depth, n.steps, n.root
       from unnest(names, nodes, depths, hops, roots) as n (tag, id, depth, steps, root)
-      where not coalesce((
+      where not holds or not coalesce((
         select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_deleted
         from assets a where a.tenant_id = p_tenant and a.id = n.id), false)
       order by n.tag, n.id, n.depth, n.steps

@@ -1,17 +1,27 @@
--- The outbox of derived tags: a thousand assets a row, so that a tag that reaches a hundred thousand is a hundred events.
-insert into propagated (batch_id, tenant_id, tag, change, root, assets)
-select %(batch)s, %(tenant)s, tag, change, root, array_agg(id)
-from (
-  select tag, root, id, case when before then 'removed' else 'added' end as change,
-         (row_number() over (partition by tag, root, before order by id) - 1) / 1000 as page
+-- What the run came to: for each root how many assets gained or lost a derived tag, the longest way to one, and the batch
+-- in which that is told. What is older than this transaction was there before. In the outbox a row has a thousand
+-- assets, so that a tag that reaches a hundred thousand is a hundred events.
+with net as materialized (
+  select t.tag, t.root, t.id, t.had or coalesce(d.since < now(), false) as before, d.depth
+  from touched t
+  left join lateral (
+    select min(d.depth) as depth, min(d.since) as since from derived_tags d
+    where d.asset_id = t.id and d.tag = t.tag and d.tenant_id = %(tenant)s
+  ) d on true
+  where (t.had or coalesce(d.since < now(), false)) <> (d.depth is not null)
+),
+batch as (
+  insert into batches (topic) select null where exists (select from net) returning id
+),
+told as (
+  insert into propagated (batch_id, tenant_id, tag, change, root, assets)
+  select batch.id, %(tenant)s, tag, case when before then 'removed' else 'added' end, root, array_agg(net.id)
   from (
-    select t.tag, t.root, t.id, t.had or coalesce(d.since < now(), false) as before, d.since is not null as now
-    from touched t
-    left join lateral (
-      select min(d.since) as since from derived_tags d
-      where d.asset_id = t.id and d.tag = t.tag and d.tenant_id = %(tenant)s
-    ) d on true
-  ) as standing
-  where before <> now
-) as net
-group by tag, root, change, page
+    select *, (row_number() over (partition by tag, root, before order by id) - 1) / 1000 as page from net
+  ) as net
+  cross join batch
+  group by batch.id, tag, root, before, page
+)
+select root::text, count(distinct net.id), coalesce(max(depth), 0), (select id from batch)
+from net
+group by root
