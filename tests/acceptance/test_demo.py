@@ -6,6 +6,7 @@ import pytest
 
 from lily.cli.demo.columns import CHAPTER
 from lily.cli.demo.lineage import LINEAGE
+from lily.cli.demo.owners import OWNERS
 from lily.cli.demo.scene import Scene, Step
 from lily.cli.demo.stage import lag_of
 from lily.cli.demo.story import STORY
@@ -20,7 +21,7 @@ def scene(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[
         yield Scene(lily, lambda: lag_of(stack.data_dir))
 
 
-@pytest.mark.parametrize("step", [*STORY, *CHAPTER, *LINEAGE], ids=lambda step: step.name)
+@pytest.mark.parametrize("step", [*STORY, *CHAPTER, *LINEAGE, *OWNERS], ids=lambda step: step.name)
 def test_the_demo_can(step: Step, scene: Scene) -> None:
     told = step.play(scene)
     assert told.sentence
@@ -28,5 +29,5 @@ def test_the_demo_can(step: Step, scene: Scene) -> None:
 
 
 def test_the_demo_can_be_played_again_on_the_same_data(scene: Scene) -> None:
-    for step in (*STORY, *LINEAGE):
+    for step in (*STORY, *LINEAGE, *OWNERS):
         step.play(scene)

@@ -13,8 +13,9 @@ from lily.lineage.attribute_recomputation import replay_value
 from lily.lineage.attribute_rules import Holder, enriched_value
 from lily.store.postgres.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
 from lily.store.postgres.hot import HotStore
+from lily.store.postgres.lake_nodes import Known
 from lily.store.postgres.marks import AssetMark, Marks
-from lily.store.postgres.propagation import Known, Propagator
+from lily.store.postgres.propagation import Propagator
 from lily.store.postgres.queries import query
 from tests.lineage_world import World
 from tests.oracle_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values

@@ -87,6 +87,31 @@ class TagDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class AttributeRule:
+    """How an attribute travels; None for `max_depth` and `edge_types` means no limit."""
+
+    name: str
+    attribute: str
+    mode: Literal["set-if-empty", "add", "override"]
+    direction: Literal["downstream", "upstream", "both"]
+    max_depth: int | None
+    edge_types: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedAttribute:
+    """A value that a rule set on an asset; `path` leads there, the origin first."""
+
+    attribute: str
+    value: Any
+    rule: str
+    mode: Literal["set-if-empty", "add", "override"]
+    origin: str
+    path: list[str]
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class WouldReach:
     """One asset that a tag would reach, `depth` edges away; `already` where it has the tag now."""
 

@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from lily.client import calls, lineage
+from lily.client import calls, lineage, rules
 from lily.client.address import find_address
 from lily.client.answers import BulkResult, Notification, Page
 from lily.client.bulk import BATCH, Bulk, Event, Progress
@@ -70,6 +70,10 @@ class Lily:
     define_tag = _method(calls.define_tag)
     redefine_tag = _method(calls.redefine_tag)
     undefine_tag = _method(calls.undefine_tag)
+    attributes = _method(rules.attributes)
+    define_rule = _method(rules.define_rule)
+    redefine_rule = _method(rules.redefine_rule)
+    undefine_rule = _method(rules.undefine_rule)
     settings = _method(calls.settings)
     decide = _method(calls.decide)
     would_reach = _pages(calls.would_reach)
@@ -82,7 +86,8 @@ class Lily:
     dead_letters = _pages(calls.dead_letters)
     replay = _method(calls.replay)
     health = _method(calls.health)
-    lineage = _method(lineage.lineage)  # last: from here on the name is the method's
+    rules = _pages(rules.rules)  # last, as the next: from here on the name is the method's
+    lineage = _method(lineage.lineage)
 
     @property
     def url(self) -> str:

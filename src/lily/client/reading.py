@@ -9,11 +9,13 @@ import orjson
 
 from lily.client.answers import (
     Asset,
+    AttributeRule,
     Batch,
     BulkResult,
     Cause,
     Change,
     DeadLetter,
+    DerivedAttribute,
     Graph,
     Health,
     ItemProblem,
@@ -81,6 +83,18 @@ def definition(raw: Json) -> TagDefinition:
 
 def one_definition(answer: httpx.Response) -> TagDefinition:
     return definition(body(answer))
+
+
+def rule(raw: Json) -> AttributeRule:
+    return known(AttributeRule, raw)
+
+
+def one_rule(answer: httpx.Response) -> AttributeRule:
+    return rule(body(answer))
+
+
+def derived_attributes(answer: httpx.Response) -> list[DerivedAttribute]:
+    return [known(DerivedAttribute, item) for item in body(answer)["items"]]
 
 
 def would_reach(raw: Json) -> WouldReach:

@@ -4,13 +4,13 @@ It runs between two batches of the lake query. Events of earlier batches are in 
 find the asset in PostgreSQL and merge there too, so nothing falls between the two stores.
 """
 
-from lily.model.assets import PARENT_ID, entity_type, is_deleted, shown_value
-from lily.model.states import AssetState
 from lily.pipeline.lookups import LakeLookups
 from lily.store.postgres.hot import HotStore
-from lily.store.postgres.propagation import Known, Propagator
+from lily.store.postgres.lake_nodes import known_of
+from lily.store.postgres.propagation import Propagator
 
 AT_ONCE = 2_000
+PLACED_AT_ONCE = 20_000  # a look at many ids costs little more than one at few: both go through the files
 
 
 def promote(lookups: LakeLookups, store: HotStore) -> int:
@@ -22,17 +22,8 @@ def promote(lookups: LakeLookups, store: HotStore) -> int:
 
 
 def place(lookups: LakeLookups, propagator: Propagator) -> int:
-    """Tells propagation of the columns that have lineage and that the lake alone knows; answers how many it moved."""
-    placed = 0
-    while waiting := propagator.awaiting_lake(AT_ONCE):
-        states = lookups.states(waiting)
-        placed += propagator.place({asset: _known(states.get(asset)) for asset in waiting})
-    return placed
-
-
-def _known(state: AssetState | None) -> Known:
-    if state is None:
-        return Known()
-    layers = state.layers
-    parent, name = shown_value(layers, PARENT_ID), shown_value(layers, "name")
-    return Known(parent, state.qualified_name, name, entity_type(layers) or None, is_deleted(layers))
+    """Tells propagation of columns that have lineage and that the lake alone knows; answers how many it moved. Not more
+    than some at a time: while edges pour in there is no end of them, and the lake has to go on."""
+    waiting = propagator.awaiting_lake(PLACED_AT_ONCE)
+    states = lookups.states(waiting)
+    return propagator.place({asset: known_of(states.get(asset)) for asset in waiting}) if waiting else 0

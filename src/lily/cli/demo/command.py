@@ -52,6 +52,7 @@ def _play(running: "Stage", telling: "Telling") -> "Report":
     """Step by step; what follows a failed step would only fail with it."""
     from lily.cli.demo.columns import CHAPTER
     from lily.cli.demo.lineage import LINEAGE
+    from lily.cli.demo.owners import OWNERS
     from lily.cli.demo.scene import Report, Scene
     from lily.cli.demo.stage import lag_of
     from lily.cli.demo.story import STORY
@@ -61,7 +62,7 @@ def _play(running: "Stage", telling: "Telling") -> "Report":
     with Lily(running.url, running.token) as lily:
         scene = Scene(lily, lambda: lag_of(running.data_dir), shows_progress=telling.console.is_terminal)
         report = Report(running.start_seconds)
-        for step in (*STORY, *CHAPTER, *LINEAGE):
+        for step in (*STORY, *CHAPTER, *LINEAGE, *OWNERS):
             try:
                 told = step.play(scene)
             except LilyError as error:

@@ -14,13 +14,14 @@ from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState
+from lily.model.states import AssetState, joined
 from lily.store.postgres.claims import ClaimKeeper
 from lily.store.postgres.connection import connect
 from lily.store.postgres.edge_guard import EdgeGuard
 from lily.store.postgres.edges import EdgeMerger
 from lily.store.postgres.fold import Folded, carried, fold
 from lily.store.postgres.guard import Guard
+from lily.store.postgres.lake_nodes import Known, adds_nothing
 from lily.store.postgres.protected_edges import named
 from lily.store.postgres.queries import layer_query, query
 
@@ -89,7 +90,7 @@ class HotStore:
         with self._connection.transaction():
             here = self._present({(event.tenant, event.asset_id) for _, event in events})
             concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
-            self._await_lake({(event.tenant, event.asset_id) for _, event in events} - here)
+            self._await_lake([event for _, event in events if (event.tenant, event.asset_id) not in here])
             batch = self._open_batch() if concerned or refusals else 0
             counts, refused_late = self._merge_lawful(batch, concerned)
             self._bury(batch, [*refusals, *refused_late])
@@ -123,9 +124,14 @@ class HotStore:
     def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
         return set(self._connection.execute(query("present"), _columns(list(assets))).fetchall()) if assets else set()
 
-    def _await_lake(self, assets: set[tuple[str, str]]) -> None:
-        if assets:
-            self._connection.execute(query("nodes_await_lake"), _columns(list(assets)))
+    def _await_lake(self, events: Sequence[AssetEvent]) -> None:
+        """The lake is about to hold something about these. Where one is in the graph, and that is news, it is asked."""
+        assets = list({(event.tenant, event.asset_id) for event in events})
+        rows = self._connection.execute(query("nodes_known"), _columns(assets)).fetchall() if assets else []
+        nodes = {(tenant, asset_id): Known(*known) for tenant, asset_id, *known in rows}
+        pieces = joined(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
+        if news := [asset for asset, known in nodes.items() if not adds_nothing(pieces[asset], known)]:
+            self._connection.execute(query("nodes_await_lake"), _columns(news))
 
     def _open_batch(self, extent: "Extent | None" = None) -> int:
         row = self._connection.execute(query("open_batch"), extent or (None, None, None, None)).fetchone()

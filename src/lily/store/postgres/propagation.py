@@ -8,12 +8,12 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import psycopg
 from psycopg import IsolationLevel
 
 from lily.store.postgres.connection import connect
+from lily.store.postgres.lake_nodes import Known
 from lily.store.postgres.marks import AssetMark, Marks
 from lily.store.postgres.queries import query
 from lily.store.postgres.rule_run import RuleRunner
@@ -31,16 +31,6 @@ class Outcome:
     reached: int = 0
     depth: int = 0
     stated: int = 0
-
-
-class Known(NamedTuple):
-    """What the lake knows of an end of an edge; nothing where it does not know it."""
-
-    parent: str | None = None
-    qualified_name: str | None = None
-    name: str | None = None
-    entity_type: str | None = None
-    is_deleted: bool = False
 
 
 class Propagator:

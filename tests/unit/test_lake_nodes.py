@@ -1,0 +1,43 @@
+"""The graph asks the lake about an asset again only where a further piece of it could be news."""
+
+from hypothesis import event as note
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.model.events import AssetEvent
+from lily.model.ids import asset_id
+from lily.model.statements import read_statement
+from lily.model.states import AssetState, joined
+from lily.store.postgres.lake_nodes import Known, adds_nothing, known_of
+from tests.strategies import events
+
+COLUMN = "shop.public.orders.id"
+
+
+def piece(second: int, **attributes: str | None) -> AssetState:
+    data = {
+        "qualified_name": COLUMN,
+        "entity_type": "column",
+        "attributes": {"name": "id", "parent": "shop.public.orders", **attributes},
+    }
+    statement = read_statement(data, tenant="default")
+    return AssetState.of(AssetEvent(f"{second:036}", f"2026-01-01T00:00:0{second}.000000Z", "default", statement))
+
+
+@given(st.lists(events(), min_size=2, max_size=8, unique_by=lambda event: event.id))
+def test_what_adds_nothing_changes_nothing(found: list[AssetEvent]) -> None:
+    further = AssetState.of(found[-1])
+    known = known_of(joined(map(AssetState.of, found[:-1])).get((further.tenant, further.id)))
+    if adds_nothing(further, known):
+        note("adds nothing")
+        whole = joined(map(AssetState.of, found))[further.tenant, further.id]
+        assert known_of(whole) == known
+
+
+def test_a_restatement_adds_nothing_and_what_is_new_is_news() -> None:
+    known = known_of(piece(1))
+    assert known == Known(asset_id("default", "shop.public.orders"), COLUMN, "id", "column")
+    assert adds_nothing(piece(2, owner="ada"), known)
+    assert not adds_nothing(piece(2, parent="shop.public.customers"), known)
+    assert not adds_nothing(piece(2, parent=None), known)
+    assert not adds_nothing(piece(2), Known())
