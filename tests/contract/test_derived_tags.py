@@ -45,6 +45,16 @@ def flow(door: Door) -> Door:
     return door
 
 
+def test_the_receipt_of_edges_tells_what_they_let_through(flow: Door) -> None:
+    edges = [("crm.people", "bi.one"), ("crm.people", "bi.two"), ("bi.two", "bi.three"), ("bi.one", "bi.three")]
+    body = [{"from": start, "to": end, "relationship_type": "derived-from"} for start, end in edges]
+    answer = flow.http.post("/lineage", json={"edges": body}, headers=WAIT)
+    assert answer.status_code == 200, answer.text
+    told = flow.http.get(f"/propagations/{answer.headers['lily-receipt']}").json()
+    assert (told["state"], told["reached"], told["depth"]) == ("applied", 3, 2)
+    assert told["started"] < told["finished"]
+
+
 def test_a_tag_that_travelled_is_shown_everywhere_an_asset_is(flow: Door) -> None:
     report = flow.read("bi.report")
     assert report["tags"]["propagated"] == report["tags"]["effective"] == ["PII"]

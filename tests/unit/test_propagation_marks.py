@@ -19,7 +19,7 @@ from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.outbox import RuleStatement
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
-COLUMNS = ("topic", "key", "position", "from", "kind", "name", "changed", "layer")
+COLUMNS = ("topic", "key", "correlation", "position", "from", "kind", "name", "changed", "layer")
 
 
 def records(*rows: tuple[str | None, ...]) -> pa.Table:
@@ -28,7 +28,7 @@ def records(*rows: tuple[str | None, ...]) -> pa.Table:
 
 
 def changed(key: str | None, fields: str, layer: str | None = "source") -> tuple[str | None, ...]:
-    return (topics.METADATA, key, "7", None, None, None, fields, layer)
+    return (topics.METADATA, key, "write", "7", None, None, None, fields, layer)
 
 
 def test_an_asset_is_marked_with_what_of_it_changed() -> None:
@@ -46,11 +46,11 @@ def test_an_asset_is_marked_with_what_of_it_changed() -> None:
     assert marks_of(table, {"t": owner}) == {
         "t": Marks(
             assets=[
-                AssetMark("plain", 7, tags=False, attributes=owner),
-                AssetMark("tagged", 7, tags=True, attributes=frozenset()),
-                AssetMark("moved", 7, tags=True, attributes=owner),
-                AssetMark("new", 7, tags=True, attributes=owner),
-                AssetMark("old", 7, tags=False, attributes=owner),
+                AssetMark("plain", 7, "write", tags=False, attributes=owner),
+                AssetMark("tagged", 7, "write", tags=True, attributes=frozenset()),
+                AssetMark("moved", 7, "write", tags=True, attributes=owner),
+                AssetMark("new", 7, "write", tags=True, attributes=owner),
+                AssetMark("old", 7, "write", tags=False, attributes=owner),
             ]
         )
     }
@@ -58,10 +58,10 @@ def test_an_asset_is_marked_with_what_of_it_changed() -> None:
 
 def test_edges_and_decisions_are_marked_by_their_headers() -> None:
     table = records(
-        (topics.LINEAGE, "t/end", "8", "start", None, None, "masking", None),
-        (topics.POLICIES, "t/tag/x", "9", None, "tag", "PII", None, None),
-        (topics.POLICIES, "t/rule/x", "9", None, "rule", "owners", None, None),
-        (topics.POLICIES, "t/setting/x", "9", None, "setting", "on_delete", None, None),
+        (topics.LINEAGE, "t/end", None, "8", "start", None, None, "masking", None),
+        (topics.POLICIES, "t/tag/x", None, "9", None, "tag", "PII", None, None),
+        (topics.POLICIES, "t/rule/x", None, "9", None, "rule", "owners", None, None),
+        (topics.POLICIES, "t/setting/x", None, "9", None, "setting", "on_delete", None, None),
     )
     assert marks_of(table, {}) == {
         "t": Marks(edges=[EdgeMark("start", "end", 8)], tags={"pii"}, rules={"owners"}, deletion=True)

@@ -80,7 +80,8 @@ def test_headers_name_what_differs_so_that_nobody_has_to_read_the_event() -> Non
 
 def an_edge_change(before: dict[str, bool] | None, *, deleted: bool = False, propagates: bool = True) -> EdgeChange:
     after = {"propagates": propagates, "masking": False, "is_deleted": deleted}
-    return EdgeChange(9, "default", "f", "t", "used-in", before, after, [{"id": "e", "time": "t"}], NOW)
+    causes = [{"id": "d", "time": "t", "correlation": "w1"}, {"id": "e", "time": "t", "correlation": "w2"}]
+    return EdgeChange(9, "default", "f", "t", "used-in", before, after, causes, NOW)
 
 
 def test_an_edge_is_created_updated_deleted_and_restored() -> None:
@@ -102,6 +103,7 @@ def test_an_edge_is_created_updated_deleted_and_restored() -> None:
     ]
     assert dict(edge_headers(told[0])) == {
         "changed": b"propagates,masking,is_deleted",
+        "correlation": b"w2",
         "from": b"f",
         "position": b"9",
     }

@@ -67,7 +67,7 @@ class Appends:
             await self._confirm_oldest()
         newest = {(at.topic, at.partition): at for at in sorted(self.positions)}
         edges = any(topic == topics.LINEAGE_INTAKE for topic, _ in newest)
-        return Receipt(tuple(newest.values()), travels=edges)
+        return Receipt(tuple(newest.values()), travels=edges, correlation=self.call.correlation)
 
     async def _confirm_oldest(self) -> None:
         self.positions += await self._pending.popleft()

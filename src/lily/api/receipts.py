@@ -19,8 +19,8 @@ _LAST_MILLIS = 253_402_300_799_999  # of the year 9999
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Offset = Annotated[int, Field(ge=0, lt=2**63)]
-_SHAPE: TypeAdapter[tuple[list[tuple[str, int, int]], tuple[str, LayerName, str, str, int] | None, bool]] = TypeAdapter(
-    tuple[list[tuple[str, _Count, _Offset]], tuple[_Uuid, LayerName, _Uuid, str, _Count] | None, bool]
+_SHAPE: TypeAdapter[tuple[list[tuple[str, int, int]], tuple[str, LayerName, str, str, int] | None, bool, str]] = (
+    TypeAdapter(tuple[list[tuple[str, _Count, _Offset]], tuple[_Uuid, LayerName, _Uuid, str, _Count] | None, bool, str])
 )
 
 
@@ -50,11 +50,14 @@ class Receipt:
     positions: tuple[Position, ...]
     stated: Stated | None = None
     travels: bool = False  # something of it may travel along the lineage, so that who waits waits for that too
+    correlation: str = ""  # of a write of many statements
 
     def seal(self, tenant: str) -> str:
         stated = self.stated
         about = [stated.asset_id, stated.layer, stated.event_id, stated.time, stated.count] if stated else None
-        return opaque.seal([[list(at) for at in self.positions], about, self.travels], _PURPOSE, tenant)
+        return opaque.seal(
+            [[list(at) for at in self.positions], about, self.travels, self.correlation], _PURPOSE, tenant
+        )
 
     @property
     def started(self) -> str | None:
@@ -69,10 +72,10 @@ class Receipt:
 
 def unseal(text: str, tenant: str) -> Receipt:
     """Raises ValueError for what is no receipt of this tenant."""
-    positions, about, travels = opaque.unseal(text, _SHAPE, _PURPOSE, tenant)
+    positions, about, travels, correlation = opaque.unseal(text, _SHAPE, _PURPOSE, tenant)
     if about is not None and len(positions) != 1:
         raise ValueError("no door ever wrote this")
-    return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, travels)
+    return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, travels, correlation)
 
 
 def standing(layer: Layer, at: str) -> int:

@@ -26,7 +26,7 @@ READ = (topics.METADATA, topics.LINEAGE, topics.POLICIES)
 _CONCERNING = rf"(^|,)({TAGS}|\{PARENT_ID}|\{DELETED}|\{SUPPRESSED}[^,]*)(,|$)"
 
 _CONCERNS_TAGS = re.compile(_CONCERNING)
-_HEADERS = ("position", "from", "kind", "name", "changed", "layer")
+_HEADERS = ("correlation", "position", "from", "kind", "name", "changed", "layer")
 
 Attributes = Mapping[str, frozenset[str]]  # by tenant, those that rules name
 
@@ -100,14 +100,14 @@ def marks_of(records: pa.Table, named: Attributes) -> dict[str, Marks]:
     found: defaultdict[str, Marks] = defaultdict(Marks)
     for row in _concerning(records):
         tenant, _, entity = row["key"].partition("/")
-        position, marks = int(row["position"] or 0), found[tenant]
+        position, correlation, marks = int(row["position"] or 0), row["correlation"] or "", found[tenant]
         if row["topic"] == topics.METADATA:
-            mark = _mark(entity, position, row["changed"], row["layer"], named.get(tenant, frozenset()))
+            mark = _mark(entity, row["changed"], row["layer"], named.get(tenant, frozenset()))
             if mark.tags or mark.attributes:
-                marks.assets.append(mark)
+                marks.assets.append(mark._replace(position=position, correlation=correlation))
         elif row["topic"] == topics.LINEAGE:
             if row["from"]:
-                marks.edges.append(EdgeMark(row["from"], entity, position))
+                marks.edges.append(EdgeMark(row["from"], entity, position, correlation))
         elif row["kind"] == "tag" and row["name"]:
             marks.tags.add(fold_tag(row["name"]))
         elif row["kind"] == "rule" and row["name"]:
@@ -117,12 +117,12 @@ def marks_of(records: pa.Table, named: Attributes) -> dict[str, Marks]:
     return {tenant: marks for tenant, marks in found.items() if marks.any}
 
 
-def _mark(asset: str, position: int, changed: str, layer: str | None, named: frozenset[str]) -> AssetMark:
+def _mark(asset: str, changed: str, layer: str | None, named: frozenset[str]) -> AssetMark:
     """Whether an asset is deleted is part of every statement of a source, so one that has just come is marked too."""
     tags = _CONCERNS_TAGS.search(changed) is not None
     fields = set(changed.split(","))
     attributes = named if DELETED in fields else named & fields if layer != "enriched" else frozenset[str]()
-    return AssetMark(asset, position, tags, attributes)
+    return AssetMark(asset, tags=tags, attributes=attributes)
 
 
 def _concerning(records: pa.Table) -> Iterator[dict[str, str]]:

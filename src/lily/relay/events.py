@@ -78,7 +78,7 @@ def change_event(change: Change) -> Event:
 def change_headers(change: Change) -> Headers:
     """`changed` names the fields of the `layer` that differ, Lily's own included."""
     changed = _changed(change.before, change.after)
-    return [("changed", changed), ("layer", change.layer.encode()), *_at(change.position)]
+    return [*_cause(change), ("changed", changed), ("layer", change.layer.encode()), *_at(change.position)]
 
 
 def edge_event(change: EdgeChange) -> Event:
@@ -97,7 +97,7 @@ def edge_event(change: EdgeChange) -> Event:
 
 def edge_headers(change: EdgeChange) -> Headers:
     changed = _changed(change.before, change.after)
-    return [("changed", changed), ("from", change.from_id.encode()), *_at(change.position)]
+    return [*_cause(change), ("changed", changed), ("from", change.from_id.encode()), *_at(change.position)]
 
 
 def propagated_event(found: Propagated) -> Event:
@@ -200,6 +200,12 @@ def _changed(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> byte
     if before is None:
         return ",".join(after).encode()
     return ",".join([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]).encode()
+
+
+def _cause(change: Change | EdgeChange) -> Headers:
+    """The write that it came from, the newest where there were several: a receipt is for a write."""
+    correlation = change.causes[-1].get("correlation", "") if change.causes else ""
+    return [("correlation", correlation.encode())] if correlation else []
 
 
 def _at(position: int) -> Headers:

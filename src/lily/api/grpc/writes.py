@@ -22,7 +22,7 @@ async def write(call: GrpcCall, entries: Sequence[Entry], stated: Stated | None 
     wait = call.wait()
     positions = await call.parts.log.append_together([(entry.topic, entry.key, entry.value) for entry in entries])
     count(call, entries)
-    receipt = Receipt((max(positions),), stated, travels=True)  # one key is one partition
+    receipt = Receipt((max(positions),), stated, travels=True, correlation=call.correlation)  # one key is one partition
     applied = await settled(call, receipt, wait)
     call.show(receipt)
     if applied:

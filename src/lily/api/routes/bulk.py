@@ -64,7 +64,7 @@ def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:
 
 
 async def _answer(call: Call, intake: BulkIntake, wait: int | None) -> Json:
-    receipt = Receipt(tuple(intake.newest.values()), travels=True)
+    receipt = Receipt(tuple(intake.newest.values()), travels=True, correlation=call.correlation)
     applied = await settled(call, receipt, wait)
     tally = {"accepted": intake.accepted, "rejected": intake.rejected, "errors": intake.errors}
     return Json(tally, 200 if applied else 202, receipt_headers(call, receipt, wait, applied=applied))

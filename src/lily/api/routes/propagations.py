@@ -10,7 +10,7 @@ from lily.api.receipts import Receipt, unseal
 from lily.api.writes import finished, is_superseded, outcome_for
 from lily.bus.producer import Position
 from lily.model import clock
-from lily.store.postgres.travels import to_follow, travel_of
+from lily.store.postgres.travels import to_follow, travel_of, travel_of_write
 
 router = APIRouter(tags=["metadata"])
 
@@ -49,7 +49,10 @@ async def _has_travelled(call: Call, receipt: Receipt) -> bool:
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
-        return {"state": "applied"}
+        travel = await travel_of_write(call.parts.database, call.tenant, receipt.correlation)
+        began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
+        told = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
+        return {"state": "applied", **told}
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}

@@ -9,6 +9,7 @@ class AssetMark(NamedTuple):
 
     asset_id: str
     position: int = 0
+    correlation: str = ""  # the write that did it
     tags: bool = True  # False: nothing changed that tags depend on
     attributes: frozenset[str] | None = None  # the only ones that may have changed; None: any of them
 
@@ -17,6 +18,7 @@ class EdgeMark(NamedTuple):
     from_id: str
     to_id: str
     position: int = 0
+    correlation: str = ""
 
 
 @dataclass(slots=True)

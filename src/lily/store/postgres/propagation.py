@@ -14,7 +14,7 @@ from psycopg import IsolationLevel
 
 from lily.store.postgres.connection import connect
 from lily.store.postgres.lake_nodes import Known
-from lily.store.postgres.marks import AssetMark, Marks
+from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.queries import query
 from lily.store.postgres.rule_run import RuleRunner
 from lily.store.postgres.suppressions import Suppressions
@@ -152,14 +152,17 @@ class Propagator:
         return int(row[0])
 
     def _note(self, tenant: str, marks: Marks, found: Mapping[str, Outcome], started: datetime) -> None:
-        causes: list[tuple[str, int]] = [(mark.asset_id, mark.position) for mark in marks.assets]
-        causes += [(end, mark.position) for mark in marks.edges for end in (mark.from_id, mark.to_id)]
-        told = {position: found[root] for root, position in causes if position and root in found}
+        causes: list[tuple[str, AssetMark | EdgeMark]] = [(mark.asset_id, mark) for mark in marks.assets]
+        causes += [(end, mark) for mark in marks.edges for end in (mark.from_id, mark.to_id)]
+        told = {mark.position: (root, mark) for root, mark in causes if mark.position and root in found}
+        outcomes = [found[root] for root, _ in told.values()]
         asked = {
             "tenant": tenant,
             "started": started,
             "positions": list(told),
-            "reached": [outcome.reached for outcome in told.values()],
-            "depths": [outcome.depth for outcome in told.values()],
+            "roots": [root for root, _ in told.values()],
+            "correlations": [mark.correlation for _, mark in told.values()],
+            "reached": [outcome.reached for outcome in outcomes],
+            "depths": [outcome.depth for outcome in outcomes],
         }
         self._connection.execute(query("propagation_receipts"), asked)

@@ -17,6 +17,7 @@ class Travel:
     reached: int
     depth: int
     at: datetime | None
+    started: datetime | None = None
 
 
 async def to_follow(database: Database, places: Sequence[Place]) -> list[Place] | None:
@@ -48,6 +49,15 @@ def _ends(rows: Sequence[Row]) -> list[Place] | None:
 
 
 async def travel_of(database: Database, tenant: str, asset_id: str, layer: LayerName, event_id: str) -> Travel:
+    """What one statement about an asset reached."""
     asked = {"id": asset_id, "layer": layer, "event": event_id}
     ((reached, depth, at),) = await database.fetch(tenant, query("receipt"), asked)
     return Travel(reached, depth, at)
+
+
+async def travel_of_write(database: Database, tenant: str, correlation: str) -> Travel:
+    """What the many statements of a write reached together."""
+    ((reached, depth, at, started),) = await database.fetch(
+        tenant, query("receipt_of_write"), {"correlation": correlation}
+    )
+    return Travel(reached, depth, at, started)

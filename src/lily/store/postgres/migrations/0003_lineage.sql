@@ -178,12 +178,15 @@ create index derived_by_tag on derived_tags ((tenant_id || '/' || tag), asset_id
 create table propagations (
   tenant_id   text not null,
   position    bigint not null,  -- of the change
+  root        uuid not null,    -- the asset at which it began
+  correlation text,             -- of the write that made the change
   reached     integer not null, -- assets that got or lost a derived tag by it
   depth       integer not null,
   started_at  timestamptz not null,
   finished_at timestamptz not null default clock_timestamp(),
   primary key (tenant_id, position)
 );
+create index propagations_of_write on propagations (correlation, tenant_id) where correlation is not null;
 
 -- The outbox of derived tags: many assets a row.
 create table propagated (
