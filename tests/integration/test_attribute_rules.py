@@ -30,19 +30,6 @@ LISTS = st.none() | st.lists(st.sampled_from(["x", "y", "z"]), unique=True, max_
 RULES = st.sampled_from(["first", "second"])
 
 
-@pytest.fixture(scope="module")
-def propagator(stack: Stack) -> Iterator[Propagator]:
-    made = Propagator(stack.database_of("lily_pipeline"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def owner(stack: Stack) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(stack.database, autocommit=True) as connection:
-        yield connection
-
-
 @pytest.fixture
 def world(
     make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection

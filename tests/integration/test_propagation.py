@@ -9,20 +9,6 @@ import pytest
 from lily.store.postgres.hot import HotStore
 from lily.store.postgres.propagation import Propagator
 from tests.lineage_world import World
-from tests.shared_stack import Stack
-
-
-@pytest.fixture(scope="module")
-def propagator(stack: Stack) -> Iterator[Propagator]:
-    made = Propagator(stack.database_of("lily_pipeline"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def owner(stack: Stack) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(stack.database, autocommit=True) as connection:
-        yield connection
 
 
 @pytest.fixture

@@ -15,6 +15,16 @@ from lily.store.postgres.sessions import Database
 
 REMEMBERED_SECONDS = 3.0  # a notification can be lost with its connection; then this is how long old rules hold
 
+_ACTIONS = {  # what the trace calls each statement; before the dot, what it is about
+    "define_tag": "tag.defined",
+    "redefine_tag": "tag.redefined",
+    "undefine_tag": "tag.deleted",
+    "define_rule": "rule.defined",
+    "redefine_rule": "rule.redefined",
+    "undefine_rule": "rule.deleted",
+    "decide_on_delete": "setting.changed",
+}
+
 
 class Definitions:
     """The rules of each tenant that asks. They are forgotten when they change, and read anew every few seconds all the
@@ -100,5 +110,8 @@ async def decide_on_delete(database: Database, principal: Principal, value: OnDe
 async def decide(
     database: Database, principal: Principal, statement: str, stated: Mapping[str, Any], correlation: str
 ) -> bool:
-    told = {"by": principal.name, "correlation": correlation}
-    return bool(await database.fetch(principal.tenant, query(statement), {**stated, **told}))
+    """Runs a statement that decides something, with what follows every decision. False where it decided nothing."""
+    action = _ACTIONS[statement]
+    told = {"by": principal.name, "correlation": correlation, "kind": action.partition(".")[0], "action": action}
+    decision = query(statement) + query("decided")
+    return bool(await database.fetch(principal.tenant, decision, {**stated, **told}))

@@ -1,4 +1,4 @@
--- Defines a tag, where there is none of that name, with its outbox row and its trace.
+-- Defines a tag, where there is none of that name. What `decided` names is told by decided.sql.
 with decided as (
   insert into tags as t (tenant_id, key, name, propagates, direction, max_depth, edge_types, stopped_by_masking)
   values (%(tenant)s, %(key)s, %(name)s, %(propagates)s, %(direction)s, %(max_depth)s, %(edge_types)s,
@@ -7,18 +7,4 @@ with decided as (
   returning t.key as name, null::jsonb as before,
             jsonb_build_object('name', t.name, 'propagates', t.propagates, 'direction', t.direction, 'max_depth', t.max_depth,
                                  'edge_types', t.edge_types, 'stopped_by_masking', t.stopped_by_masking) as after
-),
-batch as (
-  insert into batches (published_at) select null from decided where before is distinct from after returning id
-),
-outbox as (
-  insert into decisions (batch_id, tenant_id, kind, name, before, after, by)
-  select batch.id, %(tenant)s, 'tag', decided.name, decided.before, decided.after, %(by)s from batch, decided
-),
-audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'tag.defined', decided.name,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
-  from batch, decided
 )
-select decided.name, pg_notify('lily_tags', %(tenant)s), pg_notify('lily_applied', '') from decided

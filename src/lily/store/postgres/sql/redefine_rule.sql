@@ -1,4 +1,4 @@
--- Changes the named fields of a rule, with its outbox row and its trace.
+-- Changes the named fields of a rule. What `decided` names is told by decided.sql.
 with decided as (
   update propagation_rules as r set
     mode = coalesce(%(changes)s ->> 'mode', r.mode),
@@ -16,18 +16,4 @@ with decided as (
                                'max_depth', old.max_depth, 'edge_types', old.edge_types) as before,
             jsonb_build_object('name', new.name, 'attribute', new.attribute, 'mode', new.mode, 'direction', new.direction,
                                'max_depth', new.max_depth, 'edge_types', new.edge_types) as after
-),
-batch as (
-  insert into batches (published_at) select null from decided where before is distinct from after returning id
-),
-outbox as (
-  insert into decisions (batch_id, tenant_id, kind, name, before, after, by)
-  select batch.id, %(tenant)s, 'rule', decided.name, decided.before, decided.after, %(by)s from batch, decided
-),
-audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'rule.redefined', decided.name,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
-  from batch, decided
 )
-select decided.name, pg_notify('lily_applied', '') from decided

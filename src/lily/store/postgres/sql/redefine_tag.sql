@@ -1,4 +1,4 @@
--- Changes the named fields of a tag's definition, with its outbox row and its trace.
+-- Changes the named fields of a tag's definition. What `decided` names is told by decided.sql.
 with decided as (
   update tags as t set
     propagates = coalesce((%(changes)s ->> 'propagates')::boolean, t.propagates),
@@ -17,18 +17,4 @@ with decided as (
                                  'edge_types', old.edge_types, 'stopped_by_masking', old.stopped_by_masking) as before,
             jsonb_build_object('name', new.name, 'propagates', new.propagates, 'direction', new.direction, 'max_depth', new.max_depth,
                                  'edge_types', new.edge_types, 'stopped_by_masking', new.stopped_by_masking) as after
-),
-batch as (
-  insert into batches (published_at) select null from decided where before is distinct from after returning id
-),
-outbox as (
-  insert into decisions (batch_id, tenant_id, kind, name, before, after, by)
-  select batch.id, %(tenant)s, 'tag', decided.name, decided.before, decided.after, %(by)s from batch, decided
-),
-audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'tag.redefined', decided.name,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
-  from batch, decided
 )
-select decided.name, pg_notify('lily_tags', %(tenant)s), pg_notify('lily_applied', '') from decided

@@ -1,22 +1,8 @@
--- Takes a rule away, with its outbox row and its trace.
+-- Takes a rule away. What `decided` names is told by decided.sql.
 with decided as (
   delete from propagation_rules as r
   where r.tenant_id = %(tenant)s and r.key = %(key)s
   returning r.key as name,
             jsonb_build_object('name', r.name, 'attribute', r.attribute, 'mode', r.mode, 'direction', r.direction,
                                'max_depth', r.max_depth, 'edge_types', r.edge_types) as before, null::jsonb as after
-),
-batch as (
-  insert into batches (published_at) select null from decided where before is distinct from after returning id
-),
-outbox as (
-  insert into decisions (batch_id, tenant_id, kind, name, before, after, by)
-  select batch.id, %(tenant)s, 'rule', decided.name, decided.before, decided.after, %(by)s from batch, decided
-),
-audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'rule.deleted', decided.name,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
-  from batch, decided
 )
-select decided.name, pg_notify('lily_applied', '') from decided
