@@ -21,7 +21,7 @@ from bench.findings import BenchError
 from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE, LINEAGE_INTAKE, METADATA
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
-from lily.store.postgres.propagation import PROGRESS
+from lily.store.postgres.propagation.propagator import PROGRESS
 
 LOOK = 0.02  # seconds between looks at the applied positions: a look costs PostgreSQL about 50 µs
 PATIENCE = 300.0

@@ -8,7 +8,7 @@ from lily.lineage.attribute_rules import AttributeRule, Holder, Label
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.graph import Edge, Graph
 from lily.lineage.recomputation import Derived, recompute
-from lily.store.postgres.rule_definitions import rule_of
+from lily.store.postgres.definitions.rules import rule_of
 
 
 def stored_graph(connection: psycopg.Connection, tenant: str) -> Graph:

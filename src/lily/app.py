@@ -35,7 +35,7 @@ def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:
 
 
 def run_worker(settings: Settings) -> None:
-    from lily.relay import Relay  # the CLI starts without Kafka's and PostgreSQL's libraries
+    from lily.reactions.relay import Relay  # the CLI starts without Kafka's and PostgreSQL's libraries
 
     _require(settings)
     _configure("worker", settings)

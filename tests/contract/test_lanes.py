@@ -10,7 +10,7 @@ import orjson
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from lily.api.receipts import unseal
+from lily.api.receipts.receipt import unseal
 from lily.bus import topics
 from lily.bus.ends import read_ends
 from tests.contract.door import WAIT, Door, table

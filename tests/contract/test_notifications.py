@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from lily.store.postgres.access import revoke_token
+from lily.store.postgres.access.administration import revoke_token
 from tests.contract.door import Door
 
 

@@ -21,7 +21,7 @@ from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
 from lily.settings import Settings
-from lily.store.postgres.propagation import PROGRESS
+from lily.store.postgres.propagation.propagator import PROGRESS
 from lily.store.postgres.queries import query
 
 SETTLE_SECONDS = 150.0  # the longest backoff, a cold Spark and the backlog, on a busy machine
@@ -73,7 +73,7 @@ class OwnStack:
                     "select positions from lake_batches order by number desc limit 1"
                 ).fetchone()
                 (awaiting,) = connection.execute("select count(*) from assets where awaits_lake").fetchone() or ()
-                (travelling,) = connection.execute(query("recompute_behind"), [PROGRESS]).fetchone() or ()
+                (travelling,) = connection.execute(query("recompute/is_behind"), [PROGRESS]).fetchone() or ()
             lanes = {place: end for place, end in log_ends(settings).items() if place[0] in topics.OF_LANE.values()}
             lake = ends.behind(lanes, _reached(*(in_lake or ({},))))
         except (psycopg.Error, KafkaException) as error:

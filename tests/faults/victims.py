@@ -85,7 +85,7 @@ def _pythons(stack: OwnStack) -> Iterator[psutil.Process]:
     session = stack.part("pipeline").running.pid
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, ProcessLookupError):
-            if session and os.getsid(process.pid) == session and "lily.pipeline.daemon" in process.cmdline():
+            if session and os.getsid(process.pid) == session and "lily.pipeline.python_daemon" in process.cmdline():
                 yield process
 
 

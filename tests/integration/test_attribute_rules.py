@@ -11,12 +11,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from lily.lineage.attribute_recomputation import replay_value
 from lily.lineage.attribute_rules import Holder, enriched_value
-from lily.store.postgres.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
-from lily.store.postgres.hot import HotStore
-from lily.store.postgres.lake_nodes import Known
-from lily.store.postgres.marks import AssetMark, Marks
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.graph.lake_nodes import Known
+from lily.store.postgres.propagation.marks import AssetMark, Marks
+from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
+from lily.store.postgres.recompute.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
 from tests.lineage_world import World
 from tests.oracle_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
 from tests.shared_stack import Stack
@@ -64,7 +64,7 @@ def check(world: World, owner: psycopg.Connection) -> None:
 
 
 def path_of(owner: psycopg.Connection, tenant: str, asset: str, name: str, value: object) -> list[str]:
-    rows = owner.execute(query("attribute_paths"), {"tenant": tenant, "id": asset}).fetchall()
+    rows = owner.execute(query("attributes/paths"), {"tenant": tenant, "id": asset}).fetchall()
     (path,) = [path for _, told, rule_name, _, _, path in rows if (rule_name, told) == (name, value)]
     return list(path)
 

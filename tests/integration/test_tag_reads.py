@@ -15,12 +15,12 @@ from lily.lineage.recomputation import recompute
 from lily.model import ids
 from lily.model.assets import PARENT_ID, SUPPRESSED
 from lily.store.assets import StoredAsset
-from lily.store.postgres.definitions import Definitions
-from lily.store.postgres.derivations import Derivation, derivations
-from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
-from lily.store.postgres.origins import Origins, origins_of
-from lily.store.postgres.propagation import Propagator
-from lily.store.postgres.reader import AssetReader
+from lily.store.postgres.catalogue.reader import AssetReader
+from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.propagation.origins import Origins, origins_of
+from lily.store.postgres.propagation.propagator import Propagator
+from lily.store.postgres.propagation.tag_paths import Derivation, derivations
 from lily.store.postgres.sessions import Database
 from tests.shared_stack import Stack
 

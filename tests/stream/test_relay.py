@@ -9,7 +9,7 @@ from psycopg import sql
 
 from lily.bus import topics
 from lily.model import ids
-from lily.relay.ends import FOLLOWED
+from lily.reactions.relay.topic_ends import FOLLOWED
 from tests.contract.conftest import door  # noqa: F401 - a fixture
 from tests.contract.door import Door
 from tests.shared_stack import Stack

@@ -14,13 +14,13 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.records import Record
 from lily.model.states import AssetState, joined
-from lily.pipeline.lake import LakeBatch
-from lily.pipeline.lake_positions import Commit, last_commit
-from lily.pipeline.lookups import LakeLookups
-from lily.pipeline.promotion import promote
+from lily.pipeline.lake.commits import Commit, last_commit
+from lily.pipeline.lake.lookups import LakeLookups
+from lily.pipeline.lake.promotion import promote
+from lily.pipeline.lake.stream import LakeBatch
 from lily.store.lake import tables
 from lily.store.lake.rows import read_states
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.catalogue.writer import HotStore
 from tests.stream.conftest import Lake
 
 RECEIVED = datetime(2026, 1, 1, 1, tzinfo=UTC)

@@ -7,8 +7,8 @@ from typing import TypeVar
 import pytest
 import uvloop
 
-from lily.api import analyst
-from lily.api.analyst import Analyst, Unreadable
+from lily.api.ingest import sql_analyzer
+from lily.api.ingest.sql_analyzer import Analyst, Unreadable
 from lily.intake.sql.questions import Answer, Question
 
 Result = TypeVar("Result")
@@ -61,7 +61,7 @@ def test_what_is_nested_without_end_is_refused(sql: str) -> None:
 
 def test_one_that_takes_too_long_is_ended_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(asked: Analyst) -> int:
-        monkeypatch.setattr(analyst, "SECONDS", 0.5)
+        monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
         with pytest.raises(Unreadable, match="not read within"):
             await asked.ask(Question(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={}))
         monkeypatch.undo()

@@ -6,15 +6,15 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from lily.api.documents import ERRORS, PUBLIC
-from lily.api.lineage_pages import MOST_EDGES
+from lily.api.http.openapi import ERRORS, PUBLIC
+from lily.api.reads.lineage_pages import MOST_EDGES
 from lily.api.server import build
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.schemas import SCHEMAS
-from lily.relay.events import change_event, edge_event
+from lily.reactions.relay.change_events import change_event, edge_event
 from lily.settings import Limits, Settings
-from lily.store.postgres.outbox import Change, EdgeChange
+from lily.store.postgres.outbox.batches import Change, EdgeChange
 from tests.strategies import events
 
 STATED = jsonschema_rs.validator_for(SCHEMAS["asset-event"])

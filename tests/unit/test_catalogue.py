@@ -16,7 +16,7 @@ from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
 from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
 from lily.store.lake.tables import ASSETS
-from lily.store.postgres.reader import AssetReader
+from lily.store.postgres.catalogue.reader import AssetReader
 from tests.warehouse import Warehouse
 
 TENANT = "one"

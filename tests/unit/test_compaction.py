@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lily.model.events import AssetEvent
 from lily.model.states import AssetState, joined
-from lily.pipeline import compaction
-from lily.pipeline.compaction import LEAST_ROWS, Compaction, due, join_sorted
+from lily.pipeline.lake import compaction
+from lily.pipeline.lake.compaction import LEAST_ROWS, Compaction, due, join_sorted
 from lily.settings import Lake
 from lily.store.lake.rows import STATE, as_batch, read_states
 from tests.strategies import events

@@ -8,7 +8,7 @@ import pytest
 
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.rules import Rules
-from lily.store.postgres.definitions import Definitions
+from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.sessions import Database, Query, Row, StoreUnavailable
 
 

@@ -13,11 +13,11 @@ import pytest
 from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 
-from lily.api.errors import Declined, forbidden, not_found, too_large, unauthenticated
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.failures import MOST_DETAILS_BYTES, MOST_MESSAGE_BYTES, failure_for
 from lily.api.grpc.server import served
-from lily.api.watch import Watch
+from lily.api.http.errors import Declined, forbidden, not_found, too_large, unauthenticated
+from lily.api.metrics import Watch
 from lily.bus.producer import LogFull, LogUnavailable
 from lily.model.access import Principal
 from lily.model.errors import Problem, Refused, Terminal

@@ -8,7 +8,7 @@ from lily.model.events import AssetEvent
 from lily.model.ids import asset_id
 from lily.model.statements import read_statement
 from lily.model.states import AssetState, joined
-from lily.store.postgres.lake_nodes import Known, adds_nothing, known_of
+from lily.store.postgres.graph.lake_nodes import Known, adds_nothing, known_of
 from tests.strategies import events
 
 COLUMN = "shop.public.orders.id"

@@ -12,11 +12,11 @@ from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.schemas import SCHEMAS
 from lily.model.statements import Statement
-from lily.pipeline.judge import judge
 from lily.pipeline.propagation import marks_of
-from lily.relay.events import statement_event
-from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
-from lily.store.postgres.outbox import RuleStatement
+from lily.pipeline.validation import judge
+from lily.reactions.relay.change_events import statement_event
+from lily.store.postgres.outbox.batches import RuleStatement
+from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 COLUMNS = ("topic", "key", "correlation", "position", "from", "kind", "name", "changed", "layer")

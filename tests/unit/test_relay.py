@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from lily.relay.events import (
+from lily.reactions.relay.change_events import (
     MAX_EVENT_BYTES,
     change_event,
     change_headers,
@@ -17,7 +17,7 @@ from lily.relay.events import (
     propagated_event,
     sendable,
 )
-from lily.store.postgres.outbox import Change, Decision, EdgeChange, Propagated
+from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Propagated
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

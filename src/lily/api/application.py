@@ -11,16 +11,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from lily import __version__
-from lily.api.answers import Json
-from lily.api.correlation import correlation_of
-from lily.api.documents import ERRORS, complete
-from lily.api.errors import answer_for
-from lily.api.fast_read import FastRead
-from lily.api.front import Front
 from lily.api.grpc.server import served
-from lily.api.parts import Parts, opened
-from lily.api.reporter import Reporter
-from lily.api.watch import Watch
+from lily.api.http.correlation import correlation_of
+from lily.api.http.errors import answer_for
+from lily.api.http.middleware import Front
+from lily.api.http.openapi import ERRORS, complete
+from lily.api.http.request_log import Reporter
+from lily.api.http.responses import Json
+from lily.api.metrics import Watch
+from lily.api.reads.fast_read import FastRead
+from lily.api.services import Parts, opened
 from lily.model.errors import LilyError
 from lily.settings import Settings
 

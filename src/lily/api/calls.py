@@ -7,10 +7,10 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from lily.api.correlation import correlation_of
-from lily.api.errors import forbidden, unauthenticated
-from lily.api.parts import Parts
-from lily.api.prefer import wait_of
+from lily.api.http.correlation import correlation_of
+from lily.api.http.errors import forbidden, unauthenticated
+from lily.api.http.prefer import wait_of
+from lily.api.services import Parts
 from lily.model.access import Principal, Scope
 
 _BEARER = "bearer "

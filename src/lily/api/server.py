@@ -7,7 +7,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from lily.api.application import Application
-from lily.api.protocol import Protocol
+from lily.api.http.protocol import Protocol
 from lily.api.routes import (
     attribute_rules,
     attributes,

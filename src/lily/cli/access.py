@@ -58,7 +58,7 @@ def create(
     answer: AnswerFormat = Format.text,
 ) -> None:
     """Create a token. It is shown this once; only its hash is stored."""
-    from lily.store.postgres.access import create_token
+    from lily.store.postgres.access.administration import create_token
 
     seconds = parse_duration(ttl) if ttl else None
     names = [scope.strip() for scope in scopes.split(",") if scope.strip()]
@@ -73,7 +73,7 @@ def create(
 @token.command("list")
 def list_all(tenant: Tenant = "default", data_dir: DataDir = None, answer: AnswerFormat = Format.text) -> None:
     """List a tenant's tokens, never the secrets."""
-    from lily.store.postgres.access import list_tokens
+    from lily.store.postgres.access.administration import list_tokens
 
     with as_owner(data_dir) as owner_url:
         tokens = list_tokens(owner_url, tenant)
@@ -90,7 +90,7 @@ def revoke(
     answer: AnswerFormat = Format.text,
 ) -> None:
     """Revoke a token, at once."""
-    from lily.store.postgres.access import revoke_token
+    from lily.store.postgres.access.administration import revoke_token
 
     with as_owner(data_dir) as owner_url:
         revoked = revoke_token(owner_url, token_id)
@@ -109,7 +109,7 @@ def create_one(
     answer: AnswerFormat = Format.text,
 ) -> None:
     """Create a tenant. It is no error if it exists."""
-    from lily.store.postgres.access import create_tenant
+    from lily.store.postgres.access.administration import create_tenant
 
     with as_owner(data_dir) as owner_url:
         create_tenant(owner_url, name)
@@ -122,7 +122,7 @@ def create_one(
 @tenant.command("list")
 def list_tenants_(data_dir: DataDir = None, answer: AnswerFormat = Format.text) -> None:
     """List the tenants."""
-    from lily.store.postgres.access import list_tenants
+    from lily.store.postgres.access.administration import list_tenants
 
     with as_owner(data_dir) as owner_url:
         tenants = list_tenants(owner_url)

@@ -21,7 +21,7 @@ from lily.model.errors import Terminal, Transient
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from lily.pipeline.drift import Drift
+    from lily.pipeline.recompute.drift import Drift
     from lily.settings import Settings
 
 MASTER = "local[2]"  # beside a running stack it leaves cores alone; LILY_SPARK_MASTER names a cluster
@@ -61,7 +61,7 @@ def recompute(
 
 
 def _look(spark: "SparkSession", url: str, tenant: str | None, tell: Tell, *, repair: bool) -> dict[str, Any]:
-    from lily.pipeline import drift
+    from lily.pipeline.recompute import drift
 
     found = drift.find_drift(spark, url, tenant, lambda step, count: tell(f"{step}: {count:,} more"))
     report = _report(found)
@@ -74,7 +74,7 @@ def _look(spark: "SparkSession", url: str, tenant: str | None, tell: Tell, *, re
 
 def _look_at_attributes(report: dict[str, Any], url: str, tenant: str | None, tell: Tell, *, repair: bool) -> None:
     """Adds to the report what rules have come to."""
-    from lily.store.postgres.attribute_drift import find_attribute_drift, repair_attributes
+    from lily.store.postgres.recompute.attribute_drift import find_attribute_drift, repair_attributes
 
     tell("what rules derived")
     found = find_attribute_drift(url, tenant)
@@ -98,7 +98,7 @@ def _report(drift: "Drift") -> dict[str, Any]:
 
 
 def _require(owner_url: str, tenant: str) -> None:
-    from lily.store.postgres.access import list_tenants
+    from lily.store.postgres.access.administration import list_tenants
 
     if tenant and tenant not in {known["name"] for known in list_tenants(owner_url)}:
         raise Terminal(f"There is no tenant {tenant}. See `lily tenant list`.")

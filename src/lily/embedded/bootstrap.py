@@ -12,7 +12,7 @@ from lily.bus.topics import ensure_topics
 from lily.embedded.state import replace_file
 from lily.model.errors import Terminal, Transient
 from lily.settings import Settings
-from lily.store.postgres.access import authenticates, create_tenant, create_token
+from lily.store.postgres.access.administration import authenticates, create_tenant, create_token
 from lily.store.postgres.migrations import migrate
 
 TENANT = "default"

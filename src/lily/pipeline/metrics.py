@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pyspark.sql import Row
 
 from lily.pipeline.latency import LatencyHistogram
-from lily.store.postgres.propagation import Outcome
+from lily.store.postgres.propagation.propagator import Outcome
 
 
 class PipelineMetrics:

@@ -20,7 +20,7 @@ from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, fold_tag
 from lily.model.layers import TAGS
 from lily.observe.traces import tracer
 from lily.pipeline.offsets import Offsets
-from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 
 READ = (topics.METADATA, topics.LINEAGE, topics.POLICIES)
 _CONCERNING = rf"(^|,)({TAGS}|\{PARENT_ID}|\{DELETED}|\{SUPPRESSED}[^,]*)(,|$)"

@@ -8,12 +8,12 @@ import structlog
 from pyspark.sql import SparkSession
 
 from lily.pipeline import propagation
-from lily.pipeline.lake_positions import Positions
+from lily.pipeline.lake.commits import Positions
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.settings import Settings
-from lily.store.postgres.marks import Marks
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.propagation.marks import Marks
+from lily.store.postgres.propagation.propagator import Propagator
 
 _log = structlog.get_logger()
 

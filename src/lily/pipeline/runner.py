@@ -9,11 +9,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lily.observe.probes import serve_probes
-from lily.pipeline.hot_query import HotQuery
-from lily.pipeline.keeper import keep_beside, keep_running
-from lily.pipeline.lake_query import LakeQuery
+from lily.pipeline.hot.query import HotQuery
+from lily.pipeline.lake.query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.propagation_query import PropagationQuery
+from lily.pipeline.restarts import keep_beside, keep_running
 from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
 

@@ -79,7 +79,7 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
         "spark.sql.streaming.minBatchesToRetain": "2",
         "spark.sql.streaming.numRecentProgressUpdates": "5",
-        "spark.python.daemon.module": "lily.pipeline.daemon",
+        "spark.python.daemon.module": "lily.pipeline.python_daemon",
         "spark.sql.session.timeZone": "UTC",
     }
     if settings.spark_master.startswith("local"):

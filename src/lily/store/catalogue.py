@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from lily.store.assets import StoredAsset
 from lily.store.lake.reader import LakeReader
-from lily.store.postgres.reader import AssetReader
+from lily.store.postgres.catalogue.reader import AssetReader
 
 
 class Catalogue:

@@ -16,8 +16,8 @@ from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
 from lily.store.lake.reader import LakeReader
 from lily.store.lake.wanted import Wanted
-from lily.store.postgres.reader import AssetReader
-from lily.store.postgres.search import Listing, Page, Sort, derived_in_lake, search
+from lily.store.postgres.catalogue.reader import AssetReader
+from lily.store.postgres.catalogue.search import Listing, Page, Sort, derived_in_lake, search
 from lily.store.postgres.sessions import Database
 
 # Where a list goes on: after the key and the id of an item, or, one text only, from an id on in the lake.

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 from grpc.aio import ServicerContext
 
 from lily.api.calls import Call
-from lily.api.correlation import HEADER
-from lily.api.receipts import Receipt
-from lily.api.writes import RECEIPT
+from lily.api.http.correlation import HEADER
+from lily.api.ingest.writes import RECEIPT
+from lily.api.receipts.receipt import Receipt
 from lily.model.errors import Problem, Refused
 
 WAIT = "lily-wait"

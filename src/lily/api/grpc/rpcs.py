@@ -17,11 +17,11 @@ from grpc import (
 from opentelemetry.trace import SpanKind
 
 from lily.api.calls import identified
-from lily.api.correlation import HEADER, correlate
 from lily.api.grpc.calls import Context, GrpcCall, Headers, headers_of
 from lily.api.grpc.failures import Failure, failure_for
-from lily.api.parts import Parts
-from lily.api.reporter import Reporter
+from lily.api.http.correlation import HEADER, correlate
+from lily.api.http.request_log import Reporter
+from lily.api.services import Parts
 from lily.model.access import Scope
 from lily.model.errors import LilyError, Problem, Refused
 from lily.observe import traces

@@ -7,8 +7,8 @@ import grpc.aio
 
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
-from lily.api.parts import Parts
-from lily.api.reporter import Reporter
+from lily.api.http.request_log import Reporter
+from lily.api.services import Parts
 from lily.model.errors import Terminal
 
 GRACE_SECONDS = 5.0

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lily.api.bodies import parse_json
 from lily.api.calls import Call
 from lily.api.grpc.generated.lineage_pb2 import Metadata
-from lily.api.intake import person_event
+from lily.api.http.bodies import parse_json
+from lily.api.ingest.asset_events import person_event
 from lily.model.assets import fold_tag
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent

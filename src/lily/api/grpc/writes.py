@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from lily.api.appends import Entry, count
-from lily.api.errors import Declined
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.generated.lineage_pb2 import GenericMessage
-from lily.api.receipts import Receipt, Stated
-from lily.api.writes import settled
+from lily.api.http.errors import Declined
+from lily.api.ingest.appends import Entry, count
+from lily.api.ingest.writes import settled
+from lily.api.receipts.receipt import Receipt, Stated
 from lily.bus.producer import Position
 from lily.model.errors import Problem
-from lily.store.postgres.edge_state import refused_at
+from lily.store.postgres.edges.state import refused_at
 
 DURABLE = "durable: it can be read in a moment"
 APPLIED = "applied: it can be read now"

@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from lily.api.answers import AttributeItems, Json
 from lily.api.calls import Reads
-from lily.api.references import find
-from lily.store.postgres.derived_attributes import derived_attributes
+from lily.api.http.responses import AttributeItems, Json
+from lily.api.reads.references import find
+from lily.store.postgres.attributes.paths import derived_attributes
 
 router = APIRouter(tags=["attributes"])
 

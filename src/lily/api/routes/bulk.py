@@ -4,15 +4,15 @@ import asyncio
 
 from fastapi import APIRouter
 
-from lily.api.answers import Bulk, Json
-from lily.api.bodies import JSON, refuse_longer, require_media_type
-from lily.api.bulk.array import Array
-from lily.api.bulk.intake import BulkIntake
-from lily.api.bulk.rows import Lines, Splitter
 from lily.api.calls import Call, HttpCall, Writes
-from lily.api.documents import bulk_schema
-from lily.api.receipts import Receipt
-from lily.api.writes import receipt_headers, settled
+from lily.api.http.bodies import JSON, refuse_longer, require_media_type
+from lily.api.http.openapi import bulk_schema
+from lily.api.http.responses import Bulk, Json
+from lily.api.ingest.bulk.intake import BulkIntake
+from lily.api.ingest.bulk.json_array import Array
+from lily.api.ingest.bulk.rows import Lines, Splitter
+from lily.api.ingest.writes import receipt_headers, settled
+from lily.api.receipts.receipt import Receipt
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
 

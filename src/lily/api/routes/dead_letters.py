@@ -7,19 +7,19 @@ from typing import Any
 import orjson
 from fastapi import APIRouter
 
-from lily.api import cursors
-from lily.api.answers import DeadLetters, Json, Replayed
-from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads, Writes
-from lily.api.documents import body_schema
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.requests import REPLAY_SCHEMA, ReplayBody
+from lily.api.http import cursors
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_schema
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.requests import REPLAY_SCHEMA, ReplayBody
+from lily.api.http.responses import DeadLetters, Json, Replayed
 from lily.bus import topics
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
-from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
+from lily.store.postgres.outbox.dead_letters import Letter, Replayable, letters, mark_replayed, replayable
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte
 # What was refused may be anything at all; none of it may keep the other letters from being replayed.

@@ -5,17 +5,17 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api import cursors
-from lily.api.answers import DryRun, Json
-from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads
-from lily.api.documents import body_model
-from lily.api.pages import Cursor, Limit, checked_limit
-from lily.api.references import find, normal
-from lily.api.requests import DryRunBody
+from lily.api.http import cursors
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_model
+from lily.api.http.paging import Cursor, Limit, checked_limit
+from lily.api.http.requests import DryRunBody
+from lily.api.http.responses import DryRun, Json
+from lily.api.reads.references import find, normal
 from lily.model.assets import fold_tag
 from lily.store.assets import StoredAsset
-from lily.store.postgres.reach import Reached, reach_of
+from lily.store.postgres.propagation.dry_run import Reached, reach_of
 
 DEFAULT = 100
 

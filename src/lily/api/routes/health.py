@@ -5,14 +5,14 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends
 
-from lily.api.answers import Health, Json, Readiness
 from lily.api.calls import parts_of
-from lily.api.errors import RETRY_SECONDS, problems_answer
-from lily.api.parts import Parts
+from lily.api.http.errors import RETRY_SECONDS, problems_answer
+from lily.api.http.responses import Health, Json, Readiness
+from lily.api.services import Parts
 from lily.bus import topics
 from lily.bus.ends import behind
 from lily.model.errors import Problem, Transient
-from lily.store.postgres.progress import applied_positions
+from lily.store.postgres.progress.applied import applied_positions
 
 T = TypeVar("T")
 

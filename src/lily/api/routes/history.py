@@ -6,21 +6,21 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter
 from pydantic import Field, TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import History, Json
 from lily.api.calls import Call, Reads
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.past import skew_of
-from lily.api.references import find
+from lily.api.http import cursors
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.responses import History, Json
+from lily.api.reads.as_of import skew_of
+from lily.api.reads.references import find
 from lily.bus import topics
 from lily.model import changes, clock
 from lily.model.assets import entity_type
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.lake.past import Step, Story, story
-from lily.store.postgres.fold import cause
-from lily.store.postgres.history import Change, changes_of
-from lily.store.postgres.located import batch_before
+from lily.store.postgres.catalogue.aggregation import cause
+from lily.store.postgres.catalogue.history import Change, changes_of
+from lily.store.postgres.lake.location import batch_before
 
 router = APIRouter(tags=["metadata"])
 

@@ -2,13 +2,13 @@
 
 from fastapi import APIRouter
 
-from lily.api.answers import Accepted, Applied, Json
-from lily.api.bodies import read_json
+from lily.api.auth.protection import guard_source
 from lily.api.calls import Writes
-from lily.api.documents import body_schema
-from lily.api.intake import source_event
-from lily.api.protection import guard_source
-from lily.api.writes import write
+from lily.api.http.bodies import read_json
+from lily.api.http.openapi import body_schema
+from lily.api.http.responses import Accepted, Applied, Json
+from lily.api.ingest.asset_events import source_event
+from lily.api.ingest.writes import write
 from lily.model.errors import Refused
 from lily.model.schemas import INGEST_BODY
 

@@ -5,20 +5,30 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import EdgesAccepted, EdgesApplied, Json, Lineage
-from lily.api.bodies import read_body
 from lily.api.calls import ReadsLineage, WritesLineage
-from lily.api.documents import body_schema
-from lily.api.edge_intake import edge_events
-from lily.api.edge_writes import guard, missing, write_edges
-from lily.api.errors import not_found, problems_answer
-from lily.api.lineage_pages import DEEPEST, DEPTH, MOST_EDGES, Direction, Page, Place, Question, described, page_of
-from lily.api.pages import Cursor
-from lily.api.references import resolve
-from lily.api.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
-from lily.store.postgres.nodes import Node
-from lily.store.postgres.traversal import is_end
+from lily.api.http import cursors
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import not_found, problems_answer
+from lily.api.http.openapi import body_schema
+from lily.api.http.paging import Cursor
+from lily.api.http.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
+from lily.api.http.responses import EdgesAccepted, EdgesApplied, Json, Lineage
+from lily.api.ingest.edge_events import edge_events
+from lily.api.ingest.edge_writes import guard, missing, write_edges
+from lily.api.reads.lineage_pages import (
+    DEEPEST,
+    DEPTH,
+    MOST_EDGES,
+    Direction,
+    Page,
+    Place,
+    Question,
+    described,
+    page_of,
+)
+from lily.api.reads.references import resolve
+from lily.store.postgres.graph.nodes import Node
+from lily.store.postgres.graph.traversal import is_end
 
 router = APIRouter(tags=["lineage"])
 

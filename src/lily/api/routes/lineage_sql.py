@@ -4,15 +4,15 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api.analyst import Unreadable
-from lily.api.answers import Json, SqlLineage
-from lily.api.appends import Appends, edges_entry, standing
-from lily.api.bodies import read_body
 from lily.api.calls import Call, WritesLineage
-from lily.api.documents import body_model
-from lily.api.errors import problems_answer
-from lily.api.known_tables import known_tables
-from lily.api.requests import SqlBody
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import problems_answer
+from lily.api.http.openapi import body_model
+from lily.api.http.requests import SqlBody
+from lily.api.http.responses import Json, SqlLineage
+from lily.api.ingest.appends import Appends, edges_entry, standing
+from lily.api.ingest.known_tables import known_tables
+from lily.api.ingest.sql_analyzer import Unreadable
 from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement

@@ -4,16 +4,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from lily.api.answers import Accepted, Applied, Asset, Batch, Json
-from lily.api.bodies import read_body
+from lily.api.auth.protection import guard
 from lily.api.calls import Call, HttpCall, Reads, Writes
-from lily.api.documents import body_model, body_schema
-from lily.api.intake import person_event
-from lily.api.past import find_past
-from lily.api.protection import guard
-from lily.api.references import find, find_by_name, id_of_name, normal, resolve
-from lily.api.requests import BatchGetBody, UpdateBody
-from lily.api.writes import write
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_model, body_schema
+from lily.api.http.requests import BatchGetBody, UpdateBody
+from lily.api.http.responses import Accepted, Applied, Asset, Batch, Json
+from lily.api.ingest.asset_events import person_event
+from lily.api.ingest.writes import write
+from lily.api.reads.as_of import find_past
+from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve
 from lily.model.errors import Problem, Refused
 from lily.model.schemas import UPDATE_BODY
 from lily.store.assets import StoredAsset

@@ -8,11 +8,11 @@ from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from lily.api.calls import Measures
-from lily.api.parts import Parts
+from lily.api.services import Parts
 from lily.bus import topics
 from lily.bus.ends import behind
 from lily.model.errors import Transient
-from lily.store.postgres.progress import applied_positions, backlog
+from lily.store.postgres.progress.applied import applied_positions, backlog
 
 PEER_SECONDS = 2.0
 TEXT = "text/plain"

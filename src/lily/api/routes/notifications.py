@@ -4,17 +4,17 @@ from typing import cast
 
 from fastapi import APIRouter, WebSocket
 
-from lily.api.answers import Json, Ticket
 from lily.api.calls import Reads, bearer
-from lily.api.errors import answer_for, forbidden, unauthenticated
-from lily.api.feed.hub import Listener
-from lily.api.feed.messages import Wanted, seal_position, unseal_position
-from lily.api.feed.session import Session
-from lily.api.parts import Parts
+from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.responses import Json, Ticket
+from lily.api.services import Parts
+from lily.api.websocket.hub import Listener
+from lily.api.websocket.messages import Wanted, seal_position, unseal_position
+from lily.api.websocket.session import Session
 from lily.bus.changefeed import Offsets
 from lily.model.access import Principal
 from lily.model.errors import LilyError, Problem, Refused
-from lily.store.postgres import tokens
+from lily.store.postgres.access import tokens
 
 FILTERS = ("entity_type", "change", "metadata_id", "tag")
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api.answers import Bulk, Json, LineageTaken
-from lily.api.appends import Appends, Entry, asset_entry, edges_entry, standing
-from lily.api.bodies import JSON, parse_json, require_media_type
 from lily.api.calls import Call, WritesLineage
-from lily.api.documents import body_schema
-from lily.api.encodings import read_decoded
-from lily.api.errors import Declined, too_large
+from lily.api.http.bodies import JSON, parse_json, require_media_type
+from lily.api.http.encodings import read_decoded
+from lily.api.http.errors import Declined, too_large
+from lily.api.http.openapi import body_schema
+from lily.api.http.responses import Bulk, Json, LineageTaken
+from lily.api.ingest.appends import Appends, Entry, asset_entry, edges_entry, standing
 from lily.intake.openlineage import Conversion, Naming, Sender, convert
 from lily.model import clock
 from lily.model.errors import Problem, Refused

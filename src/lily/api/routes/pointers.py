@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lily import __version__
-from lily.api.answers import Json, Pointer
 from lily.api.calls import Anyone
-from lily.api.errors import not_found
+from lily.api.http.errors import not_found
+from lily.api.http.responses import Json, Pointer
 from lily.model.schemas import SCHEMAS
 
 router = APIRouter(tags=["operations"])

@@ -2,15 +2,15 @@
 
 from fastapi import APIRouter
 
-from lily.api.answers import Json
-from lily.api.answers import Receipt as ReceiptAnswer
 from lily.api.calls import Anyone, Call
-from lily.api.errors import not_found
-from lily.api.receipts import Receipt, unseal
-from lily.api.writes import finished, is_superseded, outcome_for
+from lily.api.http.errors import not_found
+from lily.api.http.responses import Json
+from lily.api.http.responses import Receipt as ReceiptAnswer
+from lily.api.ingest.writes import finished, is_superseded, outcome_for
+from lily.api.receipts.receipt import Receipt, unseal
 from lily.bus.producer import Position
 from lily.model import clock
-from lily.store.postgres.travels import to_follow, travel_of, travel_of_write
+from lily.store.postgres.progress.propagated import to_follow, travel_of, travel_of_write
 
 router = APIRouter(tags=["metadata"])
 

@@ -5,16 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import Assets, Json
 from lily.api.calls import Call, Reads
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.references import normal, resolve
+from lily.api.http import cursors
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.responses import Assets, Json
+from lily.api.reads.references import normal, resolve
 from lily.model import ids
 from lily.model.assets import fold_tag
 from lily.model.errors import Problem, Refused
 from lily.store.listing import Place
-from lily.store.postgres.search import FILTERS, Filter, Listing, Order, Sort
+from lily.store.postgres.catalogue.search import FILTERS, Filter, Listing, Order, Sort
 
 router = APIRouter(tags=["metadata"])
 

@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from lily.api.answers import Json
-from lily.api.answers import TenantSettings as SettingsAnswer
-from lily.api.bodies import read_body
 from lily.api.calls import Anyone
-from lily.api.documents import body_model
-from lily.api.requests import SettingsBody
-from lily.api.writes import decision_settled
-from lily.store.postgres.definitions import decide_on_delete, read_rules
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_model
+from lily.api.http.requests import SettingsBody
+from lily.api.http.responses import Json
+from lily.api.http.responses import TenantSettings as SettingsAnswer
+from lily.api.ingest.writes import decision_settled
+from lily.store.postgres.definitions.tags import decide_on_delete, read_rules
 
 router = APIRouter(tags=["tags"])
 

@@ -5,22 +5,22 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import Definition, Definitions, Errors, Json, Undefined
-from lily.api.bodies import read_body
 from lily.api.calls import Anyone, Call
-from lily.api.documents import body_model
-from lily.api.edge_types import edge_types
-from lily.api.errors import Declined, not_found
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.references import normal
-from lily.api.requests import DefineBody, RedefineBody
-from lily.api.writes import decision_settled
+from lily.api.http import cursors
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import Declined, not_found
+from lily.api.http.openapi import body_model
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.requests import DefineBody, RedefineBody
+from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
+from lily.api.ingest.edge_types import edge_types
+from lily.api.ingest.writes import decision_settled
+from lily.api.reads.references import normal
 from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, fold_tag
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions import define, read_rules, redefine, undefine
+from lily.store.postgres.definitions.tags import define, read_rules, redefine, undefine
 
 router = APIRouter(tags=["tags"])
 

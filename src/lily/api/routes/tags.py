@@ -4,22 +4,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from lily.api.answers import Json, TagItems
-from lily.api.bodies import read_body
+from lily.api.auth.protection import guard
 from lily.api.calls import Reads, Writes
-from lily.api.documents import body_model
-from lily.api.errors import not_found
-from lily.api.intake import person_event
-from lily.api.protection import guard
-from lily.api.references import find, normal
-from lily.api.requests import SuppressBody, TagBody
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import not_found
+from lily.api.http.openapi import body_model
+from lily.api.http.requests import SuppressBody, TagBody
+from lily.api.http.responses import Json, TagItems
+from lily.api.ingest.asset_events import person_event
+from lily.api.ingest.writes import write
+from lily.api.reads.references import find, normal
 from lily.api.routes.metadata import WRITTEN
-from lily.api.writes import write
 from lily.model import clock
 from lily.model.assets import LAYERS, SUPPRESSED, fold_tag, suppressions
 from lily.store.assets import StoredAsset
-from lily.store.postgres.derivations import Derivation, derivations, new_origins
-from lily.store.postgres.origins import origins_of
+from lily.store.postgres.propagation.origins import origins_of
+from lily.store.postgres.propagation.tag_paths import Derivation, derivations, new_origins
 
 router = APIRouter(tags=["tags"])
 

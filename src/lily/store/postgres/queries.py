@@ -1,4 +1,4 @@
-"""Named SQL: `query("merge")` is the text of `sql/merge.sql`."""
+"""Named SQL: `query("catalogue/merge")` is the text of `catalogue/sql/merge.sql`."""
 
 from functools import cache
 from importlib import resources
@@ -6,14 +6,15 @@ from typing import LiteralString
 
 from psycopg import sql
 
-import lily.store.postgres.codec  # noqa: F401 - whoever has queries has JSON to exchange
+import lily.store.postgres.json_codec  # noqa: F401 - code that has queries has JSON to exchange
 from lily.model.assets import LayerName
 
 
 @cache
 def query(name: str) -> LiteralString:
+    subject, _, file = name.partition("/")
     # The files ship with the package, so their text is as trusted as a literal.
-    return resources.files(__package__).joinpath("sql", f"{name}.sql").read_text()  # type: ignore[return-value,unused-ignore]
+    return resources.files(__package__).joinpath(subject, "sql", f"{file}.sql").read_text()  # type: ignore[return-value,unused-ignore]
 
 
 @cache

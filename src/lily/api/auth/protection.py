@@ -1,0 +1,48 @@
+"""Protective tags: removing one needs `policy:write`. The API refuses at once what it can already see.
+
+The pipeline decides for good and writes the audit, because it sees what is still on its way
+(`lily.store.postgres.protection.asset_guard`).
+"""
+
+from typing import Final
+
+from lily.api.calls import Call
+from lily.api.http.errors import forbidden
+from lily.lineage.protection import disinherited, may_take_away, parent_of, untagged, with_statement
+from lily.model.events import AssetEvent
+from lily.store.assets import StoredAsset
+from lily.store.postgres.propagation.tag_paths import conducts
+
+NEEDED: Final = "policy:write"
+
+
+async def guard_source(call: Call, event: AssetEvent) -> None:
+    """As `guard`, of an asset that has to be looked up. What only the lake has, has no tags of its own to lose."""
+    if call.principal.may(NEEDED) or not may_take_away(event.statement):
+        return
+    asset = await call.parts.reader.find(call.tenant, event.asset_id)
+    if asset is not None:
+        await guard(call, asset, event)
+
+
+async def guard(call: Call, asset: StoredAsset, event: AssetEvent) -> None:
+    """Raises Declined with 403 where the event takes a protective tag away and the caller may not."""
+    if call.principal.may(NEEDED) or not may_take_away(event.statement):
+        return
+    lost = await _lost(call, asset, event)
+    if lost:
+        names = ", ".join(asset.rules.named(lost).values())
+        raise forbidden(f"taking the protective tag {names} away needs the scope {NEEDED}", asset.id)
+
+
+async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
+    rules, layer = asset.rules, event.statement.layer
+    after = with_statement(asset.layers, event)
+    lost = untagged(asset.layers, after, layer, rules.protective)
+    parent = parent_of(after)
+    if parent != asset.parent and asset.reached.inherited:
+        reached = await call.parts.reader.reached(call.tenant, rules, {asset.id: parent})
+        lost += disinherited(after, asset.reached, reached[asset.id], rules.protective)
+    if rules.cuts and event.statement.operation == "delete":
+        lost += await conducts(call.parts.database, asset)
+    return list(dict.fromkeys(lost))

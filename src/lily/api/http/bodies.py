@@ -1,0 +1,67 @@
+"""Reads request bodies: never more than allowed, only JSON, and only what the contract names."""
+
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+
+from lily.api.http.errors import Declined, too_large
+from lily.model.errors import Problem, Refused
+
+JSON = "application/json"
+Body = TypeVar("Body", bound=BaseModel)
+
+
+async def read_json(request: Request, limit: int) -> Any:
+    """The body as JSON. Raises Declined with 413 or 415, Refused for what is no JSON."""
+    require_media_type(request, (JSON,))
+    return parse_json(await read_bytes(request, limit))
+
+
+async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
+    """The body in the given shape. Raises Refused with all that does not fit."""
+    value = await read_json(request, limit)
+    try:
+        return shape.model_validate(value, strict=True)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        raise Refused(*(_problem(entry["loc"], entry["msg"]) for entry in found)) from error
+
+
+def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given not in accepted:
+        description = f"send {' or '.join(accepted)}, not {given or 'a body without Content-Type'}"
+        raise Declined(415, Problem("UNSUPPORTED_MEDIA_TYPE", description, "Content-Type"))
+    return given
+
+
+def refuse_longer(request: Request, limit: int) -> None:
+    """Refuses by the announced length, before anything is read."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise too_large(limit)
+
+
+def parse_json(raw: bytes) -> Any:
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Refused(Problem("MALFORMED_JSON", f"this is no JSON: {error}", "body")) from error
+
+
+async def read_bytes(request: Request, limit: int) -> bytes:
+    """The body as it came. Raises Declined with 413 as soon as it is too long."""
+    refuse_longer(request, limit)
+    parts, length = [], 0
+    async for part in request.stream():
+        length += len(part)
+        if length > limit:
+            raise too_large(limit)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _problem(where: tuple[int | str, ...], message: str) -> Problem:
+    return Problem("INVALID_VALUE", message, ".".join(str(step) for step in where) or "body")

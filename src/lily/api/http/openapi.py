@@ -1,0 +1,54 @@
+"""What the OpenAPI document says beyond what the framework works out: bodies, errors, security."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from lily.api.http.responses import Errors
+from lily.model.schemas import INGEST_BODY, Schema
+
+PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
+
+# Declared on every route: a fault can meet any of them, and a caller has to handle them alike everywhere.
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Errors, "description": says}
+    for status, says in {
+        400: "The input breaks the contract; nothing was stored",
+        401: "No token, or one that is unknown, expired or revoked",
+        403: "The token lacks the scope, or names another tenant",
+        404: "There is no such thing in this tenant",
+        405: "The path does not take this method",
+        413: "The body is too large",
+        415: "The body's content type is not taken here",
+        422: "The pipeline refused it (with Prefer: wait)",
+        429: "The log takes no more right now; see Retry-After",
+        500: "A fault of Lily; the log knows more under the correlation id",
+        503: "A part is not available right now; see Retry-After",
+    }.items()
+}
+
+
+def body_schema(schema: Schema, media_type: str = "application/json") -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
+
+
+def body_model(shape: type[BaseModel]) -> dict[str, Any]:
+    return body_schema(shape.model_json_schema())
+
+
+def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
+    lines = {"schema": {"type": "string", "description": "one ingest body a line"}}
+    array = {"schema": {"type": "array", "items": INGEST_BODY}}
+    content = {**dict.fromkeys(line_types, lines), "application/json": array}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def complete(document: dict[str, Any], page: int) -> None:
+    """States who may call without a token, and the limits that are settings."""
+    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            operation["security"] = [] if path in PUBLIC else [{"token": []}]
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] == "limit":
+                    parameter["schema"].setdefault("maximum", page)

@@ -1,0 +1,1 @@
+"""What follows a committed change: consumers of the change log, and the relay that fills it."""

@@ -1,0 +1,44 @@
+"""What a tag would reach from an asset, without writing anything: one query a level."""
+
+from typing import NamedTuple
+
+from lily.lineage.reach import Arrival, Reach
+from lily.lineage.rules import Rules
+from lily.model.assets import is_deleted
+from lily.store.assets import StoredAsset
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+
+class Reached(NamedTuple):
+    asset_id: str
+    qualified_name: str | None  # None where only the lake knows it
+    depth: int
+    via: str
+    already: bool  # it has the tag now
+    suppressed: bool  # there it would not be effective, nor travel on
+
+
+class _Seen(NamedTuple):
+    qualified_name: str | None
+    already: bool
+    suppressed: bool
+
+
+async def reach_of(database: Database, asset: StoredAsset, rules: Rules, tag: str) -> list[Reached]:
+    """All that would have the tag if the asset stated it, in order of depth. Other changes that are committed while it
+    is asked for may show in one level and not in another."""
+    definition = rules.definitions.get(tag)
+    if definition is None or not definition.propagates or (rules.cuts and is_deleted(asset.layers)):
+        return []
+    reach, seen = Reach(asset.id, definition.max_depth), dict[str, _Seen]()
+    while frontier := reach.frontier:
+        asked = {"tag": tag, "ids": "{" + ",".join(frontier) + "}", "cut": rules.cuts}
+        rows = await database.fetch(asset.tenant, query("propagation/dry_run_level"), asked)
+        seen |= {row[0]: _Seen(*row[3:6]) for row in rows}
+        reach.take(Arrival(id_, via, hops, conducts) for id_, via, hops, *_, conducts in rows)
+    found = [
+        Reached(id_, seen[id_].qualified_name, place.depth, place.via, seen[id_].already, seen[id_].suppressed)
+        for id_, place in reach.places.items()
+    ]
+    return sorted(found, key=lambda one: (one.depth, one.asset_id))
