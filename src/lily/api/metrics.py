@@ -7,7 +7,7 @@ from lily.model.lanes import LANES, Lane
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
-class Watch:
+class ApiMetrics:
     """A registry of its own, so that two applications in one process (as in tests) do not count together."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Watch:
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
         self.refused = self._counter("lily_events_refused", "Events refused at the door")
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
-        self.peer_errors = self._counter("lily_metrics_peer_errors", "Parts whose metrics could not be fetched")
+        self.peer_errors = self._counter("lily_metrics_peer_errors", "Processes whose metrics could not be fetched")
         self.look_errors = self._counter("lily_metrics_look_errors", "Gauges that could not be asked for")
         self.unconfirmed = self._gauge("lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed")
         self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections")

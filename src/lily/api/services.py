@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import structlog
 
 from lily.api.auth.principals import Principals
-from lily.api.ingest.sql_analyzer import Analyst
-from lily.api.metrics import Watch
+from lily.api.ingest.sql_analyzer import SqlAnalyzer
+from lily.api.metrics import ApiMetrics
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
 from lily.bus.ends import LogEnds
@@ -31,9 +31,9 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Services:
     settings: Settings
-    watch: Watch
+    metrics: ApiMetrics
     database: Database
     definitions: Definitions
     reader: AssetReader
@@ -45,7 +45,7 @@ class Parts:
     principals: Principals
     waiter: Waiter
     hub: Hub
-    analyst: Analyst
+    sql_analyzer: SqlAnalyzer
 
     def heard(self, channel: str, payload: str) -> None:
         if channel == listener.APPLIED:
@@ -57,7 +57,7 @@ class Parts:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
+async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
     """Raises Terminal if the database role is too mighty, StoreUnavailable if there is no database."""
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
@@ -69,12 +69,12 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
         stack.push_async_callback(ends.close)
         definitions = Definitions(database)
         reader = AssetReader(database, definitions)
-        lake = LakeReader(lambda: location.located(database), io_properties(settings.s3), watch.lake_read)
+        lake = LakeReader(lambda: location.located(database), io_properties(settings.s3), metrics.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
-        parts = Parts(
+        services = Services(
             settings=settings,
-            watch=watch,
+            metrics=metrics,
             database=database,
             definitions=definitions,
             reader=reader,
@@ -85,16 +85,16 @@ async def opened(settings: Settings, watch: Watch) -> AsyncIterator[Parts]:
             ends=ends,
             principals=Principals(lambda key: tokens.principal_of(database, key)),
             waiter=Waiter(lambda: applied.applied_positions(database)),
-            hub=Hub(settings.kafka_bootstrap, watch.connections),
-            analyst=Analyst(),
+            hub=Hub(settings.kafka_bootstrap, metrics.connections),
+            sql_analyzer=SqlAnalyzer(),
         )
-        stack.push_async_callback(parts.hub.close)
-        stack.push_async_callback(parts.analyst.close)
-        for task in (parts.waiter.run(), listener.listen(settings.database_url, parts.heard)):
+        stack.push_async_callback(services.hub.close)
+        stack.push_async_callback(services.sql_analyzer.close)
+        for task in (services.waiter.run(), listener.listen(settings.database_url, services.heard)):
             running = asyncio.create_task(task)
             running.add_done_callback(_tell_failure)
             stack.push_async_callback(_cancelled, running)
-        yield parts
+        yield services
 
 
 def _tell_failure(task: "asyncio.Task[None]") -> None:

@@ -20,7 +20,7 @@ async def guard_source(call: Call, event: AssetEvent) -> None:
     """As `guard`, of an asset that has to be looked up. What only the lake has, has no tags of its own to lose."""
     if call.principal.may(NEEDED) or not may_take_away(event.statement):
         return
-    asset = await call.parts.reader.find(call.tenant, event.asset_id)
+    asset = await call.services.reader.find(call.tenant, event.asset_id)
     if asset is not None:
         await guard(call, asset, event)
 
@@ -41,8 +41,8 @@ async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
     lost = untagged(asset.layers, after, layer, rules.protective)
     parent = parent_of(after)
     if parent != asset.parent and asset.reached.inherited:
-        reached = await call.parts.reader.reached(call.tenant, rules, {asset.id: parent})
+        reached = await call.services.reader.reached(call.tenant, rules, {asset.id: parent})
         lost += disinherited(after, asset.reached, reached[asset.id], rules.protective)
     if rules.cuts and event.statement.operation == "delete":
-        lost += await conducts(call.parts.database, asset)
+        lost += await conducts(call.services.database, asset)
     return list(dict.fromkeys(lost))

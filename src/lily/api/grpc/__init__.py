@@ -1,4 +1,4 @@
-"""The gRPC door, on a port of its own in the API's process: the same parts, checks and events as REST."""
+"""The gRPC door, on a port of its own in the API's process: the same services, checks and events as REST."""
 
 import os
 

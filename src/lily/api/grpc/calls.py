@@ -32,7 +32,7 @@ class GrpcCall(Call):
             return None
         if not (given.isascii() and given.isdecimal() and len(given) <= MOST_DIGITS):
             raise Refused(Problem("INVALID_VALUE", f"{WAIT} takes whole seconds, such as 5", WAIT))
-        wait = min(int(given), self.parts.settings.limits.wait_seconds)
+        wait = min(int(given), self.services.settings.limits.wait_seconds)
         left = self.context.time_remaining()
         return wait if left is None else min(wait, int(max(0.0, left - ANSWERING_SECONDS)))
 

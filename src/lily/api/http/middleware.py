@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lily.api.http.correlation import HEADER, correlate
 from lily.api.http.errors import answer_for
-from lily.api.http.request_log import Reporter
+from lily.api.http.request_log import RequestLog
 from lily.model.errors import LilyError
 from lily.observe import traces
 
@@ -18,9 +18,9 @@ log = structlog.get_logger()
 
 
 class Front:
-    def __init__(self, app: ASGIApp, reporter: Reporter, *, traced: bool) -> None:
+    def __init__(self, app: ASGIApp, request_log: RequestLog, *, traced: bool) -> None:
         self._app = app
-        self._reporter = reporter
+        self._reporter = request_log
         self._serve = self._traced if traced else self._answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

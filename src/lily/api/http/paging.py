@@ -15,7 +15,7 @@ DEFAULT = 50
 
 
 def checked_limit(call: Call, limit: int) -> int:
-    most = call.parts.settings.limits.page
+    most = call.services.settings.limits.page
     if limit > most:
         raise Refused(Problem("INVALID_VALUE", f"a page has at most {most} items", "limit"))
     return limit

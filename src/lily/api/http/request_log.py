@@ -10,7 +10,7 @@ from prometheus_client import Histogram
 from lily.model import clock
 
 
-class Reporter:
+class RequestLog:
     """Tells method, route, status, time and correlation id; never a path, a query or a header, which hold secrets.
 
     The lines look like every other line of the log, but the logger would be a tenth of the cost of a plain read. They

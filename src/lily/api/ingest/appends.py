@@ -53,7 +53,7 @@ class Appends:
             await self._confirm_oldest()
         while True:
             try:
-                self._pending.append(self.call.parts.log.append_together(records))
+                self._pending.append(self.call.services.log.append_together(records))
                 break
             except LogFull:
                 if not self._pending:
@@ -75,10 +75,10 @@ class Appends:
 
 def count(call: Call, group: Sequence[Entry]) -> None:
     """For the metrics: what was handed to the log."""
-    watch = call.parts.watch
+    metrics = call.services.metrics
     for lane, entries in Counter(entry.lane for entry in group).items():
-        watch.accepted[lane].inc(entries)
-    watch.bytes.inc(sum(len(entry.value) for entry in group))
+        metrics.accepted[lane].inc(entries)
+    metrics.bytes.inc(sum(len(entry.value) for entry in group))
 
 
 async def standing(call: Call, receipt: Receipt) -> tuple[int, dict[str, str]]:

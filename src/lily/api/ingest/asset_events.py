@@ -26,7 +26,7 @@ def source_event(call: Call, body: Any) -> AssetEvent:
         known = ", ".join(sorted(FIELDS))
         raise Refused(*(Problem("UNKNOWN_FIELD", f"known fields are: {known}", name) for name in sorted(unknown)[:20]))
     _refuse_other_tenant(call, body.get("tenant_id"))
-    skew = timedelta(seconds=call.parts.settings.limits.future_skew_seconds)
+    skew = timedelta(seconds=call.services.settings.limits.future_skew_seconds)
     time = read_time(body.get("time"), received=clock.now(), skew=skew)
     stated = {key: body[key] for key in ("entity_type", "attributes", "operation") if key in body}
     return _event(call, time, {"layer": "source", **stated})

@@ -25,7 +25,7 @@ async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
     looks again, at what is true then."""
     suspects = [] if call.principal.may("policy:write") else [e for e in events if takes_away(e.statement)]
     keys = [event.statement.key for event in suspects]
-    conducting = await conducting_edges(call.parts.database, call.tenant, keys)
+    conducting = await conducting_edges(call.services.database, call.tenant, keys)
     for event in suspects:
         edge = conducting.get(event.statement.key)
         effect: Effect | None = edge.lost_by(event) if edge else None
@@ -37,7 +37,7 @@ async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
 async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
     """The edges that there are not, or that are deleted already."""
     keys = [event.statement.key for event in events]
-    found = await stored_edges(call.parts.database, call.tenant, keys)
+    found = await stored_edges(call.services.database, call.tenant, keys)
     absent = [key for key in keys if key not in found or found[key].shown.is_deleted]
     return [Problem("NOT_FOUND", "there is no such edge", named(key)) for key in absent[:MOST_ERRORS]]
 
@@ -68,7 +68,7 @@ async def _told(
 ) -> Json:
     """The answer to a write that has been applied: what was refused, or whether something newer had already won."""
     places = [(at.partition, at.offset) for at in positions]
-    database, tenant = call.parts.database, call.tenant
+    database, tenant = call.services.database, call.tenant
     errors = await refused_at(database, tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
     if errors:
         return Json({"errors": errors}, 422, headers)

@@ -34,14 +34,14 @@ async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, Stored
         for key, written in tables.items()
         for spelling in (key.upper(), written, key)
     }
-    assets = await call.parts.reader.find_many(call.tenant, list(spellings)) if spellings else {}
+    assets = await call.services.reader.find_many(call.tenant, list(spellings)) if spellings else {}
     return {spellings[asset_id]: asset for asset_id, asset in assets.items()}
 
 
 async def _but_for_case(call: Call, key: str) -> StoredAsset | None:
     for kind in TABLE_TYPES:  # not every type: only the lake would have to be searched for columns
         listing = Listing({"q": key, "entity_type": kind}, False, "qualified_name", "asc", LIKELY)
-        page = await call.parts.lister.page(call.tenant, listing, None, None)
+        page = await call.services.lister.page(call.tenant, listing, None, None)
         for asset in page.assets:
             if asset.qualified_name.lower() == key:
                 return asset
@@ -63,7 +63,7 @@ async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
     listing = Listing({"parent": table.id}, False, "id", "asc", PAGE)
     found: list[StoredAsset] = []
     while len(found) < MOST_COLUMNS:
-        page = await call.parts.lister.page(call.tenant, listing, None, table.qualified_name)
+        page = await call.services.lister.page(call.tenant, listing, None, table.qualified_name)
         found += [asset for asset in page.assets if entity_type(asset.layers) in BULK_TYPES]
         if page.next is None or len(page.next) != 2:
             break

@@ -19,7 +19,7 @@ class Unreadable(Refused):
     """The script cannot be read; the problems say where and why."""
 
 
-class Analyst:
+class SqlAnalyzer:
     """Raises Unreadable for a script that cannot be read or would take too long, Transient where too many ask.
 
     Whatever happens to a question, the next one meets a process that is free: one that did not answer is ended.

@@ -27,9 +27,9 @@ async def write(call: Call, event: AssetEvent) -> Json:
     wait = call.wait()
     value = orjson.dumps(event.as_cloudevent())
     key = topics.key_of(event.tenant, event.asset_id)
-    position = await call.parts.log.append(topics.ASSETS, key, value)
-    call.parts.watch.accepted["hot"].inc()
-    call.parts.watch.bytes.inc(len(value))
+    position = await call.services.log.append(topics.ASSETS, key, value)
+    call.services.metrics.accepted["hot"].inc()
+    call.services.metrics.bytes.inc(len(value))
     receipt = Receipt((position,), Stated.by(event), travels=may_travel(event.statement))
     applied = await settled(call, receipt, wait)
     headers = receipt_headers(call, receipt, wait, applied=applied)
@@ -43,14 +43,14 @@ async def settled(call: Call, receipt: Receipt, wait: int | None) -> bool:
     if wait is None:
         return False
     deadline = time.monotonic() + wait
-    return await call.parts.waiter.reached(receipt.positions, wait) and (
+    return await call.services.waiter.reached(receipt.positions, wait) and (
         not receipt.travels or await travelled(call, receipt, deadline)
     )
 
 
 async def travelled(call: Call, receipt: Receipt, deadline: float) -> bool:
     """Whether propagation has caught up with a write that is applied, waiting for it until the deadline."""
-    return await _followed(call, lambda: to_follow(call.parts.database, receipt.positions), deadline)
+    return await _followed(call, lambda: to_follow(call.services.database, receipt.positions), deadline)
 
 
 async def decision_settled(call: Call) -> None:
@@ -58,7 +58,7 @@ async def decision_settled(call: Call) -> None:
     wait = call.wait()
     if wait is not None:
         deadline = time.monotonic() + wait
-        await _followed(call, lambda: decision_to_follow(call.parts.database, call.tenant), deadline)
+        await _followed(call, lambda: decision_to_follow(call.services.database, call.tenant), deadline)
 
 
 async def _followed(call: Call, look: Callable[[], Awaitable[list[Place] | None]], deadline: float) -> bool:
@@ -67,7 +67,7 @@ async def _followed(call: Call, look: Callable[[], Awaitable[list[Place] | None]
             return False
         await asyncio.sleep(PUBLISHING_SECONDS)
     positions = [Position(*place) for place in places]
-    return await call.parts.waiter.reached(positions, max(deadline - time.monotonic(), 0))
+    return await call.services.waiter.reached(positions, max(deadline - time.monotonic(), 0))
 
 
 def receipt_headers(call: Call, receipt: Receipt, wait: int | None, *, applied: bool) -> dict[str, str]:
@@ -94,7 +94,7 @@ async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
     assert stated is not None  # noqa: S101 - only a bulk receipt names no asset, and it has no single outcome
     (position,) = receipt.positions
     return await outcome_of(
-        call.parts.database,
+        call.services.database,
         call.tenant,
         asset_id=stated.asset_id,
         layer=stated.layer,

@@ -25,13 +25,13 @@ class NotRecordedYet(Transient):
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
     found = await _found(call, asset_id, reference, as_of)
-    return found.under(await call.parts.definitions.of(call.tenant))
+    return found.under(await call.services.definitions.of(call.tenant))
 
 
 async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     time = _read_time(as_of)
-    fresh_as_of = await call.parts.lake.fresh_as_of()
-    held = await call.parts.reader.find(call.tenant, asset_id)
+    fresh_as_of = await call.services.lake.fresh_as_of()
+    held = await call.services.reader.find(call.tenant, asset_id)
     if held is not None and (fresh_as_of is None or time > fresh_as_of):
         return await _still_present(call, held, time, fresh_as_of)
     # Where PostgreSQL has nothing, only the bulk lane has spoken, and its batches say themselves when they were read.
@@ -43,7 +43,7 @@ async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> Store
 
 async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: str | None) -> StoredAsset:
     """What has not changed since is what it was."""
-    if await changed_after(call.parts.database, call.tenant, held.id, time):
+    if await changed_after(call.services.database, call.tenant, held.id, time):
         so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
         raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
     past = await _recorded(call, held.id, time) if held.awaits_lake else None
@@ -51,8 +51,8 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
 
 
 async def _recorded(call: Call, asset_id: str, time: str) -> Past | None:
-    batch = await batch_by(call.parts.database, time)  # asked first: its events are there by now
-    events = await call.parts.lake.events(call.tenant, asset_id)
+    batch = await batch_by(call.services.database, time)  # asked first: its events are there by now
+    events = await call.services.lake.events(call.tenant, asset_id)
     return at_time(
         call.tenant,
         asset_id,
@@ -70,7 +70,7 @@ def _taken_before(received: str, time: str) -> bool:
 
 
 def skew_of(call: Call) -> timedelta:
-    return timedelta(seconds=call.parts.settings.limits.future_skew_seconds)
+    return timedelta(seconds=call.services.settings.limits.future_skew_seconds)
 
 
 def _read_time(given: str) -> str:

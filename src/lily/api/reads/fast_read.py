@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from lily.api.calls import bearer
 from lily.api.http.correlation import correlate
-from lily.api.http.request_log import Reporter
-from lily.api.services import Parts
+from lily.api.http.request_log import RequestLog
+from lily.api.services import Services
 from lily.model import ids
 from lily.model.access import Principal
 from lily.store.assets import StoredAsset
@@ -32,28 +32,28 @@ class Reading(NamedTuple):
     found: Found
     correlation: str
     began: float
-    reporter: Reporter
+    request_log: RequestLog
 
     def report(self) -> None:
         """To be told once it is answered."""
-        self.reporter.report("GET", _ROUTE, 200, time.perf_counter() - self.began, self.correlation)
+        self.request_log.report("GET", _ROUTE, 200, time.perf_counter() - self.began, self.correlation)
 
 
 class FastRead:
-    def __init__(self, parts: Callable[[], Parts], reporter: Reporter) -> None:
-        self._parts = parts
-        self._reporter = reporter
+    def __init__(self, services: Callable[[], Services], request_log: RequestLog) -> None:
+        self._services = services
+        self._reporter = request_log
 
     def begin(self, scope: Scope) -> Reading | None:
         """Begins the read if it is a plain one."""
         if not _is_plain(scope):
             return None
-        parts = self._parts()
-        principal = _remembered(scope, parts)
+        services = self._services()
+        principal = _remembered(scope, services)
         if principal is None or not principal.may("metadata:read"):
             return None
         began = time.perf_counter()
-        found = parts.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
+        found = services.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
         return Reading(found, correlate(scope), began, self._reporter)
 
 
@@ -68,9 +68,9 @@ def _is_plain(scope: Scope) -> bool:
     )
 
 
-def _remembered(scope: Scope, parts: Parts) -> Principal | None:
+def _remembered(scope: Scope, services: Services) -> Principal | None:
     for name, value in scope["headers"]:
         if name == b"authorization":
             token = bearer(value.decode("latin-1"))
-            return parts.principals.known(token) if token else None
+            return services.principals.known(token) if token else None
     return None

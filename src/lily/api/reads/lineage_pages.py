@@ -84,7 +84,7 @@ class Page:
 
 async def page_of(call: Call, question: Question) -> Page:
     """Walks from the start to where the page before ended, and on until the page is full."""
-    database, page = call.parts.database, Page(question)
+    database, page = call.services.database, Page(question)
     columns = await columns_of(database, call.tenant, question.start) if question.columns else []
     page.begin()
     for number, way in question.ways:
@@ -99,10 +99,10 @@ async def page_of(call: Call, question: Question) -> Page:
 
 async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     """What is known of the assets: from PostgreSQL, and from the lake what only the lake knows, or knows better."""
-    found = await nodes_of(call.parts.database, call.tenant, list(ids))
+    found = await nodes_of(call.services.database, call.tenant, list(ids))
     lacking = [asset for asset in ids if asset not in found or found[asset].awaits_lake]
     if lacking:
-        for asset, stored in (await call.parts.catalogue.find_many(call.tenant, lacking)).items():
+        for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
             view = stored.view
             found[asset] = Node(
                 stored.qualified_name,
@@ -116,4 +116,4 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
 
 async def is_known(call: Call, asset: str) -> bool:
     """Whether there is such an asset, or ever was an edge of it."""
-    return bool(await described(call, [asset])) or await is_end(call.parts.database, call.tenant, asset)
+    return bool(await described(call, [asset])) or await is_end(call.services.database, call.tenant, asset)

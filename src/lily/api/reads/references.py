@@ -31,7 +31,7 @@ def id_of_name(tenant: str, qualified_name: str) -> str:
 
 
 async def _found(call: Call, asset_id: str, reference: str) -> StoredAsset:
-    asset = await call.parts.catalogue.find(call.tenant, asset_id)
+    asset = await call.services.catalogue.find(call.tenant, asset_id)
     if asset is None:
         raise not_found(reference)
     return asset

@@ -38,7 +38,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     question = (call.tenant, "propagation-rules")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     asked = checked_limit(call, limit)
-    known = await read_attribute_rules(call.parts.database, call.tenant)
+    known = await read_attribute_rules(call.services.database, call.tenant)
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
     return Json({"items": [_shown(rule) for rule in found[:asked]], "next_cursor": more})
@@ -54,9 +54,9 @@ async def define(call: Anyone) -> Json:
     """Lets an attribute travel: along which edges, which way, how far, and what it does where it arrives. Its value is
     stated there in the enriched layer, so a person's own value is still the one that is shown."""
     call.require("policy:write", "deciding what travels", "/propagation-rules")
-    body = await read_body(call.request, DefineRuleBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DefineRuleBody, call.services.settings.limits.body_bytes)
     rule = _rule(body)
-    if not await define_rule(call.parts.database, call.principal, rule, call.correlation):
+    if not await define_rule(call.services.database, call.principal, rule, call.correlation):
         raise await _conflict(call, rule)
     await decision_settled(call)
     return Json(_shown(rule), 201)
@@ -75,7 +75,7 @@ async def rule_named(name: str, call: Anyone) -> Json:
 async def redefine(name: str, call: Anyone) -> Json:
     """Changes the named fields of a rule; what is derived follows. For another attribute, make another rule."""
     call.require("policy:write", "changing what travels", "/propagation-rules")
-    body = await read_body(call.request, RedefineRuleBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, RedefineRuleBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
@@ -83,7 +83,7 @@ async def redefine(name: str, call: Anyone) -> Json:
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine_rule(call.parts.database, call.principal, rule.key, changes, call.correlation):
+    if not await redefine_rule(call.services.database, call.principal, rule.key, changes, call.correlation):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
@@ -94,7 +94,7 @@ async def undefine(name: str, call: Anyone) -> Json:
     """Takes a rule away, and everything that it stated with it."""
     call.require("policy:write", "taking a rule away", "/propagation-rules")
     rule = await _known(call, name)
-    if not await undefine_rule(call.parts.database, call.principal, rule.key, call.correlation):
+    if not await undefine_rule(call.services.database, call.principal, rule.key, call.correlation):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json({"status": "success", "name": rule.name})
@@ -106,14 +106,14 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> AttributeRule:
-    found = (await read_attribute_rules(call.parts.database, call.tenant)).get(fold_tag(normal(name)))
+    found = (await read_attribute_rules(call.services.database, call.tenant)).get(fold_tag(normal(name)))
     if found is None:
         raise not_found(name, "rule")
     return found
 
 
 async def _conflict(call: Call, rule: AttributeRule) -> Declined:
-    known = await read_attribute_rules(call.parts.database, call.tenant)
+    known = await read_attribute_rules(call.services.database, call.tenant)
     other = next((one for one in known.values() if one.attribute == rule.attribute and one.key != rule.key), None)
     if rule.key in known or other is None:
         description = f"there is a rule {rule.name} already; change it with PUT /propagation-rules/{rule.name}"

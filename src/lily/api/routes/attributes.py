@@ -25,6 +25,6 @@ async def attributes_of(id: str, call: Reads) -> Json:  # noqa: A002 - the contr
             "path": one.path,
             "depth": one.depth,
         }
-        for one in await derived_attributes(call.parts.database, call.tenant, asset.id)
+        for one in await derived_attributes(call.services.database, call.tenant, asset.id)
     ]
     return Json({"items": items, "next_cursor": None})

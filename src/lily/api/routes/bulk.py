@@ -29,7 +29,7 @@ router = APIRouter(tags=["ingest"])
 )
 async def ingest_bulk(call: Writes) -> Json:
     """Takes many assets, as newline-delimited JSON or as a JSON array. Each row stands for itself."""
-    limits = call.parts.settings.limits
+    limits = call.services.settings.limits
     wait = call.wait()
     kind = require_media_type(call.request, (*NDJSON, JSON))
     refuse_longer(call.request, limits.bulk_bytes)
@@ -41,7 +41,7 @@ async def ingest_bulk(call: Writes) -> Json:
 
 
 async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
-    length, limit = 0, call.parts.settings.limits.bulk_bytes
+    length, limit = 0, call.services.settings.limits.bulk_bytes
     async for chunk in call.request.stream():
         length += len(chunk)
         if length > limit:

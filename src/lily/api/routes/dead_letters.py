@@ -34,7 +34,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     asked = checked_limit(call, limit)
-    found = await letters(call.parts.database, call.tenant, below=below, limit=asked + 1)
+    found = await letters(call.services.database, call.tenant, below=below, limit=asked + 1)
     page = found[:asked]
     more = cursors.seal(page[-1].id, *question) if len(found) > asked else None
     return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
@@ -47,9 +47,9 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 )
 async def replay(call: Writes) -> Json:
     """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""
-    body = await read_body(call.request, ReplayBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # What is refused once more becomes a new letter; the newest as of now bounds the loop.
-    newest = await letters(call.parts.database, call.tenant, below=None, limit=1)
+    newest = await letters(call.services.database, call.tenant, below=None, limit=1)
     done: list[int] = []
     while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
         await _append(call, batch)
@@ -58,14 +58,14 @@ async def replay(call: Writes) -> Json:
 
 
 async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> list[Replayable]:
-    return await replayable(call.parts.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
+    return await replayable(call.services.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
 
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    confirmations = [call.parts.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
+    confirmations = [call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
     await asyncio.gather(*confirmations)
-    await mark_replayed(call.parts.database, call.tenant, [letter.id for letter in batch])
+    await mark_replayed(call.services.database, call.tenant, [letter.id for letter in batch])
 
 
 def _topic(letter: Replayable) -> str:

@@ -27,13 +27,13 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     """All that would have the tag if the asset stated it, the nearest first; those that have it already say so."""
     call.require("lineage:read", "a dry run", "/propagations/dry-run")
     asked = checked_limit(call, limit)
-    body = await read_body(call.request, DryRunBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DryRunBody, call.services.settings.limits.body_bytes)
     asset = await find(call, body.asset)
     key = fold_tag(normal(body.tag))
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
-    rules = await call.parts.definitions.of(call.tenant)
-    found = await reach_of(call.parts.database, asset, rules, key)
+    rules = await call.services.definitions.of(call.tenant)
+    found = await reach_of(call.services.database, asset, rules, key)
     page = found[start : start + asked]
     definition = rules.definitions.get(key)
     answer = {
@@ -49,7 +49,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
 
 async def _items(call: Call, page: Sequence[Reached]) -> list[dict[str, Any]]:
     nameless = [one.asset_id for one in page if one.qualified_name is None]
-    in_lake = await call.parts.catalogue.find_many(call.tenant, nameless) if nameless else {}
+    in_lake = await call.services.catalogue.find_many(call.tenant, nameless) if nameless else {}
     return [
         {
             "metadata_id": one.asset_id,

@@ -63,15 +63,15 @@ async def _earlier(call: Call, asset: StoredAsset) -> Story:
     """What happened in the lake before the serving store took the asset over."""
     if entity_type(asset.layers) not in BULK_TYPES:
         return Story([], set())
-    until = await batch_before(call.parts.database, call.tenant, asset.id)
-    events = await call.parts.lake.events(call.tenant, asset.id)
+    until = await batch_before(call.services.database, call.tenant, asset.id)
+    events = await call.services.lake.events(call.tenant, asset.id)
     bulk = [event for event in events if event.topic == topics.ASSETS_BULK and (until is None or event.batch <= until)]
     return story(call.tenant, asset.id, bulk, skew_of(call))
 
 
 async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int, carried: set[str]) -> Page:
     """What the change log tells, but for what was carried over from the lake: that is told where it happened."""
-    found = await changes_of(call.parts.database, call.tenant, asset.id, below=place.below, limit=limit + 1)
+    found = await changes_of(call.services.database, call.tenant, asset.id, below=place.below, limit=limit + 1)
     page = found[:limit]
     items = [_item(change) for change in page if not carried.issuperset(told["id"] for told in change.causes)]
     return items, Place(page[-1].position) if len(found) > limit else None

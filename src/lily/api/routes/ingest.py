@@ -24,9 +24,9 @@ router = APIRouter(tags=["ingest"])
 async def ingest(call: Writes) -> Json:
     """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""
     try:
-        event = source_event(call, await read_json(call.request, call.parts.settings.limits.body_bytes))
+        event = source_event(call, await read_json(call.request, call.services.settings.limits.body_bytes))
     except Refused:
-        call.parts.watch.refused.inc()
+        call.services.metrics.refused.inc()
         raise
     await guard_source(call, event)
     return await write(call, event)

@@ -87,7 +87,7 @@ async def lineage(
     known = await described(call, page.nodes)
     nobody_knows = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
-    if nobody_knows and not await is_end(call.parts.database, call.tenant, start):
+    if nobody_knows and not await is_end(call.services.database, call.tenant, start):
         raise not_found(id)
     return Json(
         {

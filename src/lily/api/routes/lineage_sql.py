@@ -35,7 +35,7 @@ router = APIRouter(tags=["lineage"])
 async def from_sql(call: WritesLineage) -> Json:
     """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
     call.wait()  # refused before anything is appended
-    body = await read_body(call.request, SqlBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
         answer = await _answer(call, body)
     except Unreadable as error:
@@ -54,11 +54,11 @@ async def _answer(call: Call, body: SqlBody) -> Answer:
     if len(body.sql) > LONGEST_SQL:
         raise Unreadable(Problem("TOO_LONG", f"a script may have {LONGEST_SQL} characters; split it", "sql"))
     question = Question(body.sql, body.dialect, body.default_database, body.default_schema)
-    named = await call.parts.analyst.ask(question)
+    named = await call.services.sql_analyzer.ask(question)
     if len(named.tables) > MOST_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script may name {MOST_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.parts.analyst.ask(question.knowing(known))
+    return await call.services.sql_analyzer.ask(question.knowing(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:

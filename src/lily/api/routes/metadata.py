@@ -48,9 +48,9 @@ async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
 @router.post("/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody))
 async def batch_get(call: Reads) -> Json:
     """Many assets at once, in the order asked for; those there are not are named."""
-    body = await read_body(call.request, BatchGetBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, BatchGetBody, call.services.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
-    found = await call.parts.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
+    found = await call.services.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
     missing = [name for name, asset_id in wanted.items() if asset_id not in found]
     items = [found[asset_id].view for asset_id in dict.fromkeys(wanted.values()) if asset_id in found]
     return Json({"items": items, "missing": missing, "next_cursor": None})
@@ -84,7 +84,7 @@ async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's 
 
 
 async def _update(call: HttpCall, asset: StoredAsset) -> Json:
-    body = await read_body(call.request, UpdateBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, UpdateBody, call.services.settings.limits.body_bytes)
     _refuse_renaming(asset, body.attributes.pop("qualified_name", None))
     if not body.attributes:
         raise Refused(Problem("MISSING_FIELD", "state at least one attribute", "attributes"))

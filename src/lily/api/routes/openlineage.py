@@ -55,11 +55,11 @@ async def take(call: WritesLineage) -> Json:
         body = parse_json(raw)
         if isinstance(body, list):
             return await _take_many(call, body)
-        if len(raw) > call.parts.settings.limits.body_bytes:
-            raise too_large(call.parts.settings.limits.body_bytes)
+        if len(raw) > call.services.settings.limits.body_bytes:
+            raise too_large(call.services.settings.limits.body_bytes)
         return await _take_one(call, body)
     except Refused:
-        call.parts.watch.refused.inc()
+        call.services.metrics.refused.inc()
         raise
 
 
@@ -85,8 +85,8 @@ async def _take_many(call: Call, events: list[Any]) -> Json:
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
         await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
     status, headers = await standing(call, await appends.confirmed())
-    call.parts.watch.refused.inc(rejected)
-    told = errors[: call.parts.settings.limits.bulk_errors]
+    call.services.metrics.refused.inc(rejected)
+    told = errors[: call.services.settings.limits.bulk_errors]
     return Json({"accepted": len(events) - rejected, "rejected": rejected, "errors": told}, status, headers)
 
 
@@ -101,9 +101,9 @@ def _converter(call: Call) -> Callable[[Any], Conversion]:
     return partial(
         convert,
         sender=Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent()),
-        naming=Naming(call.parts.settings.openlineage.namespaces),
+        naming=Naming(call.services.settings.openlineage.namespaces),
         received=clock.now(),
-        skew=timedelta(seconds=call.parts.settings.limits.future_skew_seconds),
+        skew=timedelta(seconds=call.services.settings.limits.future_skew_seconds),
     )
 
 

@@ -35,7 +35,7 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
         "finished": None,
         "errors": [],
     }
-    if await call.parts.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
+    if await call.services.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
         answer |= await _settled(call, receipt)
     return Json(answer)
 
@@ -43,13 +43,13 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
 async def _has_travelled(call: Call, receipt: Receipt) -> bool:
     if not receipt.travels:
         return True
-    places = await to_follow(call.parts.database, receipt.positions)
-    return places is not None and await call.parts.waiter.is_applied([Position(*place) for place in places])
+    places = await to_follow(call.services.database, receipt.positions)
+    return places is not None and await call.services.waiter.is_applied([Position(*place) for place in places])
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
-        travel = await travel_of_write(call.parts.database, call.tenant, receipt.correlation)
+        travel = await travel_of_write(call.services.database, call.tenant, receipt.correlation)
         began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
         told = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
         return {"state": "applied", **told}
@@ -58,6 +58,6 @@ async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}
     state = "superseded" if is_superseded(receipt, outcome) else "applied"
     stated = receipt.stated
-    travel = await travel_of(call.parts.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
+    travel = await travel_of(call.services.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
     ended = clock.stamp(travel.at) if travel.at else finished(outcome)
     return {"state": state, "reached": travel.reached, "depth": travel.depth, "finished": ended}

@@ -57,7 +57,7 @@ async def list_assets(
         after=place if place and len(place) == 2 else None,
     )
     start = place[0] if place and len(place) == 1 else None
-    page = await call.parts.lister.page(call.tenant, listing, start, _name_of(parent))
+    page = await call.services.lister.page(call.tenant, listing, start, _name_of(parent))
     more = cursors.seal(page.next, *question) if page.next else None
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
 

@@ -19,7 +19,7 @@ async def settings(call: Anyone) -> Json:
     """What the tenant has decided. `on_delete`: whether a deleted asset still conducts tags to what is derived."""
     if not call.principal.may("policy:read"):
         call.require("metadata:read", "this call", "/settings")
-    rules = await read_rules(call.parts.database, call.tenant)
+    rules = await read_rules(call.services.database, call.tenant)
     return Json({"on_delete": rules.on_delete})
 
 
@@ -27,8 +27,8 @@ async def settings(call: Anyone) -> Json:
 async def decide(call: Anyone) -> Json:
     """Changes the settings; what is derived follows."""
     call.require("policy:write", "changing what deletion means", "/settings")
-    body = await read_body(call.request, SettingsBody, call.parts.settings.limits.body_bytes)
-    await decide_on_delete(call.parts.database, call.principal, body.on_delete, call.correlation)
-    call.parts.definitions.forget(call.tenant)
+    body = await read_body(call.request, SettingsBody, call.services.settings.limits.body_bytes)
+    await decide_on_delete(call.services.database, call.principal, body.on_delete, call.correlation)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json({"on_delete": body.on_delete})

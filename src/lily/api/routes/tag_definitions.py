@@ -37,7 +37,7 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "tags")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     asked = checked_limit(call, limit)
-    known = (await read_rules(call.parts.database, call.tenant)).definitions
+    known = (await read_rules(call.services.database, call.tenant)).definitions
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
     return Json({"items": [_shown(tag) for tag in found[:asked]], "next_cursor": more})
@@ -49,12 +49,12 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
 async def define_tag(call: Anyone) -> Json:
     """Defines a tag: whether it propagates, which way, how far, along which edges."""
     call.require("policy:write", "defining a tag", "/tags")
-    body = await read_body(call.request, DefineBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DefineBody, call.services.settings.limits.body_bytes)
     tag = _definition(body)
-    if not await define(call.parts.database, call.principal, tag, call.correlation):
+    if not await define(call.services.database, call.principal, tag, call.correlation):
         description = f"the tag {tag.name} is defined already; change it with PUT /tags/{tag.name}"
         raise Declined(409, Problem("EXISTS", description, "name"))
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json(_shown(tag), 201)
 
@@ -72,7 +72,7 @@ async def definition(name: str, call: Anyone) -> Json:
 async def redefine_tag(name: str, call: Anyone) -> Json:
     """Changes the named fields of a definition; what is derived follows. PII and GDPR always propagate."""
     call.require("policy:write", "changing what a tag means", "/tags")
-    body = await read_body(call.request, RedefineBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, RedefineBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
@@ -81,9 +81,9 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine(call.parts.database, call.principal, tag.key, changes, call.correlation):
+    if not await redefine(call.services.database, call.principal, tag.key, changes, call.correlation):
         raise not_found(name, "tag")
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
 
@@ -94,9 +94,9 @@ async def undefine_tag(name: str, call: Anyone) -> Json:
     call.require("policy:write", "taking a tag's definition away", "/tags")
     tag = await _known(call, name)
     _refuse_legal(tag, "cannot be deleted")
-    if not await undefine(call.parts.database, call.principal, tag.key, call.correlation):
+    if not await undefine(call.services.database, call.principal, tag.key, call.correlation):
         raise not_found(name, "tag")
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json({"status": "success", "name": tag.name})
 
@@ -107,7 +107,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> TagDefinition:
-    found = (await read_rules(call.parts.database, call.tenant)).definitions.get(fold_tag(normal(name)))
+    found = (await read_rules(call.services.database, call.tenant)).definitions.get(fold_tag(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found

@@ -35,13 +35,13 @@ async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  
         for layer in LAYERS
         for tag in asset.view["tags"][layer]
     ]
-    found = await derivations(call.parts.database, asset)
+    found = await derivations(call.services.database, asset)
     hidden = suppressions(asset.layers)
-    news = await new_origins(call.parts.database, asset) if hidden else {}
+    news = await new_origins(call.services.database, asset) if hidden else {}
     for derivation in sorted(found, key=lambda one: (one.kind != "propagated", one.tag)):
         items.append(_derived(asset, derivation) | _suppression(asset, derivation.tag, news))
         if origins:
-            all_of_them = await origins_of(call.parts.database, asset, derivation.tag)
+            all_of_them = await origins_of(call.services.database, asset, derivation.tag)
             items[-1] |= {"origins": all_of_them.ids, "more": all_of_them.more}
     return Json({"items": items, "next_cursor": None})
 
@@ -50,7 +50,7 @@ async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  
 async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Puts one tag on the asset; edits of other tags at the same time are not lost."""
     asset = await find(call, id)
-    body = await read_body(call.request, TagBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
     return await write(call, person_event(call, asset, "tag", tag=body.tag))
 
 
@@ -64,14 +64,14 @@ async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the
     """A derived tag is not effective here any more, and does not travel on from here. A protective one needs
     `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
     asset = await find(call, id)
-    body = await read_body(call.request, SuppressBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
     key = fold_tag(normal(tag))
     name = {**asset.reached.inherited, **asset.reached.propagated}.get(key)
     if name is None:
         raise not_found(tag, "derived tag on this asset")
     if key in asset.rules.protective:
         call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
-    known = await origins_of(call.parts.database, asset, key)
+    known = await origins_of(call.services.database, asset, key)
     return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
 
 

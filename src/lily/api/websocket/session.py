@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from lily.api.services import Parts
+from lily.api.services import Services
 from lily.api.websocket.hub import Listener
 from lily.bus.changefeed import Offsets
 from lily.model.access import Principal
@@ -32,7 +32,7 @@ class Farewell(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Session:
     websocket: WebSocket
-    parts: Parts
+    services: Services
     principal: Principal
     listener: Listener
     since: Offsets | None
@@ -48,7 +48,7 @@ class Session:
 
     async def _send(self) -> Farewell | None:
         try:
-            async with aclosing(self.parts.hub.messages(self.listener, self.since)) as messages:
+            async with aclosing(self.services.hub.messages(self.listener, self.since)) as messages:
                 async for message in messages:
                     await self.websocket.send_text(message)
         except Terminal as error:
@@ -70,7 +70,7 @@ class Session:
 
     async def _watch_access(self) -> Farewell:
         while True:
-            change = self.parts.principals.next_change()
+            change = self.services.principals.next_change()
             if not await self._is_welcome():
                 return Farewell(POLICY, "the token has expired or was revoked")
             left = (self.principal.expires_at or float("inf")) - time.time()
@@ -84,7 +84,7 @@ class Session:
         if expires_at is not None and expires_at <= time.time():
             return False
         try:
-            return await tokens.still_valid(self.parts.database, self.principal)
+            return await tokens.still_valid(self.services.database, self.principal)
         except Transient:
             return True  # the database is away; it is asked again
 

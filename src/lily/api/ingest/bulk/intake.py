@@ -49,7 +49,7 @@ class BulkIntake:
         while self._pending:
             await self._confirm_oldest()
         self.errors.sort(key=lambda error: int(error["row"]))
-        self.call.parts.watch.refused.inc(self.rejected)
+        self.call.services.metrics.refused.inc(self.rejected)
 
     def _body(self, piece: Piece) -> Any:
         if isinstance(piece, Problem):
@@ -66,7 +66,7 @@ class BulkIntake:
             await self._confirm_oldest()
         while not self.log_failed:
             try:
-                confirmation = self.call.parts.log.append(topics.OF_LANE[lane], key, value)
+                confirmation = self.call.services.log.append(topics.OF_LANE[lane], key, value)
             except LogFull:
                 await self._make_room()
             else:
@@ -89,13 +89,13 @@ class BulkIntake:
             self._reject(row, (Problem("LOG_UNAVAILABLE", str(error), "row"),))
             return
         self.accepted += 1
-        self.call.parts.watch.accepted[lane].inc()
-        self.call.parts.watch.bytes.inc(size)
+        self.call.services.metrics.accepted[lane].inc()
+        self.call.services.metrics.bytes.inc(size)
         partition = (position.topic, position.partition)
         if partition not in self.newest or self.newest[partition].offset < position.offset:
             self.newest[partition] = position
 
     def _reject(self, row: int, problems: Sequence[Problem]) -> None:
         self.rejected += 1
-        room = self.call.parts.settings.limits.bulk_errors - len(self.errors)
+        room = self.call.services.settings.limits.bulk_errors - len(self.errors)
         self.errors += [{"row": row, **problem.as_dict()} for problem in problems[: max(room, 0)]]

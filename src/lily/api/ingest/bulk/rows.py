@@ -21,7 +21,7 @@ class Row:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._parts: list[bytes] = []
+        self._services: list[bytes] = []
         self._length = 0
 
     def __bool__(self) -> bool:
@@ -30,13 +30,13 @@ class Row:
     def keep(self, part: bytes) -> None:
         self._length += len(part)
         if self._length > self._limit:
-            self._parts = []
+            self._services = []
         elif part:
-            self._parts.append(part)
+            self._services.append(part)
 
     def end(self) -> Piece:
-        text, length = b"".join(self._parts), self._length
-        self._parts, self._length = [], 0
+        text, length = b"".join(self._services), self._length
+        self._services, self._length = [], 0
         if length > self._limit:
             return Problem("TOO_LARGE", f"a row must not exceed {self._limit} bytes", "row")
         return text.strip()
