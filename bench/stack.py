@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from bench.events import Payloads, asset, producer, send
 from bench.findings import BenchError
-from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE, LINEAGE_INTAKE, METADATA
+from lily.bus.topics import ASSETS, ASSETS_BULK, GOVERNANCE, LINEAGE_INTAKE
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.store.postgres.propagation.propagator import PROGRESS
@@ -93,7 +93,7 @@ class BenchStack:
         for topic in (ASSETS, LINEAGE_INTAKE):
             self.wait_applied(self.ends(topic), topic)
         self._wait_published(LOOK)
-        for topic in (METADATA, LINEAGE):
+        for topic in (GOVERNANCE,):
             self.wait_applied(self.ends(topic), topic + PROGRESS)
         return time.time()
 

@@ -174,7 +174,7 @@ def test_an_asset_that_comes_after_its_edges_is_told_what_had_passed_it(world: W
     world.asset("b")
     assert settled(world) == 1
     assert world.shown("b") == "ada"
-    propagator.place({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
+    propagator.set_parents({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
     assert world.state_what_rules_say() == 1
     assert world.shown("c") == "ada"
 

@@ -11,7 +11,7 @@ from lily.api.services import Services
 from lily.api.websocket.hub import Listener
 from lily.api.websocket.messages import Wanted, seal_position, unseal_position
 from lily.api.websocket.session import Session
-from lily.bus.changefeed import Offsets
+from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import LilyError, Problem, Refused
 from lily.store.postgres.access import tokens

@@ -1,62 +1,25 @@
-"""The rows of the outbox as events of the change log.
-
-Headers tell a reader what an event is about, so that one who only has to know which asset or edge is concerned need not
-read the event itself.
-"""
+"""The rows of the outbox as events: CloudEvents, one for each row."""
 
 import base64
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from lily.bus import topics
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
 from lily.model.envelopes import SOURCE, SPEC_VERSION, Envelope, envelope
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
-from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
+from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
+TAGS_ANNOUNCED = "lily.tags.announced"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
 
 Event = dict[str, Any]
-Headers = list[tuple[str, str | bytes | None]]
-
-
-class Outgoing(NamedTuple):
-    topic: str
-    key: bytes
-    event: Event
-    headers: Headers
-    committed_at: datetime
-
-
-def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
-    """Everything that these batches have to tell, topic by topic, each in order of position."""
-    for change in outbox.changes(batches):
-        key = topics.key_of(change.tenant_id, change.asset_id)
-        yield Outgoing(topics.METADATA, key, change_event(change), change_headers(change), change.committed_at)
-    for edge in outbox.edge_changes(batches):
-        key = topics.key_of(edge.tenant_id, edge.to_id)
-        yield Outgoing(topics.LINEAGE, key, edge_event(edge), edge_headers(edge), edge.committed_at)
-    for found in outbox.propagated(batches):
-        key = topics.key_of(found.tenant_id, found.root)
-        yield Outgoing(topics.PROPAGATED, key, propagated_event(found), _at(found.position), found.committed_at)
-    for decision in outbox.decisions(batches):
-        key = topics.key_of(decision.tenant_id, f"{decision.kind}/{decision.name}")
-        headers = decision_headers(decision)
-        yield Outgoing(topics.POLICIES, key, decision_event(decision), headers, decision.committed_at)
-    for said in outbox.rule_statements(batches):
-        key = topics.key_of(said.tenant_id, said.asset_id)
-        yield Outgoing(topics.ASSETS, key, statement_event(said), [], said.committed_at)
-    for letter in outbox.dead_letters(batches):
-        key = topics.key_of(letter["tenant_id"], letter["topic"])
-        yield Outgoing(topics.DEAD_LETTERS, key, dead_letter_event(letter), [], letter["refused_at"])
+Row = Change | EdgeChange | Propagated | Decision | Announcement
 
 
 def change_event(change: Change) -> Event:
@@ -75,12 +38,6 @@ def change_event(change: Change) -> Event:
     return _event(change, ASSET_CHANGED, change.asset_id, data)
 
 
-def change_headers(change: Change) -> Headers:
-    """`changed` names the fields of the `layer` that differ, Lily's own included."""
-    changed = _changed(change.before, change.after)
-    return [*_cause(change), ("changed", changed), ("layer", change.layer.encode()), *_at(change.position)]
-
-
 def edge_event(change: EdgeChange) -> Event:
     data = {
         "from": change.from_id,
@@ -95,11 +52,6 @@ def edge_event(change: EdgeChange) -> Event:
     return _event(change, EDGE_CHANGED, change.to_id, data)
 
 
-def edge_headers(change: EdgeChange) -> Headers:
-    changed = _changed(change.before, change.after)
-    return [*_cause(change), ("changed", changed), ("from", change.from_id.encode()), *_at(change.position)]
-
-
 def propagated_event(found: Propagated) -> Event:
     data = {
         "tag": found.tag,
@@ -109,6 +61,10 @@ def propagated_event(found: Propagated) -> Event:
         "position": found.position,
     }
     return _event(found, TAGS_PROPAGATED, found.root, data)
+
+
+def announcement_event(announcement: Announcement) -> Event:
+    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body | {"position": announcement.position})
 
 
 def decision_event(decision: Decision) -> Event:
@@ -121,10 +77,6 @@ def decision_event(decision: Decision) -> Event:
         "position": decision.position,
     }
     return _event(decision, DECISION_CHANGED, "", data)
-
-
-def decision_headers(decision: Decision) -> Headers:
-    return [*_at(decision.position), ("kind", decision.kind.encode()), ("name", decision.name.encode())]
 
 
 def statement_event(said: RuleStatement) -> Event:
@@ -166,7 +118,7 @@ def sendable(event: Event) -> bytes:
     return orjson.dumps(event | {"data": data | dict.fromkeys(data.keys() & set(_BULKY), None)})
 
 
-def _event(row: Change | EdgeChange | Propagated | Decision, type_: str, subject: str, data: dict[str, Any]) -> Event:
+def _event(row: Row, type_: str, subject: str, data: dict[str, Any]) -> Event:
     event: Event = {
         "specversion": SPEC_VERSION,
         "id": f"change-{row.position}",
@@ -194,22 +146,6 @@ def _kind(change: EdgeChange) -> str:
     if was_there:
         return "updated"
     return "created" if change.before is None else "restored"
-
-
-def _changed(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> bytes:
-    if before is None:
-        return ",".join(after).encode()
-    return ",".join([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]).encode()
-
-
-def _cause(change: Change | EdgeChange) -> Headers:
-    """The write that it came from, the newest where there were several: a receipt is for a write."""
-    correlation = change.causes[-1].get("correlation", "") if change.causes else ""
-    return [("correlation", correlation.encode())] if correlation else []
-
-
-def _at(position: int) -> Headers:
-    return [("position", b"%d" % position)]
 
 
 def _encoded(data: bytes | None) -> str | None:
