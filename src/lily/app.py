@@ -34,12 +34,12 @@ def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:
     Runner(settings, queries, _stop_on_signal()).run()
 
 
-def run_worker(settings: Settings) -> None:
-    from lily.reactions.worker import Worker  # the CLI starts without Kafka's and PostgreSQL's libraries
+def run_worker(settings: Settings, only: Sequence[str] = ()) -> None:
+    from lily.reactions.worker import RESIDENTS, Worker  # the CLI starts without Kafka's and PostgreSQL's libraries
 
     _require(settings)
     _configure("worker", settings)
-    Worker(settings, _stop_on_signal()).run()
+    Worker(settings, _stop_on_signal(), only or RESIDENTS).run()
 
 
 def log_ends(settings: Settings) -> Offsets:
