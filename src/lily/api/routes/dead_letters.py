@@ -72,16 +72,15 @@ async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> l
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    reactions = [letter for letter in batch if SEPARATOR in letter.topic]
-    confirmations = [
-        call.services.log.append(_topic(letter), letter.key, letter.original or b"")
-        for letter in batch
-        if SEPARATOR not in letter.topic
-    ]
-    await asyncio.gather(*confirmations)
-    if reactions:
-        await replay_to_reactions(call.services.database, call.tenant, [letter.id for letter in reactions])
-    await mark_replayed(call.services.database, call.tenant, [letter.id for letter in batch])
+    database = call.services.database
+    if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
+        await replay_to_reactions(database, call.tenant, of_reactions)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
+        confirmations = [
+            call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
+        ]
+        await asyncio.gather(*appends)
+        await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 
 def _topic(letter: Replayable) -> str:
