@@ -79,7 +79,7 @@ async def _append(call: Call, batch: list[Replayable]) -> None:
         confirmations = [
             call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
         ]
-        await asyncio.gather(*appends)
+        await asyncio.gather(*confirmations)
         await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 
