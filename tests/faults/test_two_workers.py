@@ -1,4 +1,4 @@
-"""Two workers share the reactions and one is killed in mid-load: every change is handled, once; the offsets prove it."""
+"""One of two workers is killed in mid-load: every change is handled once, and the offsets prove it."""
 
 import os
 import signal

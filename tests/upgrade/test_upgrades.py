@@ -12,13 +12,14 @@ import pytest
 from lily.model import ids
 from lily.store.assets import StoredAsset
 from lily.store.postgres.access.administration import authenticates, create_tenant
-from lily.store.postgres.catalogue.history import Change, changes_of
+from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.catalogue.search import Listing, search
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.definitions.rules import read_attribute_rules
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.migrations import migrate
+from lily.store.postgres.outbox.batches import Change
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.sessions import Database as Sessions
 from tests.lineage_world import World

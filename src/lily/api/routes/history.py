@@ -19,8 +19,9 @@ from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.lake.past import Step, Story, story
 from lily.store.postgres.catalogue.aggregation import cause
-from lily.store.postgres.catalogue.history import Change, changes_of
+from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.lake.location import batch_before
+from lily.store.postgres.outbox.batches import Change
 
 router = APIRouter(tags=["metadata"])
 

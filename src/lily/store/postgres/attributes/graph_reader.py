@@ -1,13 +1,14 @@
 """What rules look at of a tenant's graph: read when it is asked for, many assets at a time, and kept for the run."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from psycopg import Connection
 
 from lily.lineage.attribute_region import Arcs
 from lily.lineage.attribute_rules import SILENT, AttributeRule, Holder, Label
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 
@@ -45,20 +46,11 @@ class StoredSurroundings:
         self._entering: dict[str, list[tuple[str, str]]] = {}
 
     def leaving(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        found: Arcs = set()
-        if rule.direction != "upstream":
-            found |= {(asset, end) for asset, end in self._along(rule, "leaving", assets)}
-        if rule.direction != "downstream":
-            found |= {(asset, end) for asset, end in self._along(rule, "entering", assets)}
-        return found
+        return set(self._ends(rule, assets, downstream="leaving", upstream="entering"))
 
     def entering(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        found: Arcs = set()
-        if rule.direction != "upstream":
-            found |= {(start, asset) for asset, start in self._along(rule, "entering", assets)}
-        if rule.direction != "downstream":
-            found |= {(start, asset) for asset, start in self._along(rule, "leaving", assets)}
-        return found
+        ends = self._ends(rule, assets, downstream="entering", upstream="leaving")
+        return {(start, asset) for asset, start in ends}
 
     def holders(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, Holder]:
         self._read_assets(assets)
@@ -95,6 +87,15 @@ class StoredSurroundings:
                 found[asset][item] = Stored(*fields)
         return found
 
+    def _ends(
+        self, rule: AttributeRule, assets: Collection[str], *, downstream: str, upstream: str
+    ) -> Iterator[tuple[str, str]]:
+        """Each asset with the other ends of its edges, in the directions that the rule has."""
+        if rule.direction != "upstream":
+            yield from self._along(rule, downstream, assets)
+        if rule.direction != "downstream":
+            yield from self._along(rule, upstream, assets)
+
     def _along(self, rule: AttributeRule, way: str, assets: Collection[str]) -> Iterable[tuple[str, str]]:
         known = self._leaving if way == "leaving" else self._entering
         if unknown := [asset for asset in assets if asset not in known]:
@@ -114,6 +115,5 @@ class StoredSurroundings:
                 self._assets[asset] = _Asset(name, deleted, source or {}, user or {})
 
     def _ask(self, name: str, ids: Collection[str], **more: Any) -> list[tuple[Any, ...]]:
-        # One value to quote, where a list would be one for each item. Ids need no escaping.
-        asked = {"tenant": self._tenant, "ids": f"{{{','.join(ids)}}}", **more}
+        asked = {"tenant": self._tenant, "ids": id_array(ids), **more}
         return self._connection.execute(query(name), asked).fetchall()

@@ -5,7 +5,7 @@ Reads that arrive while a query runs are answered together by the next one.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from psycopg import sql
@@ -14,6 +14,7 @@ from lily.lineage.rules import Rules
 from lily.model.assets import NOTHING, Reached
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.asset_rows import asset_of, reached_of
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
@@ -47,7 +48,7 @@ class AssetReader:
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         rules = await self._definitions.of(tenant)
-        asked = {"ids": _array(asset_ids), "tags": rules.as_array, "cut": rules.cuts}
+        asked = {"ids": id_array(asset_ids), "tags": rules.as_array, "cut": rules.cuts}
         rows = await self._database.fetch(tenant, _BY_ID, asked)
         return {row[0]: asset_of(tenant, row, rules) for row in rows}
 
@@ -62,7 +63,7 @@ class AssetReader:
 
     async def reached(self, tenant: str, rules: Rules, parents: Mapping[str, str | None]) -> dict[str, Reached]:
         """What reaches assets if they are below these parents."""
-        asked = {"ids": _array(parents), "parents": _array(parent or "null" for parent in parents.values())}
+        asked = {"ids": id_array(parents), "parents": id_array(parent or "null" for parent in parents.values())}
         told = {"tags": rules.as_array, "cut": rules.cuts}
         rows = await self._database.fetch(tenant, query("catalogue/reached"), {**asked, **told})
         found = {asset_id: reached_of(rules, *tags) for asset_id, *tags in rows}
@@ -85,11 +86,6 @@ class AssetReader:
             return []
         self._waiting[tenant] = waiting[TOGETHER:]
         return waiting[:TOGETHER]
-
-
-def _array(ids: Iterable[str]) -> str:
-    """An array literal is one value to quote, a list would be one for each id."""
-    return f"{{{','.join(ids)}}}"
 
 
 def _settle(batch: list[tuple[str, _Found]], assets: dict[str, StoredAsset]) -> None:

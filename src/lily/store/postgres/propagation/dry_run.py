@@ -6,7 +6,8 @@ from lily.lineage.reach import Arrival, Reach
 from lily.lineage.rules import Rules
 from lily.model.assets import is_deleted
 from lily.store.assets import StoredAsset
-from lily.store.postgres.queries import query
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.propagation.levels import forwards
 from lily.store.postgres.sessions import Database
 
 
@@ -33,8 +34,8 @@ async def reach_of(database: Database, asset: StoredAsset, rules: Rules, tag: st
         return []
     reach, seen = Reach(asset.id, definition.max_depth), dict[str, _Seen]()
     while frontier := reach.frontier:
-        asked = {"tag": tag, "ids": "{" + ",".join(frontier) + "}", "cut": rules.cuts}
-        rows = await database.fetch(asset.tenant, query("propagation/dry_run_level"), asked)
+        asked = {"tag": tag, "ids": id_array(frontier), "cut": rules.cuts}
+        rows = await database.fetch(asset.tenant, forwards(), asked)
         seen |= {row[0]: _Seen(*row[3:6]) for row in rows}
         reach.take(Arrival(id_, via, hops, conducts) for id_, via, hops, *_, conducts in rows)
     found = [

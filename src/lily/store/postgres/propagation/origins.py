@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from lily.lineage.reach import Arrival, Reach
 from lily.store.assets import StoredAsset
-from lily.store.postgres.queries import query
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.propagation.levels import backwards
 from lily.store.postgres.sessions import Database
 
 MOST_ORIGINS = 1_000
@@ -24,12 +25,12 @@ async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int
     while frontier := reach.frontier:
         asked = {
             "tag": tag,
-            "ids": "{" + ",".join(frontier) + "}",
+            "ids": id_array(frontier),
             "start": asset.id,
             "parent": asset.parent,
             "cut": asset.rules.cuts,
         }
-        rows = await database.fetch(asset.tenant, query("propagation/origins_level"), asked)
+        rows = await database.fetch(asset.tenant, backwards(), asked)
         stating = {row[0] for row in rows if row[3]}
         reach.take(Arrival(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         found |= dict.fromkeys(asset_id for asset_id in stating if asset_id != asset.id)
