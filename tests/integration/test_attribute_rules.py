@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.lineage.attribute_recomputation import replay_value
 from lily.lineage.attribute_rules import Holder, enriched_value
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.graph.lake_nodes import Known
@@ -17,9 +16,10 @@ from lily.store.postgres.propagation.marks import AssetMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 from lily.store.postgres.recompute.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
+from tests.attribute_oracle import replay_value
 from tests.lineage_world import World
-from tests.oracle_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
 from tests.shared_stack import Stack
+from tests.stored_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f"])
 ENDS = st.lists(NAMES, min_size=2, max_size=2, unique=True)

@@ -2,29 +2,30 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.lineage.attribute_recomputation import Derived, recompute_attribute, replay_value
+from lily.lineage.attribute_recomputation import Derived, recompute_attribute
 from lily.lineage.attribute_region import Arcs, rework
 from lily.lineage.attribute_rules import (
     MAX_ITEM,
-    MODES,
     WHOLE,
     AttributeRule,
     Holder,
     Label,
     Labels,
+    Mode,
     enriched_value,
     items_of,
     refusal,
 )
-from lily.lineage.definitions import DIRECTIONS, ON_DELETE
+from lily.lineage.definitions import Direction, OnDelete
 from lily.lineage.graph import Edge, Graph
 from lily.model.values import MAX_ITEMS
+from tests.attribute_oracle import replay_value
 
 ASSETS = "abcdefg"
 FILL = AttributeRule("r", "r", "owner", "set-if-empty")
@@ -95,8 +96,8 @@ rules = st.builds(
     st.just("r"),
     st.just("r"),
     st.just("owner"),
-    st.sampled_from(MODES),
-    st.sampled_from(DIRECTIONS),
+    st.sampled_from(get_args(Mode)),
+    st.sampled_from(get_args(Direction)),
     st.none() | st.integers(1, 3),
     st.none() | st.just(frozenset({"used-in"})),
 )
@@ -107,7 +108,7 @@ def worlds(draw: st.DrawFn) -> Known:
     graph = Graph(
         edges=draw(st.sets(edges, max_size=12)),
         deleted=draw(st.sets(st.sampled_from(ASSETS), max_size=3)),
-        on_delete=draw(st.sampled_from(ON_DELETE)),
+        on_delete=draw(st.sampled_from(get_args(OnDelete))),
     )
     held = st.builds(Holder, single | lists, single | lists)
     return Known(graph, draw(st.dictionaries(st.sampled_from(ASSETS), held, max_size=5)))

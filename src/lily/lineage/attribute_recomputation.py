@@ -5,9 +5,8 @@ It relaxes until nothing changes, an item at a time, and shares no idea with the
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from itertools import pairwise
 
-from lily.lineage.attribute_rules import SILENT, WHOLE, AttributeRule, Holder, Label, is_empty, items_of
+from lily.lineage.attribute_rules import WHOLE, AttributeRule, Holder, Label, is_empty, items_of
 from lily.lineage.graph import Graph
 
 Holders = Mapping[str, Holder]
@@ -38,21 +37,6 @@ def passing(graph: Graph, rule: AttributeRule) -> set[tuple[str, str]]:
 def is_origin(rule: AttributeRule, holder: Holder, *, root: bool) -> bool:
     by_a_person = not is_empty(holder.user)
     return not is_empty(holder.own) and (rule.mode != "override" or by_a_person or root)
-
-
-def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, holders: Holders) -> list[str]:
-    """What is wrong with a path that is to explain a derived value, origin first; nothing where it holds."""
-    arcs = passing(graph, rule)
-    steps = list(pairwise(path))
-    problems = [f"nothing passes from {start} to {end}" for start, end in steps if (start, end) not in arcs]
-    origin = holders.get(path[0], SILENT)
-    root = path[0] not in {end for _, end in arcs}
-    begins = item in items_of(origin.own) if rule.mode == "add" else is_origin(rule, origin, root=root)
-    if not steps or not begins:
-        problems.append(f"{path[0]} is no origin of it")
-    if rule.max_depth is not None and len(steps) > rule.max_depth:
-        problems.append(f"{len(steps)} edges are more than {rule.max_depth}")
-    return problems
 
 
 def _of_one(arcs: set[tuple[str, str]], origins: Mapping[str, object], max_depth: int | None) -> dict[str, Label]:

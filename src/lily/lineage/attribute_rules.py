@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -14,7 +14,6 @@ from lily.model.statements import NAMES
 from lily.model.values import MAX_ITEMS, MAX_KEY
 
 Mode = Literal["set-if-empty", "add", "override"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 WHOLE = ""  # the item of a value that travels as one
 MAX_ITEM = 200  # characters of an item that names itself: an index row of PostgreSQL takes 2,700 bytes
 MAX_ADDED = 256 << 10  # bytes that a rule adds to a list at most: the log takes no event of any size

@@ -1,12 +1,10 @@
 """How a tag travels: decided by each tenant, tag by tag."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 Direction = Literal["downstream", "upstream", "both"]
-DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 OnDelete = Literal["keep", "cut"]
-ON_DELETE: tuple[OnDelete, ...] = get_args(OnDelete)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """A tenant's graph, as much of it as propagation looks at."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from lily.lineage.definitions import Direction, OnDelete, TagDefinition
+from lily.lineage.definitions import Direction, OnDelete
 
 
 class Traveller(Protocol):
@@ -35,26 +35,11 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True)
 class Graph:
-    """Live edges; for each asset the tags that it states in any layer, those suppressed on it, and its parent."""
+    """The edges that are not deleted, and the assets that are."""
 
     edges: set[Edge] = field(default_factory=set)
-    stated: dict[str, set[str]] = field(default_factory=dict)
-    suppressed: dict[str, set[str]] = field(default_factory=dict)
-    parents: dict[str, str] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     on_delete: OnDelete = "keep"
-
-    def states(self, asset: str, tag: str) -> bool:
-        return tag in self.stated.get(asset, ())
-
-    def suppresses(self, asset: str, tag: str) -> bool:
-        """A suppression hides what is derived; what the asset states itself still counts."""
-        return tag in self.suppressed.get(asset, ()) and not self.states(asset, tag)
-
-    def conducts(self, asset: str, tag: str) -> bool:
-        """Whether a tag that the asset has may leave it."""
-        cut = self.on_delete == "cut" and asset in self.deleted
-        return not cut and not self.suppresses(asset, tag)
 
     def arcs(self, one: Traveller) -> Iterator[tuple[str, str]]:
         """From where to where it may pass along edges."""
@@ -66,8 +51,5 @@ class Graph:
                     yield edge.to_id, edge.from_id
 
     def assets(self) -> set[str]:
-        ends = {end for edge in self.edges for end in (edge.from_id, edge.to_id)}
-        return ends | self.stated.keys() | self.suppressed.keys() | self.parents.keys() | set(self.parents.values())
-
-
-Definitions = Mapping[str, TagDefinition]
+        """The ends of all edges."""
+        return {end for edge in self.edges for end in (edge.from_id, edge.to_id)}

@@ -6,13 +6,13 @@ from lily.lineage.attribute_recomputation import Derived as DerivedValues
 from lily.lineage.attribute_recomputation import recompute_attribute
 from lily.lineage.attribute_rules import AttributeRule, Holder, Label
 from lily.lineage.definitions import TagDefinition
-from lily.lineage.graph import Edge, Graph
-from lily.lineage.recomputation import Derived, recompute
+from lily.lineage.graph import Edge
 from lily.store.postgres.definitions.rules import rule_of
+from tests.tag_oracle import Derived, TagGraph, recompute
 
 
-def stored_graph(connection: psycopg.Connection, tenant: str) -> Graph:
-    graph = Graph()
+def stored_graph(connection: psycopg.Connection, tenant: str) -> TagGraph:
+    graph = TagGraph()
     for row in connection.execute(
         "select from_id::text, to_id::text, type, propagates, masking from edges "
         "where tenant_id = %s and not is_deleted",
