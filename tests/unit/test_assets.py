@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lily.model.assets import NOTHING, LayerName, Reached, asset_view, is_deleted, shown_fields, tags_of
+from lily.model.assets import NO_DERIVED_TAGS, DerivedTags, LayerName, asset_view, is_deleted, shown_fields, tags_of
 from lily.model.layers import Layer, merge
 from lily.model.statements import Statement
 
@@ -44,7 +44,7 @@ PUBLIC: dict[LayerName, Layer] = {"source": layer("source", "1", tags=["public"]
 
 
 def test_what_reached_an_asset_is_effective_where_it_protects() -> None:
-    tags = tags_of(PUBLIC, Reached({"pii": "PII"}, {"gdpr": "GDPR", "team": "Team"}))
+    tags = tags_of(PUBLIC, DerivedTags({"pii": "PII"}, {"gdpr": "GDPR", "team": "Team"}))
     assert (tags["propagated"], tags["inherited"]) == (["PII"], ["GDPR", "Team"])
     assert tags["effective"] == ["GDPR", "PII", "public"]
 
@@ -52,18 +52,18 @@ def test_what_reached_an_asset_is_effective_where_it_protects() -> None:
 def test_a_tag_protects_where_the_tenant_says_so() -> None:
     layers = {**PUBLIC, "enriched": layer("enriched", "2", tags=["Secret"])}
     assert tags_of(layers)["effective"] == ["public"]
-    assert tags_of(layers, NOTHING, {"secret"})["effective"] == ["public", "Secret"]
+    assert tags_of(layers, NO_DERIVED_TAGS, {"secret"})["effective"] == ["public", "Secret"]
 
 
 def test_a_suppression_hides_what_is_derived_and_still_lists_it() -> None:
     hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
-    tags = tags_of({**PUBLIC, "user": hidden}, Reached({"pii": "PII"}, {"pii": "PII"}))
+    tags = tags_of({**PUBLIC, "user": hidden}, DerivedTags({"pii": "PII"}, {"pii": "PII"}))
     assert (tags["propagated"], tags["inherited"], tags["effective"]) == (["PII"], ["PII"], ["public"])
 
 
 def test_a_suppression_never_hides_what_the_asset_states_itself() -> None:
     hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
-    tags = tags_of({"source": layer("source", "1", tags=["pii"]), "user": hidden}, Reached({"pii": "PII"}))
+    tags = tags_of({"source": layer("source", "1", tags=["pii"]), "user": hidden}, DerivedTags({"pii": "PII"}))
     assert (tags["propagated"], tags["effective"]) == ([], ["pii"])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lily.lineage.rules import Rules
 from lily.model import ids
-from lily.model.assets import Reached
+from lily.model.assets import DerivedTags
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from lily.model.states import AssetState
@@ -22,7 +22,7 @@ from tests.warehouse import Warehouse
 TENANT = "one"
 NAME = "wh.sales.orders.email"
 RULES = Rules()
-REACHED = Reached({"pii": "PII"}, {"gdpr": "GDPR"})
+REACHED = DerivedTags({"pii": "PII"}, {"gdpr": "GDPR"})
 
 
 class Held(AssetReader):
@@ -36,9 +36,9 @@ class Held(AssetReader):
         assert tenant == TENANT
         return {asset_id: self._assets[asset_id] for asset_id in asset_ids if asset_id in self._assets}
 
-    async def placed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+    async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
         assert tenant == TENANT
-        return [asset.under(RULES, REACHED) for asset in assets]
+        return [asset.with_tag_rules(RULES, REACHED) for asset in assets]
 
 
 def state(layer: str, tick: int, **attributes: Any) -> AssetState:

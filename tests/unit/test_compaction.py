@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model.events import AssetEvent
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.pipeline.lake import compaction
 from lily.pipeline.lake.compaction import LEAST_ROWS, Compaction, due, join_sorted
 from lily.settings import Lake
@@ -55,7 +55,7 @@ def test_joining_sorted_rows_equals_joining_the_states(found: list[AssetEvent], 
     )
     rows = pa.Table.from_batches(join_sorted(table.to_batches(max_chunksize=cut), 9), schema=STATE)
     assert {state.id: state for state in read_states(rows)} == {
-        state.id: state for state in joined(AssetState.of(event) for event in found).values()
+        state.id: state for state in merge_states(AssetState.of(event) for event in found).values()
     }
     assert [row["id"] for row in rows.to_pylist()] == list(dict.fromkeys(table.column("id").to_pylist()))
     assert set(rows.column("run").to_pylist()) == {9}

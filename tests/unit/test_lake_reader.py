@@ -19,7 +19,7 @@ from moto.server import ThreadedMotoServer
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.settings import S3
 from lily.store.lake.files import io_properties
 from lily.store.lake.past import at_time
@@ -53,7 +53,7 @@ def column(tenant: str, name: str, tick: int = 0, **attributes: Any) -> AssetEve
 
 
 def states_of(events: Sequence[AssetEvent]) -> list[AssetState]:
-    return list(joined(AssetState.of(event) for event in events).values())
+    return list(merge_states(AssetState.of(event) for event in events).values())
 
 
 def recorded(event: AssetEvent, offset: int, *, batch: int = 1, topic: str = "bulk") -> LakeEvent:
@@ -90,7 +90,7 @@ def test_the_joined_pieces_are_what_the_events_amount_to(
     for number in range(runs):
         if events := told[number::runs]:
             warehouse.append_states(states_of(events), number)
-    whole = joined(AssetState.of(event) for event in told)
+    whole = merge_states(AssetState.of(event) for event in told)
     found = run(LakeReader(warehouse.locate).states("one", [asset_id for _, asset_id in whole]))
     assert found == {asset_id: state for (_, asset_id), state in whole.items()}
 
@@ -296,7 +296,7 @@ def test_the_past_is_what_was_recorded_by_then(warehouse: Warehouse) -> None:
 @MANY
 @given(told=EVENTS_TOLD)
 def test_the_whole_past_is_the_present(told: list[AssetEvent]) -> None:
-    for (_, asset_id), state in joined(AssetState.of(event) for event in told).items():
+    for (_, asset_id), state in merge_states(AssetState.of(event) for event in told).items():
         records = [recorded(event, number) for number, event in enumerate(told) if event.asset_id == asset_id]
         past = at_time("one", asset_id, records, lambda _: True, timedelta(minutes=5))
         assert past is not None

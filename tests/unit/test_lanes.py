@@ -69,7 +69,7 @@ def test_what_a_person_or_a_rule_says_is_hot(event: AssetEvent) -> None:
 
 @given(plain_columns(), NAMES)
 def test_a_column_outside_its_parents_place_is_hot(event: AssetEvent, elsewhere: str) -> None:
-    assume(elsewhere != ids.prefix(event.statement.qualified_name))
+    assume(elsewhere != ids.name_prefix(event.statement.qualified_name))
     assert lane_of(with_attributes(event, parent=elsewhere)) == "hot"
     assert lane_of(with_attributes(event, parent=ids.asset_id(TENANT, elsewhere))) == "hot"
 

@@ -10,7 +10,7 @@ import orjson
 from lily.lineage.definitions import Direction
 from lily.model.errors import Problem
 from lily.model.layers import TAGS
-from lily.model.statements import NAMES
+from lily.model.statements import NAME_ATTRIBUTES
 from lily.model.values import MAX_ITEMS, MAX_KEY
 
 Mode = Literal["set-if-empty", "add", "override"]
@@ -18,7 +18,7 @@ WHOLE = ""  # the item of a value that travels as one
 MAX_ITEM = 200  # characters of an item that names itself: an index row of PostgreSQL takes 2,700 bytes
 MAX_ADDED = 256 << 10  # bytes that a rule adds to a list at most: the log takes no event of any size
 _IDENTITY = frozenset({"name", "qualified_name", "parent", "created_by", "data_source"})
-_SINGLE = NAMES | {"description"}
+_SINGLE = NAME_ATTRIBUTES | {"description"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from lily.model.assets import PARENT_ID, LayerName, Reached, shown_value, stated_tags, suppressions
+from lily.model.assets import PARENT_ID, DerivedTags, LayerName, shown_value, stated_tags, suppressions
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer, merge
 from lily.model.statements import Statement
@@ -36,7 +36,7 @@ def parent_of(layers: Layers) -> str | None:
     return shown_value(layers, PARENT_ID)
 
 
-def disinherited(layers: Layers, before: Reached, after: Reached, protective: Collection[str]) -> list[str]:
+def disinherited(layers: Layers, before: DerivedTags, after: DerivedTags, protective: Collection[str]) -> list[str]:
     """The protective tags that came down from the parent before and are not effective under the one after."""
     kept = stated_tags(layers).keys() | suppressions(layers).keys() | after.propagated.keys() | after.inherited.keys()
     return sorted(tag for tag in before.inherited if tag in protective and tag not in kept)

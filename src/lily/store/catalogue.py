@@ -36,12 +36,12 @@ class Catalogue:
         fresh_as_of = await self._lake.fresh_as_of()  # asked first: what is read afterwards is at least as fresh
         for asset_id, state in (await self._lake.states(tenant, lacking)).items():
             known = held.get(asset_id)
-            held[asset_id] = known.joined_with(state) if known else StoredAsset.of_lake(state, fresh_as_of)
+            held[asset_id] = known.merged_with(state) if known else StoredAsset.of_lake(state, fresh_as_of)
         found = await self._placed(tenant, [held[asset_id] for asset_id in lacking if asset_id in held])
         return held | {asset.id: asset for asset in found}
 
     async def _placed(self, tenant: str, assets: list[StoredAsset]) -> list[StoredAsset]:
         """What came from the lake does not bring along what reached it from elsewhere: PostgreSQL knows."""
-        lacking = [asset for asset in assets if not asset.is_placed]
-        placed = {asset.id: asset for asset in await self._reader.placed(tenant, lacking)} if lacking else {}
+        lacking = [asset for asset in assets if not asset.has_derived_tags]
+        placed = {asset.id: asset for asset in await self._reader.with_derived_tags(tenant, lacking)} if lacking else {}
         return [placed.get(asset.id, asset) for asset in assets]

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lily.model.assets import entity_type, is_deleted, shown_fields
+from lily.model.search_terms import search_terms
 from lily.model.states import AssetState
-from lily.model.words import words
 from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
 from lily.store.lake.reader import LakeReader
@@ -130,7 +130,7 @@ def _wanted(listing: Listing) -> Wanted | None:
     """What to look for in the lake; None where nothing there can be meant."""
     q = listing.filters.get("q")
     wanted = Wanted(
-        words=None if q is None else tuple(words(q)),
+        words=None if q is None else tuple(search_terms(q)),
         entity_type=listing.filters.get("entity_type"),
         owner=listing.filters.get("owner"),
         data_source=listing.filters.get("data_source"),
@@ -143,7 +143,7 @@ def _whole(held: StoredAsset | None, state: AssetState, fresh_as_of: str | None)
     """The asset of a state in the lake; None where PostgreSQL has all of it."""
     if held is None:
         return StoredAsset.of_lake(state, fresh_as_of)
-    return held.joined_with(state) if held.awaits_lake else None
+    return held.merged_with(state) if held.awaits_lake else None
 
 
 def _is_listed(asset: StoredAsset, wanted: Wanted, listing: Listing) -> bool:

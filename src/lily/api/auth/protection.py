@@ -40,9 +40,9 @@ async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
     after = with_statement(asset.layers, event)
     lost = untagged(asset.layers, after, layer, rules.protective)
     parent = parent_of(after)
-    if parent != asset.parent and asset.reached.inherited:
-        reached = await call.services.reader.reached(call.tenant, rules, {asset.id: parent})
-        lost += disinherited(after, asset.reached, reached[asset.id], rules.protective)
+    if parent != asset.parent and asset.derived_tags.inherited:
+        derived = await call.services.reader.derived_tags(call.tenant, rules, {asset.id: parent})
+        lost += disinherited(after, asset.derived_tags, derived[asset.id], rules.protective)
     if rules.cuts and event.statement.operation == "delete":
         lost += await conducts(call.services.database, asset)
     return list(dict.fromkeys(lost))

@@ -25,7 +25,7 @@ class NotRecordedYet(Transient):
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
     found = await _found(call, asset_id, reference, as_of)
-    return found.under(await call.services.definitions.of(call.tenant))
+    return found.with_tag_rules(await call.services.definitions.of(call.tenant))
 
 
 async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
@@ -47,7 +47,7 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
         so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
         raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
     past = await _recorded(call, held.id, time) if held.awaits_lake else None
-    return held.joined_with(past.state if past else None, time)
+    return held.merged_with(past.state if past else None, time)
 
 
 async def _recorded(call: Call, asset_id: str, time: str) -> Past | None:

@@ -11,7 +11,7 @@ from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.http.responses import Assets, Json
 from lily.api.reads.references import normal, resolve
 from lily.model import ids
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.store.listing import Place
 from lily.store.postgres.catalogue.search import FILTERS, Filter, Listing, Order, Sort
@@ -73,7 +73,7 @@ def _stored_form(call: Call, name: Filter, given: str) -> str:
     value = normal(given)
     match name:
         case "tag":
-            return fold_tag(value)
+            return tag_key(value)
         case "entity_type":
             return value.lower()
         case "parent":

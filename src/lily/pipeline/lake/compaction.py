@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
-from lily.model.states import joined
+from lily.model.states import merge_states
 from lily.pipeline.lake.iceberg import LakeTable
 from lily.pipeline.lake.stream import NICENESS
 from lily.pipeline.session import worker_niceness
@@ -147,7 +147,7 @@ def _joined(table: pa.Table, run: int) -> Iterator[pa.RecordBatch]:
     repeated = pc.or_(follows, _chain(same, edge))
     rows = _in_run(table.filter(pc.invert(repeated)), run)
     if pc.any(repeated).as_py():
-        states = joined(read_states(table.filter(repeated))).values()
+        states = merge_states(read_states(table.filter(repeated))).values()
         rows = pa.concat_tables([rows, pa.Table.from_batches([as_batch(states, run)])])
         # Each goes where its first piece was.
         places = pa.array(range(len(ids)))

@@ -23,7 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.pipeline.arrow_records import cuts, read_records
 from lily.pipeline.connections import with_store
 from lily.pipeline.lake.commits import Commit, Positions
@@ -193,7 +193,7 @@ def _judged(rows: pa.Table, job: Job, store: HotStore) -> tuple[list[Report], pa
     bulk = [(records[at], event) for at, event in zip(accepted, events, strict=True) if _is_bulk(records[at])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
     applied = store.refresh(bulk, refused)
-    states = joined(map(AssetState.of, events)).values()
+    states = merge_states(map(AssetState.of, events)).values()
     return (
         _reports(records, applied.refused, applied.changed),
         as_batch(states, job.run),

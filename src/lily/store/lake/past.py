@@ -46,7 +46,7 @@ def at_time(
         if state is None:
             state = AssetState.of(event)
         else:
-            state.join(AssetState.of(event))
+            state.merge(AssetState.of(event))
     return None if state is None else Past(state, count)
 
 
@@ -59,7 +59,7 @@ def story(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedel
         if state is None:
             state = AssetState.of(event)
         else:
-            state.join(AssetState.of(event))
+            state.merge(AssetState.of(event))
         before, after = known.fields if known else None, state.layers[name].fields
         found.events.add(event.id)
         if before != after:

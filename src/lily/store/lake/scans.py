@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lily.model import ids as names
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.store.lake.files import LakeFile, TableFiles
 from lily.store.lake.parquet import ParquetFiles, RowGroup
 from lily.store.lake.rows import READ, read_states
@@ -135,7 +135,7 @@ def _of_tenant(tenant: str, rows: pa.Table | None) -> pa.Table | None:
 
 
 def _joined(tables: Iterable[pa.Table | None]) -> dict[str, AssetState]:
-    states = joined(state for rows in tables if rows is not None for state in read_states(rows))
+    states = merge_states(state for rows in tables if rows is not None for state in read_states(rows))
     return {asset_id: state for (_, asset_id), state in states.items()}
 
 

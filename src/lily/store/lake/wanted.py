@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from lily.model.assets import entity_type, shown_fields
 from lily.model.lanes import BULK_TYPES
+from lily.model.search_terms import matches_terms
 from lily.model.states import AssetState
-from lily.model.words import begin_words_of
 from lily.store.lake.rows import parent_of
 
 
@@ -63,7 +63,7 @@ class Wanted:
         if any(asked is not None and asked != is_so for asked, is_so in told):
             return False
         named = f"{shown.get('name') or ''} {state.qualified_name}"
-        return self.words is None or (bool(self.words) and begin_words_of(self.words, named))
+        return self.words is None or (bool(self.words) and matches_terms(self.words, named))
 
 
 def _contains(rows: pa.Table, column: str, word: str) -> Any:

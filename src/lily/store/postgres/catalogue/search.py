@@ -9,7 +9,7 @@ from psycopg import sql
 
 from lily.lineage.rules import Rules
 from lily.model import clock
-from lily.model.words import words
+from lily.model.search_terms import search_terms
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.asset_rows import COLUMNS, asset_of
 from lily.store.postgres.queries import query
@@ -106,7 +106,7 @@ def _parameters(listing: Listing) -> dict[str, Any]:
 
 def _words(text: str) -> str:
     """Every word must begin a word of the name."""
-    return " & ".join(f"'{word}':*" for word in words(text))
+    return " & ".join(f"'{word}':*" for word in search_terms(text))
 
 
 def _text(key: Any) -> str:

@@ -22,14 +22,14 @@ class Derivation:
 
 async def derivations(database: Database, asset: StoredAsset) -> list[Derivation]:
     """One for each tag and way it came. What changes while they are read may be told with only the end of its path."""
-    reached = asset.reached
-    above = await _ancestors(database, asset) if reached.inherited else []
+    derived = asset.derived_tags
+    above = await _ancestors(database, asset) if derived.inherited else []
     carried = carriers(above, cut=asset.rules.cuts)
-    inherited = {tag: carried[tag] for tag in reached.inherited if tag in carried}
-    arrived = [(tag, asset.id) for tag in reached.propagated]
+    inherited = {tag: carried[tag] for tag in derived.inherited if tag in carried}
+    arrived = [(tag, asset.id) for tag in derived.propagated]
     arrived += [(tag, above[place].id) for tag, place in inherited.items() if tag not in above[place].stated]
     paths = await _paths(database, asset.tenant, arrived)
-    found = [_propagated(asset.id, tag, paths) for tag in reached.propagated]
+    found = [_propagated(asset.id, tag, paths) for tag in derived.propagated]
     for tag, place in inherited.items():
         down = tuple(ancestor.id for ancestor in reversed(above[:place]))
         start = paths.get((tag, above[place].id), ((above[place].id,), 0))

@@ -16,12 +16,21 @@ from psycopg.types.json import Jsonb
 from lily.lineage.protection import disinherited, may_take_away, parent_of, untagged, with_statement
 from lily.lineage.rules import Rules
 from lily.model import ids
-from lily.model.assets import LAYERS, NOTHING, PARENT_ID, LayerName, Reached, fold_tag, is_deleted, suppressions
+from lily.model.assets import (
+    LAYERS,
+    NO_DERIVED_TAGS,
+    PARENT_ID,
+    DerivedTags,
+    LayerName,
+    is_deleted,
+    suppressions,
+    tag_key,
+)
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Record, Refusal
-from lily.store.postgres.catalogue.asset_rows import reached_of
+from lily.store.postgres.catalogue.asset_rows import derived_tags_of
 from lily.store.postgres.definitions.tags import definition_of
 from lily.store.postgres.queries import query
 
@@ -61,8 +70,8 @@ class _Known:
     """What the store holds about the assets at stake."""
 
     layers: dict[Key, Layers] = field(default_factory=dict)
-    arrived: dict[Key, Reached] = field(default_factory=dict)  # what reached an asset
-    below: dict[Key, Reached] = field(default_factory=dict)  # what comes down from a parent
+    arrived: dict[Key, DerivedTags] = field(default_factory=dict)  # what reached an asset
+    below: dict[Key, DerivedTags] = field(default_factory=dict)  # what comes down from a parent
     conducted: dict[Key, list[str]] = field(default_factory=dict)
 
 
@@ -127,7 +136,7 @@ class _Said:
             self.at_stake.add(asset)
         if TAGS in statement.attributes:
             tags = statement.attributes[TAGS]
-            kept = self._rules.protective.intersection(map(fold_tag, tags)) if tags else _NONE
+            kept = self._rules.protective.intersection(map(tag_key, tags)) if tags else _NONE
             if self.kept.setdefault(asset, kept) != kept:
                 self.at_stake.add(asset)
         parent = (_stated_parent(event) or "") if "parent" in statement.attributes else None
@@ -226,9 +235,9 @@ def _losses(known: _Known, rules: Rules, event: AssetEvent, before: Layers, afte
     protective, layer, key = rules.protective, event.statement.layer, _key(event)
     losses = [_Loss(REMOVED, untagged(before, after, layer, protective), layer)]
     if (old := parent_of(before)) is not None and old != (new := parent_of(after)):
-        came = known.below.get((event.tenant, old), NOTHING)
-        comes = known.below.get((event.tenant, new), NOTHING) if new else NOTHING
-        here = Reached(known.arrived.get(key, NOTHING).propagated, comes.inherited)
+        came = known.below.get((event.tenant, old), NO_DERIVED_TAGS)
+        comes = known.below.get((event.tenant, new), NO_DERIVED_TAGS) if new else NO_DERIVED_TAGS
+        here = DerivedTags(known.arrived.get(key, NO_DERIVED_TAGS).propagated, comes.inherited)
         losses.append(_Loss(REMOVED, disinherited(after, came, here, protective), "inherited"))
     hidden = sorted((suppressions(after).keys() - suppressions(before).keys()) & protective)
     losses.append(_Loss(HIDDEN, hidden, layer))
@@ -250,11 +259,13 @@ def _stated_parent(event: AssetEvent) -> str | None:
 
 def _reached(
     connection: psycopg.Connection, tenant: str, rules: Rules, assets: list[str], parents: list[str | None]
-) -> dict[Key, Reached]:
+) -> dict[Key, DerivedTags]:
     """What reaches assets that have these parents."""
     asked = {"tenant": tenant, "tags": rules.as_array, "cut": rules.cuts, "ids": assets, "parents": parents}
     rows = connection.execute(query("catalogue/reached"), asked).fetchall()
-    return {(tenant, asset_id): reached_of(rules, propagated, inherited) for asset_id, propagated, inherited in rows}
+    return {
+        (tenant, asset_id): derived_tags_of(rules, propagated, inherited) for asset_id, propagated, inherited in rows
+    }
 
 
 def _key(event: AssetEvent) -> Key:
