@@ -2,17 +2,17 @@
 
 from itertools import pairwise
 
-from lily.lineage.attribute_recomputation import Holders, is_origin, passing
-from lily.lineage.attribute_rules import SILENT, AttributeRule, items_of
+from lily.lineage.attribute_recomputation import StatedValues, is_origin, passable_arcs
+from lily.lineage.attribute_rules import NOT_STATED, AttributeRule, items_of
 from lily.lineage.graph import Graph
 
 
-def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, holders: Holders) -> list[str]:
+def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, holders: StatedValues) -> list[str]:
     """Follows a path, origin first, that should explain a derived value. Returns what is wrong with it, if anything."""
-    arcs = passing(graph, rule)
+    arcs = passable_arcs(graph, rule)
     steps = list(pairwise(path))
     problems = [f"nothing passes from {start} to {end}" for start, end in steps if (start, end) not in arcs]
-    origin = holders.get(path[0], SILENT)
+    origin = holders.get(path[0], NOT_STATED)
     root = path[0] not in {end for _, end in arcs}
     begins = item in items_of(origin.own) if rule.mode == "add" else is_origin(rule, origin, root=root)
     if not steps or not begins:

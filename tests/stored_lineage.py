@@ -2,9 +2,8 @@
 
 import psycopg
 
-from lily.lineage.attribute_recomputation import Derived as DerivedValues
-from lily.lineage.attribute_recomputation import recompute_attribute
-from lily.lineage.attribute_rules import AttributeRule, Holder, Label
+from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
+from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.graph import Edge
 from lily.store.postgres.definitions.rules import rule_of
@@ -69,28 +68,28 @@ def stored_rules(connection: psycopg.Connection, tenant: str) -> list[AttributeR
     return [rule_of(row) for row in rows]
 
 
-def stored_holders(connection: psycopg.Connection, tenant: str, attribute: str) -> dict[str, Holder]:
+def stored_holders(connection: psycopg.Connection, tenant: str, attribute: str) -> dict[str, StatedValue]:
     rows = connection.execute(
         'select id::text, source -> %(attribute)s, "user" -> %(attribute)s from assets where tenant_id = %(tenant)s',
         {"tenant": tenant, "attribute": attribute},
     )
-    return {asset: Holder(source, user) for asset, source, user in rows}
+    return {asset: StatedValue(source, user) for asset, source, user in rows}
 
 
-def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedByItem]:
     """By rule and attribute."""
     rows = connection.execute(
         "select rule, attribute, asset_id::text, item, value, via::text, depth from derived_attributes "
         "where tenant_id = %s",
         [tenant],
     )
-    found: dict[tuple[str, str], DerivedValues] = {}
+    found: dict[tuple[str, str], DerivedByItem] = {}
     for rule, attribute, asset, item, *label in rows:
-        found.setdefault((rule, attribute), {})[asset, item] = Label(*label)
+        found.setdefault((rule, attribute), {})[asset, item] = DerivedValue(*label)
     return found
 
 
-def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedByItem]:
     graph = stored_graph(connection, tenant)
     found = {
         (rule.key, rule.attribute): recompute_attribute(graph, rule, stored_holders(connection, tenant, rule.attribute))

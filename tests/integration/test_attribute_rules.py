@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.lineage.attribute_rules import Holder, enriched_value
+from lily.lineage.attribute_rules import StatedValue, enriched_value
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.graph.lake_nodes import Known
 from lily.store.postgres.propagation.marks import AssetMark, Marks
@@ -59,7 +59,7 @@ def check(world: World, owner: psycopg.Connection) -> None:
             assert replay_value(path, item, graph, about, holders) == []
         for asset, enriched in names.items():
             labels = {item: label for (at, item), label in found.items() if at == asset}
-            expected = enriched_value(about, holders.get(asset, Holder()), labels)
+            expected = enriched_value(about, holders.get(asset, StatedValue()), labels)
             assert (enriched or {}).get(about.attribute) == expected
 
 

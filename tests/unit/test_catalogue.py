@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.model.assets import DerivedTags
 from lily.model.events import AssetEvent
@@ -21,7 +21,7 @@ from tests.warehouse import Warehouse
 
 TENANT = "one"
 NAME = "wh.sales.orders.email"
-RULES = Rules()
+RULES = TagRules()
 REACHED = DerivedTags({"pii": "PII"}, {"gdpr": "GDPR"})
 
 

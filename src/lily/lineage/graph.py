@@ -1,4 +1,4 @@
-"""A tenant's graph, as much of it as propagation looks at."""
+"""The part of a tenant's lineage graph that a recomputation needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 from lily.lineage.definitions import Direction, OnDelete
 
 
-class Traveller(Protocol):
-    """Which edges something passes, and which way: a tag's definition, or an attribute's rule."""
+class Propagation(Protocol):
+    """Along which edges, and in which direction, something propagates: a tag's definition or an attribute's rule."""
 
     @property
     def direction(self) -> Direction: ...
@@ -25,11 +25,11 @@ class Edge(NamedTuple):
     propagates: bool = True
     masking: bool = False
 
-    def passes(self, one: Traveller) -> bool:
+    def passes(self, propagation: Propagation) -> bool:
         return (
             self.propagates
-            and not (self.masking and one.stopped_by_masking)
-            and (one.edge_types is None or self.type in one.edge_types)
+            and not (self.masking and propagation.stopped_by_masking)
+            and (propagation.edge_types is None or self.type in propagation.edge_types)
         )
 
 
@@ -41,13 +41,13 @@ class Graph:
     deleted: set[str] = field(default_factory=set)
     on_delete: OnDelete = "keep"
 
-    def arcs(self, one: Traveller) -> Iterator[tuple[str, str]]:
-        """From where to where it may pass along edges."""
+    def arcs(self, propagation: Propagation) -> Iterator[tuple[str, str]]:
+        """The start and end of every step that it may take along an edge."""
         for edge in self.edges:
-            if edge.passes(one):
-                if one.direction != "upstream":
+            if edge.passes(propagation):
+                if propagation.direction != "upstream":
                     yield edge.from_id, edge.to_id
-                if one.direction != "downstream":
+                if propagation.direction != "downstream":
                     yield edge.to_id, edge.from_id
 
     def assets(self) -> set[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from lily.lineage.rules import LEGAL_RULES, Rules
+from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model import clock
 from lily.model.assets import (
     NO_DERIVED_TAGS,
@@ -35,7 +35,7 @@ class StoredAsset:
         updated_at: str,
         awaits_lake: bool = False,  # noqa: FBT001
         fresh_as_of: str | None = None,
-        rules: Rules = LEGAL_RULES,
+        rules: TagRules = DEFAULT_TAG_RULES,
         derived: DerivedTags | None = None,
     ) -> None:
         """`derived` is None until the derived tags have been read."""
@@ -77,7 +77,7 @@ class StoredAsset:
             whole.merge(state)
         return StoredAsset.of_state(whole, fresh_as_of, self._version)
 
-    def with_tag_rules(self, rules: Rules, derived: DerivedTags | None = None) -> "StoredAsset":
+    def with_tag_rules(self, rules: TagRules, derived: DerivedTags | None = None) -> "StoredAsset":
         """This asset with its tenant's tag rules and, if they are known, its derived tags."""
         return StoredAsset(
             self.tenant,
@@ -99,7 +99,7 @@ class StoredAsset:
         return self._derived is not None
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> TagRules:
         return self._rules
 
     @property

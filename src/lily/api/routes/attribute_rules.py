@@ -17,7 +17,7 @@ from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
 from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
-from lily.lineage.attribute_rules import AttributeRule, Mode, refusal
+from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
@@ -136,7 +136,7 @@ def _rule(body: DefineRuleBody) -> AttributeRule:
 
 
 def _refuse(attribute: str, mode: Mode) -> None:
-    problem = refusal(attribute, mode)
+    problem = rule_problem(attribute, mode)
     if problem is not None:
         raise Refused(problem)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model.assets import LAYERS, NO_DERIVED_TAGS, DerivedTags
 from lily.model.layers import Layer
 from lily.store.assets import StoredAsset
@@ -11,7 +11,7 @@ from lily.store.postgres.sessions import Row
 COLUMNS = 17  # of `asset_columns.sql`
 
 
-def asset_of(tenant: str, row: Row, rules: Rules) -> StoredAsset:
+def asset_of(tenant: str, row: Row, rules: TagRules) -> StoredAsset:
     layers = {
         name: Layer(*row[start : start + 3])
         for name, start in zip(LAYERS, (5, 8, 11), strict=True)
@@ -21,7 +21,7 @@ def asset_of(tenant: str, row: Row, rules: Rules) -> StoredAsset:
     return StoredAsset(tenant, row[0], row[1], layers, row[2], row[3], row[4], row[14], None, rules, derived)
 
 
-def derived_tags_of(rules: Rules, propagated: list[str] | None, inherited: dict[str, Any] | None) -> DerivedTags:
+def derived_tags_of(rules: TagRules, propagated: list[str] | None, inherited: dict[str, Any] | None) -> DerivedTags:
     """Each tag under its name as defined, else as the ancestor states it."""
     if propagated is None and inherited is None:
         return NO_DERIVED_TAGS

@@ -10,7 +10,7 @@ from typing import cast
 
 from psycopg import sql
 
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model.assets import NO_DERIVED_TAGS, DerivedTags
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.asset_rows import asset_of, derived_tags_of
@@ -47,11 +47,11 @@ class AssetReader:
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         rules = await self._definitions.of(tenant)
-        asked = {"ids": _array(asset_ids), "tags": rules.as_array, "cut": rules.cuts}
+        asked = {"ids": _array(asset_ids), "tags": rules.protective_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, _BY_ID, asked)
         return {row[0]: asset_of(tenant, row, rules) for row in rows}
 
-    async def rules(self, tenant: str) -> Rules:
+    async def rules(self, tenant: str) -> TagRules:
         return await self._definitions.of(tenant)
 
     async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
@@ -61,11 +61,11 @@ class AssetReader:
         return [asset.with_tag_rules(rules, derived[asset.id]) for asset in assets]
 
     async def derived_tags(
-        self, tenant: str, rules: Rules, parents: Mapping[str, str | None]
+        self, tenant: str, rules: TagRules, parents: Mapping[str, str | None]
     ) -> dict[str, DerivedTags]:
         """The derived tags of assets, by id, if these were their parents."""
         asked = {"ids": _array(parents), "parents": _array(parent or "null" for parent in parents.values())}
-        told = {"tags": rules.as_array, "cut": rules.cuts}
+        told = {"tags": rules.protective_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, query("catalogue/reached"), {**asked, **told})
         found = {asset_id: derived_tags_of(rules, *tags) for asset_id, *tags in rows}
         return {asset_id: found.get(asset_id, NO_DERIVED_TAGS) for asset_id in parents}

@@ -1,4 +1,4 @@
-"""What a tag would reach, where it comes from, and what comes down: each against the full recomputation."""
+"""What a tag would reach, its origins, and what is inherited: each against the full recomputation."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,10 +7,10 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.lineage.definitions import Direction, OnDelete, TagDefinition
 from lily.lineage.graph import Edge
-from lily.lineage.inheritance import Ancestor, carriers
-from lily.lineage.reach import Arrival, Reach
+from lily.lineage.inheritance import Ancestor, inherited_tags
 from tests.tag_oracle import TagGraph, recompute, replay
 
 ASSETS = "abcdefg"
@@ -45,48 +45,48 @@ definitions = st.builds(
 )
 
 
-def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Arrival]:
-    """What the store answers, from a graph."""
+def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
+    """The neighbours that the store would read, from a graph in memory."""
     for start, end in graph.arcs(tag):
         if start in frontier:
-            yield Arrival(end, start, 1, graph.conducts(end, tag.key))
+            yield Neighbour(end, start, 1, graph.conducts(end, tag.key))
     for child, parent in graph.parents.items():
         if parent in frontier:
-            yield Arrival(child, parent, 0, graph.conducts(child, tag.key))
+            yield Neighbour(child, parent, 0, graph.conducts(child, tag.key))
 
 
-def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Arrival]:
+def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
     steps = [(start, end, 1) for start, end in graph.arcs(tag)]
     steps += [(parent, child, 0) for child, parent in graph.parents.items()]
     return (
-        Arrival(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
+        Neighbour(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
     )
 
 
 @given(graphs(), definitions, st.sampled_from(ASSETS))
-def test_a_dry_run_tells_what_the_recomputation_finds_once_the_asset_states_the_tag(
+def test_a_dry_run_finds_what_the_recomputation_finds_once_the_asset_states_the_tag(
     graph: TagGraph, tag: TagDefinition, start: str
 ) -> None:
     alone = replace(graph, stated={start: {TAG}})
-    reach = Reach(start, tag.max_depth)
+    reach = BreadthFirstSearch(start, tag.max_depth)
     while frontier := reach.frontier:
         if not alone.conducts(frontier[0], TAG):
             break  # a deleted asset that cuts reaches nothing, even with a tag of its own
-        reach.take(list(onwards(alone, tag, frontier)))
+        reach.expand(list(onwards(alone, tag, frontier)))
     expected: dict[str, int] = {}
     for derived in recompute(alone, [tag]):
         expected[derived.asset] = min(derived.depth, expected.get(derived.asset, derived.depth))
-    assert {asset: place.depth for asset, place in reach.places.items()} == expected
+    assert {asset: visit.depth for asset, visit in reach.visited.items()} == expected
 
 
 @given(graphs(), definitions, st.sampled_from(ASSETS))
 def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
     graph: TagGraph, tag: TagDefinition, asset: str
 ) -> None:
-    reach = Reach(asset, tag.max_depth)
+    reach = BreadthFirstSearch(asset, tag.max_depth)
     while frontier := reach.frontier:
-        reach.take(list(backwards(graph, tag, frontier)))
-    found = {origin for origin in reach.places if graph.states(origin, TAG)}
+        reach.expand(list(backwards(graph, tag, frontier)))
+    found = {origin for origin in reach.visited if graph.states(origin, TAG)}
     if graph.states(asset, TAG):
         return  # what it states itself, it does not derive
     for origin in graph.stated:
@@ -97,7 +97,7 @@ def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
 
 
 @given(graphs(), st.sampled_from(ASSETS))
-def test_what_comes_down_the_hierarchy_is_what_the_recomputation_inherits(graph: TagGraph, asset: str) -> None:
+def test_inherited_tags_are_those_that_the_recomputation_inherits(graph: TagGraph, asset: str) -> None:
     tag = TagDefinition(TAG, "PII", propagates=True)
     derived = recompute(graph, [tag])
     ancestors, at = list[Ancestor](), asset
@@ -114,7 +114,7 @@ def test_what_comes_down_the_hierarchy_is_what_the_recomputation_inherits(graph:
         )
         at = parent
     expected = any((one.asset, one.kind) == (asset, "inherited") for one in derived)
-    carried = carriers(ancestors, cut=graph.on_delete == "cut")
+    carried = inherited_tags(ancestors, cut=graph.on_delete == "cut")
     assert (TAG in carried and not graph.states(asset, TAG)) == expected
 
 
