@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from lily.model.assets import PARENT_ID, DerivedTags, LayerName, shown_value, stated_tags, suppressions
+from lily.model.assets import DerivedTags, LayerName, stated_tags, suppressions
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer, merge
 from lily.model.statements import Statement
@@ -30,10 +30,6 @@ def removed_tags(before: Layers, after: Layers, layer: LayerName, protective: Co
     """The protective tags that the layer loses."""
     old, new = (layers[layer].fields.get(TAGS, {}) if layer in layers else {} for layers in (before, after))
     return sorted(tag for tag in old.keys() - new.keys() if tag in protective)
-
-
-def parent_of(layers: Layers) -> str | None:
-    return shown_value(layers, PARENT_ID)
 
 
 def no_longer_inherited(

@@ -59,6 +59,11 @@ def shown_value(layers: Mapping[LayerName, Layer], key: str) -> str | None:
     return None
 
 
+def parent_id(layers: Mapping[LayerName, Layer]) -> str | None:
+    """The id of the shown parent."""
+    return shown_value(layers, PARENT_ID)
+
+
 def entity_type(layers: Mapping[LayerName, Layer]) -> str:
     return next(
         (str(layers[name].fields[TYPE]) for name in LAYERS if name in layers and TYPE in layers[name].fields), ""

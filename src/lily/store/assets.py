@@ -9,11 +9,10 @@ from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model import clock
 from lily.model.assets import (
     NO_DERIVED_TAGS,
-    PARENT_ID,
     DerivedTags,
     LayerName,
     asset_view,
-    shown_value,
+    parent_id,
     tag_key,
     without_stated,
 )
@@ -105,7 +104,7 @@ class StoredAsset:
     @property
     def parent(self) -> str | None:
         """The id of the shown parent."""
-        return shown_value(self.layers, PARENT_ID)
+        return parent_id(self.layers)
 
     @property
     def effective(self) -> set[str]:

@@ -8,7 +8,8 @@ from typing import Final
 
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
-from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, parent_of, removed_tags
+from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, removed_tags
+from lily.model.assets import parent_id
 from lily.model.events import AssetEvent
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.tag_paths import conducts
@@ -39,7 +40,7 @@ async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
     rules, layer = asset.rules, event.statement.layer
     after = merge_event(asset.layers, event)
     lost = removed_tags(asset.layers, after, layer, rules.protective)
-    parent = parent_of(after)
+    parent = parent_id(after)
     if parent != asset.parent and asset.derived_tags.inherited:
         derived = await call.services.reader.derived_tags(call.tenant, rules, {asset.id: parent})
         lost += no_longer_inherited(after, asset.derived_tags, derived[asset.id], rules.protective)

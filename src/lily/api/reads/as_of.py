@@ -13,7 +13,7 @@ from lily.bus import topics
 from lily.model import clock
 from lily.model.errors import Problem, Refused, Transient
 from lily.store.assets import StoredAsset
-from lily.store.lake.past import Past, at_time
+from lily.store.lake.event_replay import PastState, state_at
 from lily.store.postgres.catalogue.history import changed_after
 from lily.store.postgres.lake.location import batch_by
 
@@ -50,10 +50,10 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
     return held.merged_with(past.state if past else None, time)
 
 
-async def _recorded(call: Call, asset_id: str, time: str) -> Past | None:
+async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
     batch = await batch_by(call.services.database, time)  # asked first: its events are there by now
     events = await call.services.lake.events(call.tenant, asset_id)
-    return at_time(
+    return state_at(
         call.tenant,
         asset_id,
         events,

@@ -20,7 +20,7 @@ _SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _N
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AssetFilter:
     """Empty means all."""
 
     entity_types: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ class Wanted:
     tags: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "Wanted":
+    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
         return cls(
             frozenset(asked.get("entity_type", ())),
             frozenset(asked.get("change", ())),

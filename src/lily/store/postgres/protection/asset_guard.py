@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.types.json import Jsonb
 
-from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, parent_of, removed_tags
+from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, removed_tags
 from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.model.assets import (
@@ -23,6 +23,7 @@ from lily.model.assets import (
     DerivedTags,
     LayerName,
     is_deleted,
+    parent_id,
     suppressions,
     tag_key,
 )
@@ -236,7 +237,7 @@ def _judge(verdict: Judgement, known: _Known, rules: dict[str, TagRules], record
 def _losses(known: _Known, rules: TagRules, event: AssetEvent, before: Layers, after: Layers) -> list[_Loss]:
     protective, layer, key = rules.protective, event.statement.layer, _key(event)
     losses = [_Loss(REMOVED, removed_tags(before, after, layer, protective), layer)]
-    if (old := parent_of(before)) is not None and old != (new := parent_of(after)):
+    if (old := parent_id(before)) is not None and old != (new := parent_id(after)):
         came = known.below.get((event.tenant, old), NO_DERIVED_TAGS)
         comes = known.below.get((event.tenant, new), NO_DERIVED_TAGS) if new else NO_DERIVED_TAGS
         here = DerivedTags(known.arrived.get(key, NO_DERIVED_TAGS).propagated, comes.inherited)
