@@ -18,7 +18,7 @@ from lily.model import ids
 from lily.store.postgres.access.administration import create_tenant, create_token
 from tests.faults.killer import Killer
 from tests.faults.own_stack import OwnStack, own_stack
-from tests.oracle_lineage import expected_derived, stored_derived
+from tests.stored_lineage import expected_derived, stored_derived
 
 pytestmark = pytest.mark.faults
 

@@ -17,8 +17,8 @@ from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
 from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
-from lily.lineage.attribute_rules import AttributeRule, Mode, refusal
-from lily.model.assets import fold_tag
+from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
 from lily.store.postgres.definitions.decisions import change_definition, delete_definition
@@ -111,7 +111,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> AttributeRule:
-    found = (await read_attribute_rules(call.services.database, call.tenant)).get(fold_tag(normal(name)))
+    found = (await read_attribute_rules(call.services.database, call.tenant)).get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "rule")
     return found
@@ -137,11 +137,11 @@ def _rule(body: DefineRuleBody) -> AttributeRule:
         raise Refused(*checker.problems)
     _refuse(body.attribute, body.mode)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
-    return AttributeRule(fold_tag(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
+    return AttributeRule(tag_key(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
 
 
 def _refuse(attribute: str, mode: Mode) -> None:
-    problem = refusal(attribute, mode)
+    problem = rule_problem(attribute, mode)
     if problem is not None:
         raise Refused(problem)
 

@@ -17,7 +17,7 @@ from lily.api.ingest.edge_types import edge_types
 from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
 from lily.lineage.definitions import TagDefinition
-from lily.model.assets import PROTECTIVE, fold_tag
+from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
 from lily.store.postgres.definitions.decisions import change_definition, delete_definition
@@ -112,7 +112,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> TagDefinition:
-    found = (await read_rules(call.services.database, call.tenant)).definitions.get(fold_tag(normal(name)))
+    found = (await read_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found
@@ -130,7 +130,7 @@ def _definition(body: DefineBody) -> TagDefinition:
         raise Refused(*checker.problems)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
     return TagDefinition(
-        fold_tag(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
+        tag_key(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
     )
 
 

@@ -8,7 +8,7 @@ import orjson
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
-from lily.model.envelopes import SOURCE, SPEC_VERSION, Envelope, envelope
+from lily.model.envelopes import SOURCE, SPEC_VERSION, cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
 
@@ -82,8 +82,14 @@ def decision_event(decision: Decision) -> Event:
 def statement_event(said: RuleStatement) -> Event:
     """What a door would have made of it. The id follows from the position, so that a repeat merges to nothing; in fixed
     width, so that of two of one time the later one counts as the newer."""
-    head = Envelope(f"rule-{said.position:020d}", stamp(said.committed_at), said.tenant_id)
-    return envelope(ASSET_STATED, head, said.asset_id, said.body)
+    return cloud_event(
+        ASSET_STATED,
+        event_id=f"rule-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
+        subject=said.asset_id,
+        data=said.body,
+    )
 
 
 def dead_letter_event(letter: dict[str, Any]) -> Event:

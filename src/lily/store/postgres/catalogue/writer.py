@@ -12,7 +12,7 @@ from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.store.postgres.catalogue.aggregation import Folded, carried, fold
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
@@ -134,7 +134,7 @@ class HotStore:
         assets = list({(event.tenant, event.asset_id) for event in events})
         rows = self._connection.execute(query("graph/nodes_known"), _columns(assets)).fetchall() if assets else []
         nodes = {(tenant, asset_id): Known(*known) for tenant, asset_id, *known in rows}
-        pieces = joined(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
+        pieces = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
         if news := [asset for asset, known in nodes.items() if not adds_nothing(pieces[asset], known)]:
             self._connection.execute(query("graph/nodes_await_lake"), _columns(news))
 

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from lily.lineage.definitions import OnDelete, TagDefinition
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model.access import Principal
 from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
@@ -20,10 +20,10 @@ class Definitions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[str, tuple[Rules, float]] = {}
-        self._asked: dict[str, asyncio.Task[Rules]] = {}
+        self._known: dict[str, tuple[TagRules, float]] = {}
+        self._asked: dict[str, asyncio.Task[TagRules]] = {}
 
-    async def of(self, tenant: str) -> Rules:
+    async def of(self, tenant: str) -> TagRules:
         known = self._known.get(tenant)
         if known is not None and known[1] > time.monotonic():
             return known[0]
@@ -40,7 +40,7 @@ class Definitions:
         else:
             self._known, self._asked = {}, {}
 
-    async def _ask(self, tenant: str) -> Rules:
+    async def _ask(self, tenant: str) -> TagRules:
         try:
             rules = await read_rules(self._database, tenant)
             if self._asked.get(tenant) is asyncio.current_task():  # else it was told to be forgotten meanwhile
@@ -51,11 +51,11 @@ class Definitions:
                 del self._asked[tenant]
 
 
-async def read_rules(database: Database, tenant: str) -> Rules:
+async def read_rules(database: Database, tenant: str) -> TagRules:
     rows = await database.fetch(tenant, query("definitions/tag_rules"), {})
     definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
     on_delete: OnDelete = rows[0][0] if rows else "keep"
-    return Rules(definitions, on_delete)
+    return TagRules(definitions, on_delete)
 
 
 def definition_of(row: tuple[Any, ...]) -> TagDefinition:

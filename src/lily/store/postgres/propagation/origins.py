@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from lily.lineage.reach import Arrival, Reach
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.propagation.levels import backwards
@@ -20,7 +20,7 @@ class Origins(NamedTuple):
 async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int = MOST_ORIGINS) -> Origins:
     """Walks backwards from the asset, a level at a time. An origin behind another origin is one too."""
     definition = asset.rules.definitions.get(tag)
-    reach = Reach(asset.id, definition.max_depth if definition else None)
+    reach = BreadthFirstSearch(asset.id, definition.max_depth if definition else None)
     found: dict[str, None] = {}
     while frontier := reach.frontier:
         asked = {
@@ -28,12 +28,12 @@ async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int
             "ids": id_array(frontier),
             "start": asset.id,
             "parent": asset.parent,
-            "cut": asset.rules.cuts,
+            "cut": asset.rules.cut_deleted,
         }
         rows = await database.fetch(asset.tenant, backwards(), asked)
         stating = {row[0] for row in rows if row[3]}
-        reach.take(Arrival(asset_id, via, hops) for asset_id, via, hops, _ in rows)
+        reach.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         found |= dict.fromkeys(asset_id for asset_id in stating if asset_id != asset.id)
-        if len(found) > most or len(reach.places) > MOST_VISITED:
+        if len(found) > most or len(reach.visited) > MOST_VISITED:
             return Origins(list(found)[:most], more=True)
-    return Origins([asset_id for asset_id in found if asset_id in reach.places])
+    return Origins([asset_id for asset_id in found if asset_id in reach.visited])

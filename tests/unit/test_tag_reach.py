@@ -1,35 +1,35 @@
-"""What a tag would reach, where it comes from, and what comes down: each against the full recomputation."""
+"""What a tag would reach, its origins, and what is inherited: each against the full recomputation."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.lineage.definitions import DIRECTIONS, ON_DELETE, TagDefinition
-from lily.lineage.explanation import replay
-from lily.lineage.graph import Edge, Graph
-from lily.lineage.inheritance import Ancestor, carriers
-from lily.lineage.reach import Arrival, Reach
-from lily.lineage.recomputation import recompute
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
+from lily.lineage.definitions import Direction, OnDelete, TagDefinition
+from lily.lineage.graph import Edge
+from lily.lineage.inheritance import Ancestor, inherited_tags
+from tests.tag_oracle import TagGraph, recompute, replay
 
 ASSETS = "abcdefg"
 TAG = "pii"
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> TagGraph:
     assets = st.sampled_from(ASSETS)
     kinds = st.sampled_from(["derived-from", "used-in"])
     edges = st.builds(Edge, assets, assets, kinds, st.booleans(), st.booleans())
     some = st.sets(assets, max_size=3)
-    return Graph(
+    return TagGraph(
         edges={edge for edge in draw(st.sets(edges, max_size=12)) if edge.from_id != edge.to_id},
         stated={asset: {TAG} for asset in draw(some)},
         suppressed={asset: {TAG} for asset in draw(some)},
         parents={child: up for child, up in draw(st.dictionaries(assets, assets, max_size=4)).items() if child != up},
         deleted=draw(some),
-        on_delete=draw(st.sampled_from(ON_DELETE)),
+        on_delete=draw(st.sampled_from(get_args(OnDelete))),
     )
 
 
@@ -38,55 +38,55 @@ definitions = st.builds(
     st.just(TAG),
     st.just("PII"),
     propagates=st.just(True),
-    direction=st.sampled_from(DIRECTIONS),
+    direction=st.sampled_from(get_args(Direction)),
     max_depth=st.none() | st.integers(1, 3),
     edge_types=st.none() | st.just(frozenset({"used-in"})),
     stopped_by_masking=st.booleans(),
 )
 
 
-def onwards(graph: Graph, tag: TagDefinition, frontier: list[str]) -> Iterator[Arrival]:
-    """What the store answers, from a graph."""
+def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
+    """The neighbours that the store would read, from a graph in memory."""
     for start, end in graph.arcs(tag):
         if start in frontier:
-            yield Arrival(end, start, 1, graph.conducts(end, tag.key))
+            yield Neighbour(end, start, 1, graph.conducts(end, tag.key))
     for child, parent in graph.parents.items():
         if parent in frontier:
-            yield Arrival(child, parent, 0, graph.conducts(child, tag.key))
+            yield Neighbour(child, parent, 0, graph.conducts(child, tag.key))
 
 
-def backwards(graph: Graph, tag: TagDefinition, frontier: list[str]) -> Iterator[Arrival]:
+def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
     steps = [(start, end, 1) for start, end in graph.arcs(tag)]
     steps += [(parent, child, 0) for child, parent in graph.parents.items()]
     return (
-        Arrival(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
+        Neighbour(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
     )
 
 
 @given(graphs(), definitions, st.sampled_from(ASSETS))
-def test_a_dry_run_tells_what_the_recomputation_finds_once_the_asset_states_the_tag(
-    graph: Graph, tag: TagDefinition, start: str
+def test_a_dry_run_finds_what_the_recomputation_finds_once_the_asset_states_the_tag(
+    graph: TagGraph, tag: TagDefinition, start: str
 ) -> None:
     alone = replace(graph, stated={start: {TAG}})
-    reach = Reach(start, tag.max_depth)
+    reach = BreadthFirstSearch(start, tag.max_depth)
     while frontier := reach.frontier:
         if not alone.conducts(frontier[0], TAG):
             break  # a deleted asset that cuts reaches nothing, even with a tag of its own
-        reach.take(list(onwards(alone, tag, frontier)))
+        reach.expand(list(onwards(alone, tag, frontier)))
     expected: dict[str, int] = {}
     for derived in recompute(alone, [tag]):
         expected[derived.asset] = min(derived.depth, expected.get(derived.asset, derived.depth))
-    assert {asset: place.depth for asset, place in reach.places.items()} == expected
+    assert {asset: visit.depth for asset, visit in reach.visited.items()} == expected
 
 
 @given(graphs(), definitions, st.sampled_from(ASSETS))
 def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
-    graph: Graph, tag: TagDefinition, asset: str
+    graph: TagGraph, tag: TagDefinition, asset: str
 ) -> None:
-    reach = Reach(asset, tag.max_depth)
+    reach = BreadthFirstSearch(asset, tag.max_depth)
     while frontier := reach.frontier:
-        reach.take(list(backwards(graph, tag, frontier)))
-    found = {origin for origin in reach.places if graph.states(origin, TAG)}
+        reach.expand(list(backwards(graph, tag, frontier)))
+    found = {origin for origin in reach.visited if graph.states(origin, TAG)}
     if graph.states(asset, TAG):
         return  # what it states itself, it does not derive
     for origin in graph.stated:
@@ -97,7 +97,7 @@ def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
 
 
 @given(graphs(), st.sampled_from(ASSETS))
-def test_what_comes_down_the_hierarchy_is_what_the_recomputation_inherits(graph: Graph, asset: str) -> None:
+def test_inherited_tags_are_those_that_the_recomputation_inherits(graph: TagGraph, asset: str) -> None:
     tag = TagDefinition(TAG, "PII", propagates=True)
     derived = recompute(graph, [tag])
     ancestors, at = list[Ancestor](), asset
@@ -114,13 +114,13 @@ def test_what_comes_down_the_hierarchy_is_what_the_recomputation_inherits(graph:
         )
         at = parent
     expected = any((one.asset, one.kind) == (asset, "inherited") for one in derived)
-    carried = carriers(ancestors, cut=graph.on_delete == "cut")
+    carried = inherited_tags(ancestors, cut=graph.on_delete == "cut")
     assert (TAG in carried and not graph.states(asset, TAG)) == expected
 
 
 def test_a_path_is_replayed_step_by_step() -> None:
     tag = TagDefinition(TAG, "PII", propagates=True, max_depth=1)
-    graph = Graph(
+    graph = TagGraph(
         edges={Edge("a", "b", "used-in"), Edge("b", "c", "used-in", propagates=False)},
         stated={"a": {TAG}},
         suppressed={"d": {TAG}},
@@ -130,7 +130,7 @@ def test_a_path_is_replayed_step_by_step() -> None:
     assert replay(["b", "d"], graph, tag) == ["b does not state pii"]
     assert replay(["a", "b", "c"], graph, tag) == [
         "pii does not pass from b to c",
-        "2 edges are more than 1",
+        "the path has 2 edges, more than 1",
     ]
-    assert replay(["a", "b", "d", "e"], graph, tag) == ["pii does not leave d"]
-    assert replay(["a"], graph, tag) == ["a derived tag comes from elsewhere"]
+    assert replay(["a", "b", "d", "e"], graph, tag) == ["pii does not propagate from d"]
+    assert replay(["a"], graph, tag) == ["a derived tag needs a path of at least two assets"]

@@ -2,17 +2,16 @@
 
 import psycopg
 
-from lily.lineage.attribute_recomputation import Derived as DerivedValues
-from lily.lineage.attribute_recomputation import recompute_attribute
-from lily.lineage.attribute_rules import AttributeRule, Holder, Label
+from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
+from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue
 from lily.lineage.definitions import TagDefinition
-from lily.lineage.graph import Edge, Graph
-from lily.lineage.recomputation import Derived, recompute
+from lily.lineage.graph import Edge
 from lily.store.postgres.definitions.rules import rule_of
+from tests.tag_oracle import Derived, TagGraph, recompute
 
 
-def stored_graph(connection: psycopg.Connection, tenant: str) -> Graph:
-    graph = Graph()
+def stored_graph(connection: psycopg.Connection, tenant: str) -> TagGraph:
+    graph = TagGraph()
     for row in connection.execute(
         "select from_id::text, to_id::text, type, propagates, masking from edges "
         "where tenant_id = %s and not is_deleted",
@@ -69,28 +68,28 @@ def stored_rules(connection: psycopg.Connection, tenant: str) -> list[AttributeR
     return [rule_of(row) for row in rows]
 
 
-def stored_holders(connection: psycopg.Connection, tenant: str, attribute: str) -> dict[str, Holder]:
+def stored_holders(connection: psycopg.Connection, tenant: str, attribute: str) -> dict[str, StatedValue]:
     rows = connection.execute(
         'select id::text, source -> %(attribute)s, "user" -> %(attribute)s from assets where tenant_id = %(tenant)s',
         {"tenant": tenant, "attribute": attribute},
     )
-    return {asset: Holder(source, user) for asset, source, user in rows}
+    return {asset: StatedValue(source, user) for asset, source, user in rows}
 
 
-def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedByItem]:
     """By rule and attribute."""
     rows = connection.execute(
         "select rule, attribute, asset_id::text, item, value, via::text, depth from derived_attributes "
         "where tenant_id = %s",
         [tenant],
     )
-    found: dict[tuple[str, str], DerivedValues] = {}
+    found: dict[tuple[str, str], DerivedByItem] = {}
     for rule, attribute, asset, item, *label in rows:
-        found.setdefault((rule, attribute), {})[asset, item] = Label(*label)
+        found.setdefault((rule, attribute), {})[asset, item] = DerivedValue(*label)
     return found
 
 
-def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedValues]:
+def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedByItem]:
     graph = stored_graph(connection, tenant)
     found = {
         (rule.key, rule.attribute): recompute_attribute(graph, rule, stored_holders(connection, tenant, rule.attribute))

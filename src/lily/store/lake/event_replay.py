@@ -1,4 +1,4 @@
-"""What the recorded events of an asset tell: what it was at a time, and how it came to be so."""
+"""Replays the recorded events of an asset: to its state at a time, and to its history."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
@@ -12,10 +12,10 @@ from lily.model.states import AssetState
 from lily.store.lake.scans import LakeEvent
 
 
-class Step(NamedTuple):
-    """One event that changed a layer: its values before and after."""
+class ReplayedChange(NamedTuple):
+    """An event that changed a layer, and the layer's values before and after."""
 
-    position: int  # counted from 1, in the order in which the log took the events
+    position: int  # counted from 1, in the order of the log
     version: int
     event: AssetEvent
     received: str
@@ -23,55 +23,54 @@ class Step(NamedTuple):
     after: dict[str, Any]
 
 
-class Story(NamedTuple):
-    """The events that changed something, oldest first, and the ids of all there were."""
-
-    steps: list[Step]
-    events: set[str]
+class ReplayedHistory(NamedTuple):
+    changes: list[ReplayedChange]  # oldest first
+    event_ids: set[str]  # of all events, also of those that changed nothing
 
 
-class Past(NamedTuple):
+class PastState(NamedTuple):
     state: AssetState
     events: int
 
 
-def at_time(
+def state_at(
     tenant: str, asset_id: str, events: Iterable[LakeEvent], recorded: Callable[[LakeEvent], bool], skew: timedelta
-) -> Past | None:
-    """The asset as the events that were recorded by then make it; None where there are none."""
+) -> PastState | None:
+    """The state made of the events that were recorded by then; None if there were none."""
     state: AssetState | None = None
     count = 0
-    for _, _, event in _readable(tenant, asset_id, filter(recorded, events), skew):
+    for _, _, event in _valid(tenant, asset_id, filter(recorded, events), skew):
         count += 1
         if state is None:
             state = AssetState.of(event)
         else:
-            state.join(AssetState.of(event))
-    return None if state is None else Past(state, count)
+            state.merge(AssetState.of(event))
+    return None if state is None else PastState(state, count)
 
 
-def story(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta) -> Story:
-    found = Story([], set())
+def replay_history(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta) -> ReplayedHistory:
+    history = ReplayedHistory([], set())
     state: AssetState | None = None
-    for position, record, event in _readable(tenant, asset_id, events, skew):
+    for position, record, event in _valid(tenant, asset_id, events, skew):
         name = event.statement.layer
         known = state.layers.get(name) if state else None
         if state is None:
             state = AssetState.of(event)
         else:
-            state.join(AssetState.of(event))
+            state.merge(AssetState.of(event))
         before, after = known.fields if known else None, state.layers[name].fields
-        found.events.add(event.id)
+        history.event_ids.add(event.id)
         if before != after:
-            found.steps.append(Step(position, len(found.steps) + 1, event, record.received, before, after))
-    return found
+            version = len(history.changes) + 1
+            history.changes.append(ReplayedChange(position, version, event, record.received, before, after))
+    return history
 
 
-def _readable(
+def _valid(
     tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta
 ) -> Iterator[tuple[int, LakeEvent, AssetEvent]]:
-    """The log holds what the pipeline refused, too: it is judged as it was then. A record's key says whom it concerns,
-    and one whose event says otherwise was refused, so it must not pass for this asset's here."""
+    """Leaves out what the pipeline refused, with the same validation. An event that concerns another asset than its
+    record's key was refused as well, so it must not count here."""
     for position, record in enumerate(events, start=1):
         try:
             event = read_event(orjson.loads(record.event), received=record.received, skew=skew)
