@@ -12,7 +12,7 @@ from tests.packaging.requirements import installed_with
 
 PARTS = {
     "": ("lily.client", "lily.model", "lily.__main__"),
-    "server": ("lily.api", "lily.intake", "lily.relay"),
+    "server": ("lily.api", "lily.intake", "lily.reactions"),
     "pipeline": ("lily.pipeline", "lily.embedded.jars"),
     "embedded": ("lily.cli", "lily.embedded"),
 }
