@@ -1,28 +1,36 @@
-"""Answers as typed values. What a newer server adds is ignored; what is missing is an unexpected answer."""
+"""The results of calls. Fields that a newer server adds are ignored; a missing field raises Unexpected."""
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
+Direction = Literal["downstream", "upstream", "both"]
+Mode = Literal["set-if-empty", "add", "override"]
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of a write. `receipt` names it for later; `superseded` is None while it is not yet readable."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """An accepted write. `superseded` is None while it cannot be read yet, and true if a newer event had won."""
 
-    metadata_id: str
-    status: str
     superseded: bool | None
-    receipt: str
+    receipt: str  # for `travel(receipt)`
 
     @property
     def readable(self) -> bool:
         return self.superseded is not None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt(Written):
+    """An accepted write of one asset."""
+
+    metadata_id: str
+    status: str
+
+
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The tags by layer, and those that decisions use."""
+    """The tags by layer, and the effective ones, which decisions use."""
 
     source: list[str]
     enriched: list[str]
@@ -68,19 +76,19 @@ class Tag:
     origin: str
     path: list[str]
     suppressed: bool
-    depth: int = 0  # the edges between a derived tag and its origin
+    depth: int = 0  # the number of edges between a derived tag and its origin
     suppression: dict[str, Any] | None = None  # by, reason, at, new_origins
-    origins: list[str] | None = None  # all of them, where they were asked for
-    more: bool | None = None
+    origins: list[str] | None = None  # with `origins=True`
+    more: bool | None = None  # whether there are more origins than listed
 
 
 @dataclass(frozen=True, slots=True)
 class TagDefinition:
-    """How a tag travels; None for `max_depth` and `edge_types` means no limit."""
+    """How a tag propagates; None for `max_depth` and `edge_types` means no limit."""
 
     name: str
     propagates: bool
-    direction: Literal["downstream", "upstream", "both"]
+    direction: Direction
     max_depth: int | None
     edge_types: list[str] | None
     stopped_by_masking: bool
@@ -88,24 +96,24 @@ class TagDefinition:
 
 @dataclass(frozen=True, slots=True)
 class AttributeRule:
-    """How an attribute travels; None for `max_depth` and `edge_types` means no limit."""
+    """How an attribute propagates; None for `max_depth` and `edge_types` means no limit."""
 
     name: str
     attribute: str
-    mode: Literal["set-if-empty", "add", "override"]
-    direction: Literal["downstream", "upstream", "both"]
+    mode: Mode
+    direction: Direction
     max_depth: int | None
     edge_types: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedAttribute:
-    """A value that a rule set on an asset; `path` leads there, the origin first."""
+    """A value that a rule set on an asset; `path` starts at the origin."""
 
     attribute: str
     value: Any
     rule: str
-    mode: Literal["set-if-empty", "add", "override"]
+    mode: Mode
     origin: str
     path: list[str]
     depth: int
@@ -113,7 +121,7 @@ class DerivedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class WouldReach:
-    """One asset that a tag would reach, `depth` edges away; `already` where it has the tag now."""
+    """An asset that a tag would reach, `depth` edges away; `already` if it has the tag now."""
 
     metadata_id: str
     qualified_name: str | None
@@ -123,23 +131,17 @@ class WouldReach:
     suppressed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
-    """What became of statements about edges. `superseded` is None while they cannot be read yet."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related(Written):
+    """An accepted write of edges; `edges` has their ends as ids."""
 
     accepted: int
-    edges: list[dict[str, str]]  # from and to as ids
-    superseded: bool | None
-    receipt: str
-
-    @property
-    def readable(self) -> bool:
-        return self.superseded is not None
+    edges: list[dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class SqlLineage:
-    """The edges that a script states, by name and by id, and what in it could not be followed."""
+    """The edges found in a SQL script, by name and by id; `warnings` lists what could not be analysed."""
 
     edges: list[dict[str, str]]
     statements: int
@@ -150,7 +152,7 @@ class SqlLineage:
 
 @dataclass(frozen=True, slots=True)
 class LineageTaken:
-    """How many assets an event of OpenLineage told of, and how many edges its run claims."""
+    """The number of assets and edges in an OpenLineage event."""
 
     assets: int
     edges: int
@@ -159,7 +161,7 @@ class LineageTaken:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Assets with their depth, below zero upstream, and the edges between them; both as the API tells them."""
+    """Assets with their depth (negative upstream) and the edges between them, both as the API returns them."""
 
     nodes: list[dict[str, Any]]
     edges: list[dict[str, Any]]
@@ -168,7 +170,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """The receipt of a write: how many assets gained or lost a tag by it, and how far away the farthest is."""
+    """The state of a write: how many assets gained or lost a tag by it, and the depth of the farthest."""
 
     state: Literal["pending", "applied", "superseded", "refused"]
     reached: int
@@ -179,7 +181,7 @@ class Travel:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The event behind a change: who stated it, and when."""
+    """The event behind a change: when it happened and who caused it."""
 
     id: str
     time: str
@@ -188,7 +190,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change in an asset's history. `what` maps a field to `{"from": …, "to": …}`."""
+    """One change in an asset's history. `what` maps each field to `{"from": …, "to": …}`."""
 
     position: int
     version: int
@@ -201,7 +203,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ItemProblem:
-    """Why an input was refused; `row` counts from 1 over everything that was sent, and is 0 outside a bulk."""
+    """Why an event was refused. `row` counts from 1 over all events sent in bulk, and is 0 elsewhere."""
 
     code: str
     description: str
@@ -231,7 +233,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether it can serve; if not, why not. `lag` tells by topic how many events cannot be read yet."""
+    """Whether the API is ready, and if not, why. `lag` is the number of events per topic that cannot be read yet."""
 
     ready: bool
     problems: list[ItemProblem] = field(default_factory=list)
@@ -240,17 +242,17 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What became of everything sent so far. `errors` holds the first of the refused rows, `rejected` counts all."""
+    """The outcome of all events sent so far. `rejected` counts the refused ones, `errors` lists the first 1,000."""
 
     accepted: int = 0
     rejected: int = 0
     errors: list[ItemProblem] = field(default_factory=list)
-    readable: bool = False  # every accepted row could be read when its batch was answered
+    readable: bool = False  # every accepted event could be read when its batch was confirmed
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A change as it happens. `position` is where to resume after it; `fields` is the whole message."""
+    """One change. Resume after it with `since=position`; `fields` is the whole message."""
 
     type: str
     metadata_id: str
