@@ -1,15 +1,9 @@
-"""Where to find what: the root, the documentation, the schemas."""
+"""`/docs`: every call, from the OpenAPI document."""
 
 import html
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
-
-from lily import __version__
-from lily.api.calls import Anyone
-from lily.api.http.errors import not_found
-from lily.api.http.responses import Json, Pointer
-from lily.model.schemas import SCHEMAS
 
 router = APIRouter(tags=["operations"])
 
@@ -28,14 +22,6 @@ td:first-child {{ font-weight: 600; color: #2a6f4e }} td:nth-child(2) {{ font-fa
 </body></html>"""
 
 
-@router.get("/", responses={200: {"model": Pointer}})
-async def root() -> Json:
-    """What this is and where to read on."""
-    return Json(
-        {"name": "lily", "version": __version__, "docs": "/docs", "openapi": "/openapi.json", "schemas": "/schemas"}
-    )
-
-
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> HTMLResponse:
     rows = "".join(
@@ -44,17 +30,3 @@ async def docs(request: Request) -> HTMLResponse:
         for method, operation in operations.items()
     )
     return HTMLResponse(_PAGE.format(rows=rows))
-
-
-@router.get("/schemas", responses={200: {"description": "JSON Schemas by name"}})
-async def schemas(call: Anyone) -> Json:  # noqa: ARG001 - asked for its authentication
-    """The JSON Schemas of bodies and events."""
-    return Json(SCHEMAS)
-
-
-@router.get("/schemas/{name}", responses={200: {"description": "One JSON Schema"}})
-async def schema(name: str, call: Anyone) -> Json:  # noqa: ARG001 - asked for its authentication
-    """One JSON Schema."""
-    if name not in SCHEMAS:
-        raise not_found(name, "schema")
-    return Json(SCHEMAS[name])
