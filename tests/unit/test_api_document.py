@@ -31,6 +31,27 @@ def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
             assert all(limit["maximum"] == (MOST_EDGES if path.startswith("/lineage") else 7) for limit in limits)
 
 
+def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -> None:
+    document = build(Settings()).openapi()
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                validator = jsonschema_rs.validator_for(content["schema"])
+                assert content["examples"], path
+                for example in content["examples"].values():
+                    validator.validate(example["value"])
+            for parameter in operation.get("parameters", ()):
+                if parameter["in"] == "path":
+                    assert parameter["description"], path
+
+
+def test_every_section_of_the_document_says_what_it_is_for() -> None:
+    document = build(Settings()).openapi()
+    calls = [operation for operations in document["paths"].values() for operation in operations.values()]
+    used = {tag for operation in calls for tag in operation["tags"]}
+    assert used == {section["name"] for section in document["tags"]}
+
+
 @given(events())
 def test_every_legal_event_fits_its_schema(event: AssetEvent) -> None:
     STATED.validate(event.as_cloudevent())

@@ -14,6 +14,8 @@ from lily.settings import Settings
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
+PAGES = ("/", "/docs")
+
 
 async def _get(path: str, accept: str = BROWSER) -> httpx.Response:
     transport = httpx.ASGITransport(build(Settings()))
@@ -59,7 +61,7 @@ def test_the_start_page_names_health_token_and_documentation() -> None:
     assert "{{" not in page
 
 
-@pytest.mark.parametrize("path", ["/"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_page_runs_only_what_its_policy_names_by_digest(path: str) -> None:
     answer = get(path)
     policy = _policy(answer)
@@ -70,12 +72,28 @@ def test_a_page_runs_only_what_its_policy_names_by_digest(path: str) -> None:
         assert "'unsafe-inline'" not in policy[directive]
 
 
-@pytest.mark.parametrize("path", ["/"])
+@pytest.mark.parametrize("path", PAGES)
 def test_a_page_loads_nothing_from_elsewhere(path: str) -> None:
     answer = get(path)
     for source in re.findall(r'(?:src|href)="([^"]*)"', answer.text):
         assert source.startswith(("/", "data:", "#"))
     assert not any("://" in source or "*" in source for sources in _policy(answer).values() for source in sources)
+
+
+def test_the_documentation_brings_its_own_scripts_and_styles() -> None:
+    page = get("/docs").text
+    assets = [address for address in re.findall(r'(?:src|href)="([^"]*)"', page) if address.startswith("/docs/assets/")]
+    kinds = {address.rpartition(".")[2]: get(address) for address in assets}
+    assert kinds["js"].headers["content-type"].startswith("text/javascript")
+    assert "SwaggerUIBundle" in kinds["js"].text
+    assert kinds["css"].headers["content-type"].startswith("text/css")
+    assert all("immutable" in answer.headers["cache-control"] for answer in kinds.values())
+    assert 'id="token"' in page
+
+
+@pytest.mark.parametrize("path", ["/docs/assets/0/swagger-ui.css", "/docs/assets/x/..%2F__init__.py", "/docs/assets"])
+def test_no_other_file_is_served(path: str) -> None:
+    assert get(path).status_code == 404
 
 
 def _policy(answer: httpx.Response) -> dict[str, list[str]]:

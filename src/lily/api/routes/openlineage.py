@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
+from lily.api.http import examples
 from lily.api.http.bodies import JSON, parse_json, require_media_type
 from lily.api.http.encodings import read_decoded
 from lily.api.http.errors import Declined, too_large
@@ -44,7 +45,7 @@ router = APIRouter(tags=["lineage"])
     "/api/v1/lineage",
     status_code=202,
     responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
-    openapi_extra=body_schema(BODY),
+    openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""

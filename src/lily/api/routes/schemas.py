@@ -1,6 +1,9 @@
 """`/schemas`: the JSON Schemas of bodies and events."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from fastapi.openapi.models import Example
 
 from lily.api.calls import Anyone
 from lily.api.http.errors import not_found
@@ -8,6 +11,11 @@ from lily.api.http.responses import Json
 from lily.model.schemas import SCHEMAS
 
 router = APIRouter(tags=["operations"])
+
+SchemaName = Annotated[
+    str,
+    Path(description="A name that `GET /schemas` lists.", openapi_examples={"a body": Example(value="ingest-body")}),
+]
 
 
 @router.get("/schemas", responses={200: {"description": "JSON Schemas by name"}})
@@ -17,7 +25,7 @@ async def schemas(call: Anyone) -> Json:  # noqa: ARG001 - declared for its auth
 
 
 @router.get("/schemas/{name}", responses={200: {"description": "One JSON Schema"}})
-async def schema(name: str, call: Anyone) -> Json:  # noqa: ARG001 - declared for its authentication
+async def schema(name: SchemaName, call: Anyone) -> Json:  # noqa: ARG001 - declared for its authentication
     """Returns one JSON Schema."""
     if name not in SCHEMAS:
         raise not_found(name, "schema")
