@@ -62,11 +62,11 @@ def _address(path: str, operation: dict[str, Any]) -> str:
     """With the first example of every parameter that has one."""
     query = {}
     for parameter in operation.get("parameters", ()):
-        value = next(iter(parameter.get("examples", {}).values()), {}).get("value")
+        examples = list(parameter.get("examples", {}).values())
         if parameter["in"] == "path":
-            path = path.replace(f"{{{parameter['name']}}}", quote(value, safe=""))
-        elif value is not None:
-            query[parameter["name"]] = value
+            path = path.replace(f"{{{parameter['name']}}}", quote(examples[0]["value"], safe=""))
+        elif examples:
+            query[parameter["name"]] = examples[0]["value"]
     return str(httpx.URL(path, params=query)) if query else path
 
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from lily.api.http.errors import Declined, too_large
 from lily.model.errors import Problem, Refused
+from lily.model.suggestions import LONGEST, hint
 
 JSON = "application/json"
 Body = TypeVar("Body", bound=BaseModel)
@@ -26,7 +27,7 @@ async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
         return shape.model_validate(value, strict=True)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise Refused(*(_problem(entry["loc"], entry["msg"]) for entry in found)) from error
+        raise Refused(*(_problem(shape, entry["type"], entry["loc"], entry["msg"]) for entry in found)) from error
 
 
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
@@ -63,5 +64,13 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _problem(where: tuple[int | str, ...], message: str) -> Problem:
-    return Problem("INVALID_VALUE", message, ".".join(str(step) for step in where) or "body")
+def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], message: str) -> Problem:
+    entity = ".".join(str(step) for step in where) or "body"
+    if kind != "extra_forbidden":
+        return Problem("INVALID_VALUE", message, entity)
+    name = str(where[-1])
+    description = f"unknown field `{name[:LONGEST]}`"
+    if len(where) == 1:  # the fields of an inner object are not known here
+        known = [field.alias or field_name for field_name, field in shape.model_fields.items()]
+        description = f"{description}; {hint(name, known)}"
+    return Problem("UNKNOWN_FIELD", description, entity)

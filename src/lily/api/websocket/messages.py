@@ -8,12 +8,17 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from lily.api.http import sealed
+from lily.api.reads.entity_types import known_type
 from lily.bus.changefeed import Offsets, Read
 from lily.model import ids
 from lily.model.assets import fold_tag
+from lily.model.changes import KINDS
+from lily.model.errors import Problem, Refused
+from lily.model.suggestions import LONGEST, hint
 
 _PURPOSE = "position"
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
+CHANGES = (*KINDS, "incident")
 _SHAPE: TypeAdapter[list[tuple[int, int]]] = TypeAdapter(list[tuple[_Number, _Number]])
 
 
@@ -28,9 +33,10 @@ class Wanted:
 
     @classmethod
     def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "Wanted":
+        """Raises Refused with a hint for an entity type or a kind of change that does not exist."""
         return cls(
-            frozenset(asked.get("entity_type", ())),
-            frozenset(asked.get("change", ())),
+            frozenset(known_type(name) for name in asked.get("entity_type", ())),
+            frozenset(_known_change(name) for name in asked.get("change", ())),
             frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
             frozenset(fold_tag(tag) for tag in asked.get("tag", ())),
         )
@@ -81,6 +87,13 @@ def read_change(record: Read) -> ChangeNews:
             "tags": tags,
         },
     )
+
+
+def _known_change(given: str) -> str:
+    if given not in CHANGES:
+        description = f"unknown change `{given[:LONGEST]}`; {hint(given, CHANGES)}"
+        raise Refused(Problem("UNKNOWN_CHANGE", description, "change"))
+    return given
 
 
 def tenant_of(record: Read) -> str:
