@@ -1,4 +1,4 @@
-"""Reads request bodies: never more than allowed, only JSON, and only what the contract names."""
+"""Reads request bodies: never more than allowed, plain or gzip, only JSON, and only the fields of the contract."""
 
 from typing import Any, TypeVar
 
@@ -6,7 +6,8 @@ import orjson
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from lily.api.http.errors import Declined, too_large
+from lily.api.http.encodings import decoded
+from lily.api.http.errors import Declined
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import LONGEST, hint
 
@@ -38,13 +39,6 @@ def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
     return given
 
 
-def refuse_longer(request: Request, limit: int) -> None:
-    """Refuses by the announced length, before anything is read."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
-        raise too_large(limit)
-
-
 def parse_json(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
@@ -53,15 +47,8 @@ def parse_json(raw: bytes) -> Any:
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """The body as it came. Raises Declined with 413 as soon as it is too long."""
-    refuse_longer(request, limit)
-    parts, length = [], 0
-    async for part in request.stream():
-        length += len(part)
-        if length > limit:
-            raise too_large(limit)
-        parts.append(part)
-    return b"".join(parts)
+    """The body, unpacked if it came as gzip. Raises Declined with 413 as soon as it is too long, or with 415."""
+    return b"".join([piece async for piece in decoded(request, limit)])
 
 
 def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], message: str) -> Problem:

@@ -34,7 +34,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         404: "There is no such thing in this tenant",
         405: "The path does not take this method",
         413: "The body is too large",
-        415: "The body's content type is not taken here",
+        415: "The body's content type or encoding is not supported",
         422: "The pipeline refused it (with Prefer: wait)",
         429: "The log takes no more right now; see Retry-After",
         500: "A fault of Lily; the log knows more under the correlation id",
