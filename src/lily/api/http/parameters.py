@@ -1,11 +1,15 @@
-"""Path parameters that several routes share, with an example each: `/docs` fills it in."""
+"""Path parameters that several routes share: how they are matched, and an example each, which `/docs` fills in."""
 
 from typing import Annotated
 
 from fastapi import Path
 from fastapi.openapi.models import Example
+from starlette.convertors import register_url_convertor
 
 from lily.api.http.examples import DASHBOARD, ORDERS, RULE, TAG
+from lily.api.http.paths import TextConvertor
+
+register_url_convertor("text", TextConvertor())  # `{id:text}` in the path of a route
 
 AssetId = Annotated[
     str,

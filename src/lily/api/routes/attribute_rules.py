@@ -63,7 +63,7 @@ async def define(call: Anyone) -> Json:
     return Json(_shown(rule), 201)
 
 
-@router.get("/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}})
+@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
 async def rule_named(name: RuleName, call: Anyone) -> Json:
     """How one attribute travels."""
     _require_reader(call)
@@ -71,7 +71,7 @@ async def rule_named(name: RuleName, call: Anyone) -> Json:
 
 
 @router.put(
-    "/propagation-rules/{name:path}",
+    "/propagation-rules/{name:text}",
     responses={200: {"model": RuleAnswer}},
     openapi_extra=body_model(RedefineRuleBody, examples.REDEFINE_RULE),
 )
@@ -92,7 +92,7 @@ async def redefine(name: RuleName, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/propagation-rules/{name:path}", responses={200: {"model": Undefined}})
+@router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
 async def undefine(name: RuleName, call: Anyone) -> Json:
     """Takes a rule away, and everything that it stated with it."""
     call.require("policy:write", "taking a rule away", "/propagation-rules")

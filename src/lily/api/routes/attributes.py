@@ -11,7 +11,7 @@ from lily.store.postgres.attributes.paths import derived_attributes
 router = APIRouter(tags=["attributes"])
 
 
-@router.get("/metadata/{id:path}/attributes", responses={200: {"model": AttributeItems}})
+@router.get("/metadata/{id:text}/attributes", responses={200: {"model": AttributeItems}})
 async def attributes_of(id: AssetId, call: Reads) -> Json:  # noqa: A002 - the contract's name
     """What rules set here, and why: the value with its origin and the path that it took; of a list each item that came
     from elsewhere. A person's own value is shown before it."""

@@ -39,7 +39,7 @@ PLACE: TypeAdapter[tuple[int | None, bool]] = TypeAdapter(
 Page = tuple[list[dict[str, Any]], Place | None]
 
 
-@router.get("/metadata/{id:path}/history", responses={200: {"model": History}})
+@router.get("/metadata/{id:text}/history", responses={200: {"model": History}})
 async def history(id: AssetId, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
     """Its changes: who, when, what, from which event.
 

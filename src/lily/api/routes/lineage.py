@@ -71,7 +71,7 @@ async def unrelate(call: WritesLineage) -> Json:
     return await write_edges(call, events)
 
 
-@router.get("/lineage/{id:path}", responses={200: {"model": Lineage}})
+@router.get("/lineage/{id:text}", responses={200: {"model": Lineage}})
 async def lineage(
     *,
     id: AssetId,  # noqa: A002 - the contract's name

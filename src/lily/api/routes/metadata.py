@@ -72,13 +72,13 @@ async def batch_get(call: Reads) -> Json:
     return Json({"items": items, "missing": missing, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/restore", status_code=202, responses=WRITTEN)
+@router.post("/metadata/{id:text}/restore", status_code=202, responses=WRITTEN)
 async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a deletion."""
     return await write(call, person_event(call, await find(call, id), "restore"))
 
 
-@router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
+@router.get("/metadata/{id:text}", responses={200: {"model": Asset}})
 async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
     """The asset, also when it is deleted, now or as Lily showed it at a time."""
     # `fast_read.py` answers the plain case before it gets here.
@@ -88,14 +88,14 @@ async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A
 
 
 @router.put(
-    "/metadata/{id:path}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+    "/metadata/{id:text}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
 )
 async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A person's change of the named attributes: absent is not stated, null clears."""
     return await _update(call, await find(call, id))
 
 
-@router.delete("/metadata/{id:path}", status_code=202, responses=WRITTEN)
+@router.delete("/metadata/{id:text}", status_code=202, responses=WRITTEN)
 async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A person's deletion; it outlives refreshes of the source until it is restored."""
     return await _delete(call, await find(call, id))

@@ -63,7 +63,7 @@ async def define_tag(call: Anyone) -> Json:
     return Json(_shown(tag), 201)
 
 
-@router.get("/tags/{name:path}", responses={200: {"model": Definition}})
+@router.get("/tags/{name:text}", responses={200: {"model": Definition}})
 async def definition(name: DefinedTag, call: Anyone) -> Json:
     """How one tag travels."""
     _require_reader(call)
@@ -71,7 +71,7 @@ async def definition(name: DefinedTag, call: Anyone) -> Json:
 
 
 @router.put(
-    "/tags/{name:path}",
+    "/tags/{name:text}",
     responses={200: {"model": Definition}, **_CONFLICT},
     openapi_extra=body_model(RedefineBody, examples.REDEFINE_TAG),
 )
@@ -94,7 +94,7 @@ async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/tags/{name:path}", responses={200: {"model": Undefined}, **_CONFLICT})
+@router.delete("/tags/{name:text}", responses={200: {"model": Undefined}, **_CONFLICT})
 async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Takes a definition away: the tag stays where it is stated, and travels no more. PII and GDPR stay defined."""
     call.require("policy:write", "taking a tag's definition away", "/tags")

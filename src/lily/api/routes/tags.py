@@ -28,7 +28,7 @@ router = APIRouter(tags=["tags"])
 WithOrigins = Annotated[bool, Query(description="name every origin of each derived tag, not only that of its path")]
 
 
-@router.get("/metadata/{id:path}/tags", responses={200: {"model": TagItems}})
+@router.get("/metadata/{id:text}/tags", responses={200: {"model": TagItems}})
 async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
     """Every tag with the layer it stands in and where it comes from; a derived one with the path that it took."""
     asset = await find(call, id)
@@ -49,7 +49,7 @@ async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Jso
 
 
 @router.post(
-    "/metadata/{id:path}/tags",
+    "/metadata/{id:text}/tags",
     status_code=202,
     responses=WRITTEN,
     openapi_extra=body_model(TagBody, examples.TAG_ASSET),
@@ -62,7 +62,7 @@ async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's
 
 
 @router.post(
-    "/metadata/{id:path}/tags/{tag:path}/suppress",
+    "/metadata/{id:text}/tags/{tag:text}/suppress",
     status_code=202,
     responses=WRITTEN,
     openapi_extra=body_model(SuppressBody, examples.SUPPRESS),
@@ -82,7 +82,7 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
     return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}/suppress", status_code=202, responses=WRITTEN)
+@router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
 async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a suppression."""
     asset = await find(call, id)
@@ -92,7 +92,7 @@ async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: 
     return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}", status_code=202, responses=WRITTEN)
+@router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
 async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Takes one tag of the person's layer away. A protective one needs `policy:write`."""
     asset = await find(call, id)
