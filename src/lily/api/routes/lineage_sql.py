@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_answer
 from lily.api.http.openapi import body_model
@@ -30,7 +31,7 @@ router = APIRouter(tags=["lineage"])
     "/lineage/sql",
     status_code=202,
     responses={200: {"model": SqlLineage}, 202: {"model": SqlLineage}},
-    openapi_extra=body_model(SqlBody),
+    openapi_extra=body_model(SqlBody, examples.SQL),
 )
 async def from_sql(call: WritesLineage) -> Json:
     """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
