@@ -51,7 +51,9 @@ class Application(FastAPI):
         self._front = Front(super().__call__, request_log, traced=traced)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._front(scope, receive, send)
+        reading = self.fast_read.begin(scope) if self.fast_read else None
+        if reading is None or not await reading.respond(send):
+            await self._front(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:

@@ -4,7 +4,6 @@ import gc
 import signal
 
 import uvicorn
-from fastapi import FastAPI
 
 from lily.api.application import Application
 from lily.api.http.protocol import Protocol
@@ -60,14 +59,17 @@ ROUTERS = (
 )
 
 
-def build(settings: Settings) -> FastAPI:
+def build(settings: Settings) -> Application:
     """The application. Nothing is opened before it starts, so its OpenAPI document needs no database."""
-    return _application(settings)
+    app = Application(settings)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
 
 
 def serve(settings: Settings) -> None:
     """Serves until SIGTERM or SIGINT, then lets running requests finish. Raises what kept it from starting."""
-    app = _application(settings)
+    app = build(settings)
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -96,10 +98,3 @@ def serve(settings: Settings) -> None:
         raise app.failure or Terminal(
             f"The API cannot listen on {settings.host}:{settings.port}. Is another process there? Choose another port."
         ) from error
-
-
-def _application(settings: Settings) -> Application:
-    app = Application(settings)
-    for router in ROUTERS:
-        app.include_router(router)
-    return app
