@@ -10,6 +10,7 @@ import structlog
 from lily.api.auth.principals import Principals
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
+from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
 from lily.bus.offsets import LogEnds
@@ -24,7 +25,6 @@ from lily.store.postgres.access import tokens
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.lake import location
-from lily.store.postgres.progress import applied
 from lily.store.postgres.sessions import Database
 
 log = structlog.get_logger()
@@ -49,7 +49,9 @@ class Services:
 
     def heard(self, channel: str, payload: str) -> None:
         if channel == listener.APPLIED:
-            self.waiter.hear()
+            self.waiter.applied_notified()
+        elif channel == listener.PUBLISHED:
+            self.waiter.published_notified()
         elif channel == listener.ACCESS:
             self.principals.forget()
         elif channel == listener.TAGS:
@@ -84,7 +86,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             ends=ends,
             principals=Principals(lambda key: tokens.principal_of(database, key)),
-            waiter=Waiter(lambda: applied.applied_positions(database)),
+            waiter=Waiter(StoredProgress(database)),
             hub=Hub(settings.kafka_bootstrap, metrics.connections),
             sql_analyzer=SqlAnalyzer(),
         )

@@ -1,6 +1,5 @@
 """What the pipeline refused: look at it, and try again."""
 
-import asyncio
 import base64
 from typing import Any
 
@@ -63,8 +62,7 @@ async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> l
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    confirmations = [call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
-    await asyncio.gather(*confirmations)
+    await call.services.log.append([(_topic(letter), letter.key, letter.original or b"") for letter in batch])
     await mark_replayed(call.services.database, call.tenant, [letter.id for letter in batch])
 
 
