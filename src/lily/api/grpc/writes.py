@@ -1,4 +1,4 @@
-"""Appends a write that came over gRPC, and answers it: at once, or when it can be read if the caller would wait."""
+"""Appends a write that came over gRPC and responds, at once or when it can be read."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Appends statements about edges to the log, and answers: at once, or when they can be read."""
+"""Statements about edges: appends them to the log and responds, at once or when they can be read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,8 +20,8 @@ _DOING = {"edge.deleted": "deleting", "edge.blocked": "blocking", "edge.masked":
 
 
 async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
-    """Raises Declined with 403 where an event would take a protective tag away and the caller may not. The pipeline
-    looks again, at what is true then."""
+    """Raises Declined with 403 if an event would end a protective tag and the caller lacks `policy:write`. The pipeline
+    checks again, against the state it finds."""
     suspects = [] if call.principal.may("policy:write") else [e for e in events if takes_away(e.statement)]
     keys = [event.statement.key for event in suspects]
     conducting = await conducting_edges(call.services.database, call.tenant, keys)
@@ -29,12 +29,12 @@ async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
         edge = conducting.get(event.statement.key)
         effect: Effect | None = edge.lost_by(event) if edge else None
         if effect:
-            why = f"{_DOING[effect]} an edge that a protective tag passes"
+            why = f"{_DOING[effect]} an edge that conducts a protective tag"
             call.require("policy:write", why, named(event.statement.key))
 
 
 async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
-    """The edges that there are not, or that are deleted already."""
+    """The edges that do not exist, or are already deleted."""
     keys = [event.statement.key for event in events]
     found = await stored_edges(call.services.database, call.tenant, keys)
     absent = [key for key in keys if key not in found or found[key].shown.is_deleted]
