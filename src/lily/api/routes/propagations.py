@@ -8,7 +8,7 @@ from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
 from lily.api.http.responses import Json
 from lily.api.http.responses import Receipt as ReceiptAnswer
-from lily.api.ingest.writes import finished, is_superseded, outcome_for
+from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.bus.producer import Position
 from lily.model import clock
