@@ -14,7 +14,7 @@ from lily.api.http.responses import Json, SqlLineage
 from lily.api.ingest.appends import Appends, edges_entry, standing
 from lily.api.ingest.known_tables import known_tables
 from lily.api.ingest.sql_analyzer import Unreadable
-from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
+from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.errors import Problem, Refused
@@ -52,15 +52,15 @@ async def from_sql(call: WritesLineage) -> Json:
     return Json(content, status, headers)
 
 
-async def _answer(call: Call, body: SqlBody) -> Answer:
-    if len(body.sql) > LONGEST_SQL:
-        raise Unreadable(Problem("TOO_LONG", f"a script has at most {LONGEST_SQL} characters; split it", "sql"))
-    question = Question(body.sql, body.dialect, body.default_database, body.default_schema)
+async def _answer(call: Call, body: SqlBody) -> AnalysisResult:
+    if len(body.sql) > MAX_SQL_LENGTH:
+        raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
+    question = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
     named = await call.services.sql_analyzer.ask(question)
     if len(named.tables) > MOST_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script names at most {MOST_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.services.sql_analyzer.ask(question.knowing(known))
+    return await call.services.sql_analyzer.ask(question.with_tables(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
