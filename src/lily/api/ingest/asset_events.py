@@ -8,9 +8,11 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
 from lily.model import clock, ids
+from lily.model.assets import entity_type
 from lily.model.envelopes import read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
+from lily.model.lanes import BULK_TYPES
 from lily.model.statements import Operation, read_statement
 from lily.observe import traces
 from lily.store.assets import StoredAsset
@@ -44,7 +46,15 @@ def person_event(
 ) -> AssetEvent:
     """An event of the user layer about an asset that exists."""
     stated = {"layer": "user", "operation": operation, "qualified_name": asset.qualified_name}
-    about = {"tag": tag, "attributes": attributes, "reason": reason, "origins": list(origins)}
+    # A column may be in the lake alone. Its first change in PostgreSQL is announced with the type that is known here.
+    kind = entity_type(asset.layers)
+    about = {
+        "entity_type": kind if kind in BULK_TYPES else None,
+        "tag": tag,
+        "attributes": attributes,
+        "reason": reason,
+        "origins": list(origins),
+    }
     return _event(call, clock.now(), {**stated, **about})
 
 

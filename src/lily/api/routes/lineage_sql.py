@@ -1,4 +1,4 @@
-"""`POST /lineage/sql`: table and column lineage from SQL text."""
+"""`POST /lineage/sql`: table and column lineage from SQL."""
 
 from typing import Any
 
@@ -34,7 +34,8 @@ router = APIRouter(tags=["lineage"])
     openapi_extra=body_model(SqlBody, examples.SQL),
 )
 async def from_sql(call: WritesLineage) -> Json:
-    """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
+    """Finds the lineage of tables and columns in a SQL script, and stores it unless `dry_run` is true. `*` is expanded
+    from the catalogue."""
     append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
@@ -44,20 +45,20 @@ async def from_sql(call: WritesLineage) -> Json:
     edges = _resolved(call.tenant, answer.edges)
     stored = bool(edges) and not body.dry_run
     status, headers = await _store(append, edges) if stored else (200, {})
-    told = [
+    found = [
         {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
     ]
-    content = {"edges": told, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
+    content = {"edges": found, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
     return Json(content, status, headers)
 
 
 async def _answer(call: Call, body: SqlBody) -> AnalysisResult:
     if len(body.sql) > MAX_SQL_LENGTH:
-        raise Unreadable(Problem("TOO_LONG", f"a script may have {MAX_SQL_LENGTH} characters; split it", "sql"))
+        raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
     question = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
     named = await call.services.sql_analyzer.ask(question)
     if len(named.tables) > MOST_TABLES:
-        raise Unreadable(Problem("TOO_LONG", f"a script may name {MOST_TABLES} tables; split it", "sql"))
+        raise Unreadable(Problem("TOO_LONG", f"a script names at most {MOST_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
     return await call.services.sql_analyzer.ask(question.with_tables(known))
 
@@ -77,7 +78,7 @@ def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
 
 
 async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
-    """As statements of a source: what a person says about an edge counts before them."""
+    """Stores the edges in the source layer, so what a user set on an edge takes precedence."""
     time = clock.now()
     await append.add(lineage_record(_event(append.call, time, key)) for key in edges.values())
     settlement = await append.settle()

@@ -1,4 +1,4 @@
-"""`GET /propagations/{id}`: what became of a write."""
+"""`GET /propagations/{id}`: the state of a write."""
 
 from typing import Annotated
 
@@ -16,14 +16,16 @@ from lily.store.postgres.progress.propagated import to_follow, travel_of, travel
 
 router = APIRouter(tags=["metadata"])
 
-ReceiptId = Annotated[str, Path(description="What the header `Lily-Receipt` of a write contained.")]
+ReceiptId = Annotated[str, Path(description="The value of the header `Lily-Receipt` in the response to a write.")]
 
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
 async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the contract's name
-    """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline; and how many
-    assets gained or lost a tag by it. It is pending until propagation has caught up with it."""
-    if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it
+    """Returns the receipt of a write: its state, and how many assets gained or lost a tag by it.
+
+    A write is `pending` until it can be read and its tags have propagated. Then it is `applied`, `superseded` if a
+    newer event had already won, or `refused` if the pipeline refused it."""
+    if not call.principal.may("metadata:write"):  # a writer may read its own receipts
         call.require("metadata:read", "this call", "/propagations")
     try:
         receipt = unseal(id, call.tenant)
@@ -55,8 +57,8 @@ async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
         travel = await travel_of_write(call.services.database, call.tenant, receipt.correlation)
         began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
-        told = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
-        return {"state": "applied", **told}
+        result = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
+        return {"state": "applied", **result}
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}

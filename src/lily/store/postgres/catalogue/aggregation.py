@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from lily.model import clock
 from lily.model.assets import LayerName
+from lily.model.changes import promotion
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.states import AssetState
@@ -27,6 +27,7 @@ class Folded:
     first: str
     last: str
     causes: list[dict[str, str]]
+    entity_type: str | None = None  # as the writer of a user layer knew it; a source layer states its own
 
     def add(self, event: AssetEvent, layer: Layer) -> None:
         self.layer = merge(self.layer, layer)
@@ -40,7 +41,7 @@ class Folded:
             f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{escaped_json(self.qualified_name)}"
             f"\t{escaped_json(orjson.dumps(self.layer.fields).decode())}\t{_key_array(tuple(self.layer.fields))}"
             f"\t{escaped_json(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
-            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
+            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\t{self.entity_type or NULL}\n"
         )
 
 
@@ -61,6 +62,7 @@ def fold(events: Iterable[AssetEvent]) -> list[Folded]:
             event.time,
             event.time,
             [cause(event)],
+            statement.entity_type if statement.layer != "source" else None,
         )
     return list(found.values())
 
@@ -76,7 +78,7 @@ def carried(state: AssetState) -> list[Folded]:
             layer,
             state.first,
             state.last,
-            [{"id": layer.at.partition("/")[2], "time": clock.time_of(layer.at)}],
+            [promotion(layer.at)],
         )
         for name, layer in state.layers.items()
     ]

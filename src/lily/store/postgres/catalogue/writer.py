@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.model.assets import LAYERS
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
@@ -51,7 +52,9 @@ class HotStore:
         # A batch of the default size is staged and sorted in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
-        self._layers = LayerMerge(self._connection, "catalogue", "staged", ("tenant_id", "id"), layer_query)
+        self._layers = LayerMerge(
+            self._connection, "catalogue", "staged", ("tenant_id", "id", "entity_type"), layer_query
+        )
         self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
         self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
         self._tenants: set[str] = set()
@@ -194,7 +197,9 @@ class HotStore:
         return first + second, first_refused + second_refused
 
     def _merge(self, batch: int, rows: list[Folded]) -> Counter[str]:
-        layers = Counter(row.layer_name for row in rows)
+        counts = Counter(row.layer_name for row in rows)
+        # The source first: it states the type with which the changes of the others are announced.
+        layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
         return self._layers.merge(batch, [row.as_copy_row() for row in rows], layers)
 
     def _bury(self, batch: int, refusals: Sequence[Refusal]) -> None:
