@@ -10,7 +10,7 @@ from psycopg import sql
 
 from bench.stack import BenchStack
 from lily.model.ids import asset_id
-from lily.store.postgres.access import create_tenant, create_token
+from lily.store.postgres.access.administration import create_tenant, create_token
 
 _TABLES = """
 select c.relname from pg_attribute a join pg_class c on c.oid = a.attrelid

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-from lily.store.postgres.access import create_tenant, create_token
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.access.administration import create_tenant, create_token
+from lily.store.postgres.catalogue.writer import HotStore
 from tests.shared_stack import SharedStack, Stack
 
 # How long an example takes says nothing on a machine that runs a whole stack beside it.

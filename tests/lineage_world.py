@@ -6,20 +6,19 @@ from operator import itemgetter
 import psycopg
 
 from lily.bus import topics
-from lily.lineage.explanation import replay
-from lily.lineage.recomputation import Derived
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.statements import read_statement
-from lily.relay.events import statement_event
-from lily.store.postgres.hot import HotStore
-from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
-from lily.store.postgres.outbox import RuleStatement
-from lily.store.postgres.propagation import Outcome, Propagator
+from lily.reactions.relay.change_events import statement_event
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.outbox.batches import RuleStatement
+from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.propagation.propagator import Outcome, Propagator
 from lily.store.postgres.queries import query
-from tests.oracle_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
+from tests.stored_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
+from tests.tag_oracle import Derived, replay
 
 _RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
 TRAVEL = {"direction": "downstream", "max_depth": None, "edge_types": None}
@@ -128,7 +127,7 @@ class World:
         definitions = {one.key: one for one in stored_definitions(self._owner, self.tenant)}
         asked = sorted((one.tag, one.asset) for one in self.stored() if one.kind == "propagated")
         rows = self._owner.execute(
-            query("derivation_paths"),
+            query("propagation/tag_paths"),
             {"tenant": self.tenant, "tags": [tag for tag, _ in asked], "ids": [asset for _, asset in asked]},
         ).fetchall()
         paths = {asked[number]: [row[1] for row in steps] for number, steps in groupby(rows, key=itemgetter(0))}

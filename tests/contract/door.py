@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import psycopg
 
-from lily.store.postgres.access import create_token
+from lily.store.postgres.access.administration import create_token
 from tests.shared_stack import Stack
 
 WAIT = {"Prefer": "wait=30"}

@@ -8,8 +8,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from lily.model import ids
-from lily.store.postgres.marks import AssetMark, EdgeMark, Marks
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.propagation.propagator import Propagator
 from tests.contract.door import WAIT, Door
 
 AT = "2026-01-01T00:00:00.000000Z/e"

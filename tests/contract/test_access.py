@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from lily.store.postgres.access import revoke_token
+from lily.store.postgres.access.administration import revoke_token
 from tests.contract.door import Door, client, codes, table
 from tests.shared_stack import Stack
 

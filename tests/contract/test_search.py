@@ -6,7 +6,7 @@ from uuid import UUID
 import orjson
 import pytest
 
-from lily.api import cursors
+from lily.api.http import cursors
 from tests.contract.door import WAIT, Door, codes, names, table
 
 ESTATE: list[dict[str, Any]] = [

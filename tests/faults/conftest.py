@@ -6,7 +6,7 @@ import pytest
 
 from lily.embedded.bootstrap import prepare_stores, url_for_role
 from lily.settings import Settings
-from lily.store.postgres.access import create_tenant
+from lily.store.postgres.access.administration import create_tenant
 from tests.faults.own_stack import OwnStack, own_stack
 
 TENANT = "north"

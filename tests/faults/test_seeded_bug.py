@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from lily.store.postgres.access import create_tenant
+from lily.store.postgres.access.administration import create_tenant
 from tests.faults.evidence import gather
 from tests.faults.journal import Journal
 from tests.faults.killer import Killer

@@ -21,8 +21,9 @@ from lily.bus import topics
 from lily.bus.topics import key_of
 from lily.model.events import AssetEvent
 from lily.model.records import Record
-from lily.pipeline import hot, stores
-from lily.store.postgres.hot import HotStore
+from lily.pipeline import connections
+from lily.pipeline.hot import stream
+from lily.store.postgres.catalogue.writer import HotStore
 from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
 from tests.faults.own_stack import OwnStack
@@ -38,9 +39,9 @@ PATIENCE_SECONDS = 30.0
 def _no_connection_is_left() -> Iterator[None]:
     """A Spark worker keeps its store for as long as it lives; here the test is the worker."""
     yield
-    for store in stores._stores.values():
+    for store in connections._stores.values():
         store.close()
-    stores._stores.clear()
+    connections._stores.clear()
 
 
 def test_a_relay_killed_between_publishing_and_marking_repeats_and_loses_nothing(
@@ -149,7 +150,7 @@ def _apply(records: list[Record], database: str) -> None:
     columns: dict[str, list[Any]] = {name: [getattr(r, name) for r in records] for name in Record._fields}
     columns["timestamp"] = [time.time_ns() // 1000] * len(records)
     del columns["received"]
-    (told,) = hot.apply_partition([pa.RecordBatch.from_pydict(columns)], database)
+    (told,) = stream.apply_partition([pa.RecordBatch.from_pydict(columns)], database)
     assert told.column("events").to_pylist() == [len(records)]
     assert told.column("refused").to_pylist() == [0]
 
@@ -171,7 +172,7 @@ def _commit_changes(database: str, events: int) -> set[str]:
 def _relay(engines: OwnStack, database: str) -> Iterator[subprocess.Popen[bytes]]:
     """The worker process, as a deployment runs it."""
     settings = {"LILY_KAFKA_BOOTSTRAP": engines.kafka, "LILY_DATABASE_URL": database}
-    command = [sys.executable, "-m", "lily", "worker", "--data-dir", str(engines.data_dir)]
+    command = [sys.executable, "-m", "lily", "worker", "--only", "relay", "--data-dir", str(engines.data_dir)]
     with subprocess.Popen(command, env={**os.environ, **settings}, stderr=subprocess.DEVNULL) as relay:
         try:
             yield relay

@@ -13,7 +13,7 @@ from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer, holds
 from lily.model.records import Record, Refusal
-from lily.pipeline.judge import judge
+from lily.pipeline.validation import judge
 from tests.faults import aftermath
 from tests.faults.evidence import Evidence
 from tests.faults.journal import Journal, Write, mark_in

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.propagation.propagator import Propagator
 from tests.shared_stack import Stack
 
 

@@ -15,7 +15,7 @@ from lily.model.events import AssetEvent
 from lily.model.layers import Layer
 from lily.model.records import Record
 from lily.model.statements import Statement
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.catalogue.writer import HotStore
 from tests import oracle
 from tests.shared_stack import Stack
 from tests.strategies import events

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lily.model.edges import EDGE_LAYERS, Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeOperation, EdgeStatement
 from lily.model.records import Record
-from lily.store.postgres.hot import Applied, HotStore
+from lily.store.postgres.catalogue.writer import Applied, HotStore
 from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]

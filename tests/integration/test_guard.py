@@ -10,10 +10,10 @@ from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
+from lily.store.postgres.catalogue.aggregation import fold
+from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.connection import connect
-from lily.store.postgres.fold import fold
-from lily.store.postgres.guard import Guard, Judgement
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.protection.asset_guard import Guard, Judgement
 from tests.shared_stack import Stack
 
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import psycopg
 import pytest
 
-from lily.store.postgres.hot import HotStore
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.store.postgres.hot import HotStore
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 from tests.shared_stack import Stack
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from lily.model.errors import Terminal
-from lily.store.postgres.secrets import Secrets, Vault, read_master_key
+from lily.store.postgres.access.secrets import Secrets, Vault, read_master_key
 from tests.shared_stack import Stack
 
 VAULT = Vault(bytes(range(32)))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.records import Record
-from lily.store.postgres import traversal
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.graph import traversal
+from lily.store.postgres.graph.traversal import Walk, Way
 from lily.store.postgres.sessions import Database
-from lily.store.postgres.traversal import Walk, Way
 from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]

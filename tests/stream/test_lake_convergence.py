@@ -14,9 +14,9 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.statements import read_statement
 from lily.model.states import AssetState
-from lily.pipeline.compaction import compact, sizes
-from lily.store.postgres.access import create_tenant
-from lily.store.postgres.hot import HotStore
+from lily.pipeline.lake.compaction import compact, sizes
+from lily.store.postgres.access.administration import create_tenant
+from lily.store.postgres.catalogue.writer import HotStore
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored, told
 from tests.strategies import TIMES, attributes, events

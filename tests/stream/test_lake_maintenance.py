@@ -11,11 +11,11 @@ import pytest
 
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
-from lily.pipeline.compaction import maintain
-from lily.pipeline.lake_positions import last_commit
+from lily.pipeline.lake.commits import last_commit
+from lily.pipeline.lake.compaction import maintain
 from lily.store.lake import tables
 from lily.store.lake.catalog import warehouse
-from lily.store.postgres.hot import HotStore
+from lily.store.postgres.catalogue.writer import HotStore
 from tests.stream.conftest import Lake
 from tests.stream.test_lake_convergence import as_told, new_trial
 from tests.stream.trial import Trial

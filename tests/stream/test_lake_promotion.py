@@ -13,13 +13,13 @@ from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
-from lily.pipeline.lake_query import Running
+from lily.pipeline.lake.query import Running
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
-from lily.store.postgres.hot import HotStore
-from lily.store.postgres.lake import LakeLedger
-from lily.store.postgres.marks import EdgeMark, Marks
-from lily.store.postgres.propagation import Propagator
+from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.lake.commits import LakeLedger
+from lily.store.postgres.propagation.marks import EdgeMark, Marks
+from lily.store.postgres.propagation.propagator import Propagator
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored
 from tests.stream.conftest import Lake

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.api import cursors, opaque
-from lily.api.receipts import Receipt, Stated, standing, unseal
+from lily.api.http import cursors, sealed
+from lily.api.receipts.receipt import Receipt, Stated, standing, unseal
 from lily.bus.producer import Position
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, holds, merge
@@ -42,12 +42,12 @@ def test_a_receipt_of_another_tenant_is_none() -> None:
 @given(st.text(max_size=40))
 def test_no_text_is_taken_for_one_of_ours(text: str) -> None:
     with pytest.raises(ValueError, match=r"ours|something else"):
-        opaque.unseal(text, cursors.NUMBER, "cursor")
+        sealed.unseal(text, cursors.NUMBER, "cursor")
 
 
 @given(st.recursive(st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5), st.lists, max_leaves=8))
 def test_one_that_is_made_up_has_to_have_the_shape(value: Any) -> None:
     with suppress(ValueError):
-        assert isinstance(opaque.unseal(opaque.seal(value, "cursor"), cursors.NUMBER, "cursor"), int)
+        assert isinstance(sealed.unseal(sealed.seal(value, "cursor"), cursors.NUMBER, "cursor"), int)
     with suppress(ValueError):
-        unseal(opaque.seal(value, "receipt", "tenant"), "tenant")
+        unseal(sealed.seal(value, "receipt", "tenant"), "tenant")

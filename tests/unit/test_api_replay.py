@@ -8,7 +8,7 @@ from lily.bus import topics
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import Statement
-from lily.store.postgres.letters import Replayable
+from lily.store.postgres.outbox.dead_letters import Replayable
 
 
 def original(**attributes: object) -> bytes:

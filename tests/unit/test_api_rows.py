@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.api.bulk.array import Array
-from lily.api.bulk.rows import Lines, Piece, Splitter
+from lily.api.ingest.bulk.json_array import Array
+from lily.api.ingest.bulk.rows import Lines, Piece, Splitter
 from lily.model.errors import Problem
 
 LIMIT = 200

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from lily.api.principals import Principals
-from lily.api.waiter import Waiter
+from lily.api.auth.principals import Principals
+from lily.api.receipts.waiter import Waiter
 from lily.bus.producer import Position
 from lily.model.access import Principal
 from lily.model.errors import Transient
 from lily.store.assets import StoredAsset
-from lily.store.postgres.reader import AssetReader
+from lily.store.postgres.catalogue.reader import AssetReader
 
 AT = Position("t", 0, 5)
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lily.pipeline.cuts import cuts
+from lily.pipeline.arrow_records import cuts
 
 
 def batch(rows: int, size: int) -> pa.RecordBatch:

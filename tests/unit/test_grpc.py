@@ -13,11 +13,11 @@ import pytest
 from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 
-from lily.api.errors import Declined, forbidden, not_found, too_large, unauthenticated
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.failures import MOST_DETAILS_BYTES, MOST_MESSAGE_BYTES, failure_for
 from lily.api.grpc.server import served
-from lily.api.watch import Watch
+from lily.api.http.errors import Declined, forbidden, not_found, too_large, unauthenticated
+from lily.api.metrics import ApiMetrics
 from lily.bus.producer import LogFull, LogUnavailable
 from lily.model.access import Principal
 from lily.model.errors import Problem, Refused, Terminal
@@ -75,9 +75,9 @@ def violations(trailing: tuple[tuple[str, bytes], ...]) -> list[tuple[str, str, 
 
 
 def waiting(left: float | None, **headers: str) -> int | None:
-    parts: Any = SimpleNamespace(settings=Settings())
+    services: Any = SimpleNamespace(settings=Settings())
     context: Any = SimpleNamespace(time_remaining=lambda: left)
-    return GrpcCall(parts, Principal("id", "t", "u", frozenset()), "c", context, headers).wait()
+    return GrpcCall(services, Principal("id", "t", "u", frozenset()), "c", context, headers).wait()
 
 
 def test_a_call_waits_as_long_as_it_asks_for_and_its_deadline_allows() -> None:
@@ -95,9 +95,9 @@ def test_a_port_that_is_taken_says_how_to_choose_another() -> None:
     async def story() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             settings = Settings(grpc_port=taken.getsockname()[1])
-            parts: Any = SimpleNamespace(settings=settings, watch=Watch())
+            services: Any = SimpleNamespace(settings=settings, metrics=ApiMetrics())
             with pytest.raises(Terminal, match="LILY_GRPC_PORT"):
-                await served(parts).__aenter__()
+                await served(services).__aenter__()
 
     asyncio.run(story())
 

@@ -12,7 +12,7 @@ from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStateme
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.statements import read_statement
-from lily.pipeline.judge import PING, judge, judge_lineage
+from lily.pipeline.validation import PING, judge, judge_lineage
 
 NOW = "2026-11-15T08:36:00.000000Z"
 TENANTS = {"default", "other"}

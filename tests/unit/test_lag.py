@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.cli import ingest_progress
 from lily.cli.ingest_progress import IngestProgress, progress_bars
 from lily.estate import Estate

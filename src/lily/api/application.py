@@ -11,24 +11,25 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from lily import __version__
-from lily.api.answers import Json
-from lily.api.correlation import correlation_of
-from lily.api.documents import ERRORS, complete
-from lily.api.errors import answer_for
-from lily.api.fast_read import FastRead
-from lily.api.front import Front
 from lily.api.grpc.server import served
-from lily.api.parts import Parts, opened
-from lily.api.reporter import Reporter
-from lily.api.watch import Watch
+from lily.api.http.correlation import correlation_of
+from lily.api.http.errors import answer_for
+from lily.api.http.middleware import Front
+from lily.api.http.openapi import ERRORS, complete
+from lily.api.http.paths import keep_encoded_slashes
+from lily.api.http.request_log import RequestLog
+from lily.api.http.responses import Json
+from lily.api.metrics import ApiMetrics
+from lily.api.reads.fast_read import FastRead
+from lily.api.services import Services, opened
 from lily.model.errors import LilyError
 from lily.settings import Settings
 
 
 class Application(FastAPI):
-    """Its parts are opened when it starts and closed when it ends; `failure` says what kept it from starting."""
+    """Its services are opened when it starts and closed when it ends; `failure` says what kept it from starting."""
 
-    parts: Parts
+    services: Services
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(
@@ -42,15 +43,16 @@ class Application(FastAPI):
             responses=ERRORS,
         )
         self.settings = settings
-        self.watch = Watch()
+        self.metrics = ApiMetrics()
         self.failure: LilyError | None = None
         for kind in (LilyError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
             self.add_exception_handler(kind, _answer)
-        reporter, traced = Reporter(self.watch.requests, settings.log_level), bool(settings.otlp_endpoint)
-        self.fast_read = None if traced else FastRead(lambda: self.parts, reporter)  # it makes no spans
-        self._front = Front(super().__call__, reporter, traced=traced)
+        request_log, traced = RequestLog(self.metrics.requests, settings.log_level), bool(settings.otlp_endpoint)
+        self.fast_read = None if traced else FastRead(lambda: self.services, request_log)  # it makes no spans
+        self._front = Front(super().__call__, request_log, traced=traced)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        keep_encoded_slashes(scope)
         await self._front(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
@@ -62,9 +64,9 @@ class Application(FastAPI):
 @asynccontextmanager
 async def _lifespan(app: Application) -> AsyncIterator[None]:
     try:
-        async with opened(app.settings, app.watch) as parts:
-            app.parts = parts
-            async with served(parts):
+        async with opened(app.settings, app.metrics) as services:
+            app.services = services
+            async with served(services):
                 yield
     except LilyError as error:
         app.failure = error

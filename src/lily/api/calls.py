@@ -7,10 +7,11 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from lily.api.correlation import correlation_of
-from lily.api.errors import forbidden, unauthenticated
-from lily.api.parts import Parts
-from lily.api.prefer import wait_of
+from lily.api.http.correlation import correlation_of
+from lily.api.http.errors import forbidden, unauthenticated
+from lily.api.http.prefer import wait_of
+from lily.api.http.query import refuse_unknown_parameters
+from lily.api.services import Services
 from lily.model.access import Principal, Scope
 
 _BEARER = "bearer "
@@ -20,7 +21,7 @@ _BEARER = "bearer "
 class Call(ABC):
     """Whichever door it came through."""
 
-    parts: Parts
+    services: Services
     principal: Principal
     correlation: str
 
@@ -43,7 +44,7 @@ class HttpCall(Call):
     request: Request
 
     def wait(self) -> int | None:
-        return wait_of(self.request.headers, self.parts.settings.limits.wait_seconds)
+        return wait_of(self.request.headers, self.services.settings.limits.wait_seconds)
 
 
 def bearer(authorization: str) -> str | None:
@@ -51,23 +52,24 @@ def bearer(authorization: str) -> str | None:
     return authorization[len(_BEARER) :].strip() or None if authorization[: len(_BEARER)].lower() == _BEARER else None
 
 
-def parts_of(request: Request) -> Parts:
-    return cast("Parts", request.app.parts)
+def services_of(request: Request) -> Services:
+    return cast("Services", request.app.services)
 
 
-async def identified(parts: Parts, authorization: str) -> Principal:
+async def identified(services: Services, authorization: str) -> Principal:
     """Raises Declined with 401 where there is no good token."""
     token = bearer(authorization)
-    principal = await parts.principals.of(token) if token else None
+    principal = await services.principals.of(token) if token else None
     if principal is None:
         raise unauthenticated()
     return principal
 
 
 async def authenticated(request: Request) -> HttpCall:
-    parts = parts_of(request)
-    principal = await identified(parts, request.headers.get("authorization", ""))
-    return HttpCall(parts, principal, correlation_of(request.scope), request)
+    services = services_of(request)
+    principal = await identified(services, request.headers.get("authorization", ""))
+    refuse_unknown_parameters(request)
+    return HttpCall(services, principal, correlation_of(request.scope), request)
 
 
 def allowed(scope: Scope) -> Callable[[HttpCall], Awaitable[HttpCall]]:

@@ -7,15 +7,17 @@ import uvicorn
 from fastapi import FastAPI
 
 from lily.api.application import Application
-from lily.api.protocol import Protocol
+from lily.api.http.protocol import Protocol
 from lily.api.routes import (
     attribute_rules,
     attributes,
     bulk,
     dead_letters,
+    docs,
     dry_run,
     health,
     history,
+    home,
     ingest,
     lineage,
     lineage_sql,
@@ -23,8 +25,8 @@ from lily.api.routes import (
     metrics,
     notifications,
     openlineage,
-    pointers,
     propagations,
+    schemas,
     search,
     settings,
     tag_definitions,
@@ -56,7 +58,9 @@ ROUTERS = (
     notifications.router,
     health.router,
     metrics.router,
-    pointers.router,
+    schemas.router,
+    docs.router,
+    home.router,
 )
 
 

@@ -56,7 +56,7 @@ def owner_database(data_dir: Path | None) -> Iterator[str]:
 
 def require_tenant(owner_url: str, name: str) -> None:
     """Raises UnknownTenant."""
-    from lily.store.postgres.access import list_tenants
+    from lily.store.postgres.access.administration import list_tenants
 
     if name not in {known["name"] for known in list_tenants(owner_url)}:
         raise UnknownTenant(
@@ -80,7 +80,7 @@ def create_token(
 
     It cannot be shown again: only its hash is stored.
     """
-    from lily.store.postgres import access as store
+    from lily.store.postgres.access import administration as store
 
     seconds = parse_duration(ttl) if ttl else None
     names = [scope.strip() for scope in scopes.split(",") if scope.strip()]
@@ -92,7 +92,7 @@ def create_token(
 @token.command("list")
 def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """List the tokens of a tenant, without the tokens themselves."""
-    from lily.store.postgres import access as store
+    from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
         require_tenant(owner_url, tenant)
@@ -110,7 +110,7 @@ def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: Ou
 @token.command("revoke")
 def revoke_token(token_id: TokenId, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Revoke a token, with immediate effect."""
-    from lily.store.postgres import access as store
+    from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
         revoked = store.revoke_token(owner_url, token_id)
@@ -122,7 +122,7 @@ def revoke_token(token_id: TokenId, data_dir: DataDir = None, output: OutputForm
 @tenant.command("create")
 def create_tenant(name: TenantName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Create a tenant. Succeeds if it already exists."""
-    from lily.store.postgres import access as store
+    from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
         store.create_tenant(owner_url, name)
@@ -135,7 +135,7 @@ def create_tenant(name: TenantName, data_dir: DataDir = None, output: OutputForm
 @tenant.command("list")
 def list_tenants(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """List the tenants."""
-    from lily.store.postgres import access as store
+    from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
         tenants = store.list_tenants(owner_url)

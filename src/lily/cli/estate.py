@@ -17,7 +17,7 @@ from lily.estate import Estate, Event
 from lily.model.errors import Terminal, Transient
 
 if TYPE_CHECKING:
-    from lily.bus.ends import Ends
+    from lily.bus.offsets import Offsets
     from lily.cli.ingest_progress import IngestProgress
     from lily.client import BulkResult, Lily
     from lily.settings import Settings
@@ -93,7 +93,7 @@ def _batches(items: Iterable[Event], size: int) -> Iterator[list[Event]]:
         yield batch
 
 
-def _log_ends(stack: "Settings") -> "Ends":
+def _log_ends(stack: "Settings") -> "Offsets":
     from confluent_kafka import KafkaException
 
     from lily.app import log_ends
@@ -106,7 +106,7 @@ def _log_ends(stack: "Settings") -> "Ends":
         ) from error
 
 
-def _lag(stack: "Settings", until: "Ends | None" = None) -> dict[str, int] | None:
+def _lag(stack: "Settings", until: "Offsets | None" = None) -> dict[str, int] | None:
     from confluent_kafka import KafkaException
     from psycopg import Error as DatabaseError
 

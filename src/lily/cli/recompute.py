@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from lily.pipeline.drift import Drift
+    from lily.pipeline.recompute.drift import Drift
     from lily.settings import Settings
 
 MASTER = "local[2]"  # leaves cores to a stack on the same machine; LILY_SPARK_MASTER selects a cluster
@@ -66,7 +66,7 @@ def recompute(
 def _check_tags(
     spark: "SparkSession", url: str, tenant: str | None, progress: Progress, *, repair: bool
 ) -> dict[str, Any]:
-    from lily.pipeline import drift
+    from lily.pipeline.recompute import drift
 
     found = drift.find_drift(spark, url, tenant, lambda step, count: progress(f"{step}: {count:,} more"))
     report = _report(found)
@@ -83,7 +83,7 @@ def _check_attributes(
     report: dict[str, Any], url: str, tenant: str | None, progress: Progress, *, repair: bool
 ) -> None:
     """Adds the derived attributes to the report."""
-    from lily.store.postgres.attribute_drift import find_attribute_drift, repair_attributes
+    from lily.store.postgres.recompute.attribute_drift import find_attribute_drift, repair_attributes
 
     progress("derived attributes")
     found = find_attribute_drift(url, tenant)

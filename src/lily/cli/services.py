@@ -35,18 +35,24 @@ def pipeline(
     """
     from lily.app import QUERIES, run_pipeline
 
-    names = tuple(name.strip() for name in queries.split(",") if name.strip())
-    run_pipeline(read_settings(data_dir), names or QUERIES)
+    run_pipeline(read_settings(data_dir), _names(queries) or QUERIES)
 
 
 def worker(
+    only: Annotated[
+        str, option("--only", "NAME,...", "Run only these: relay, propagation, feed.", "all")
+    ] = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,  # noqa: ARG001 (every command takes it; errors use it)
 ) -> None:
-    """Run the worker, which publishes and reacts to committed changes.
+    """Run the worker, which publishes committed changes and runs the reactions to them.
 
     Needs LILY_KAFKA_BOOTSTRAP and LILY_DATABASE_URL.
     """
     from lily.app import run_worker
 
-    run_worker(read_settings(data_dir))
+    run_worker(read_settings(data_dir), _names(only))
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",") if name.strip())

@@ -12,7 +12,7 @@ from lily.bus.topics import ensure_topics
 from lily.embedded.state import replace_file
 from lily.model.errors import Terminal, Transient
 from lily.settings import Settings
-from lily.store.postgres.access import authenticates, create_tenant, create_token
+from lily.store.postgres.access.administration import authenticates, create_tenant, create_token
 from lily.store.postgres.migrations import migrate
 
 TENANT = "default"
@@ -21,7 +21,7 @@ TENANT = "default"
 def prepare_stores(settings: Settings, kafka: str, owner_url: str, passwords: Mapping[str, str]) -> None:
     """Creates or updates schema, roles, topics and admin token. Idempotent."""
     try:
-        migrate(owner_url, dict(passwords))
+        migrate(owner_url, passwords)
         ensure_topics(kafka, settings.kafka_partitions, settings.kafka_replication)
         create_tenant(owner_url, TENANT)
         ensure_admin_token(settings.data_dir, owner_url)

@@ -79,7 +79,7 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
         "spark.sql.streaming.minBatchesToRetain": "2",
         "spark.sql.streaming.numRecentProgressUpdates": "5",
-        "spark.python.daemon.module": "lily.pipeline.daemon",
+        "spark.python.daemon.module": "lily.pipeline.python_daemon",
         "spark.sql.session.timeZone": "UTC",
     }
     if settings.spark_master.startswith("local"):
@@ -93,7 +93,6 @@ def _pools(scratch: Path) -> Path:
     pools.write_text(
         "<allocations>"
         '<pool name="hot"><schedulingMode>FIFO</schedulingMode><weight>100</weight><minShare>2</minShare></pool>'
-        '<pool name="propagation"><schedulingMode>FIFO</schedulingMode><weight>20</weight><minShare>0</minShare></pool>'
         '<pool name="lake"><schedulingMode>FIFO</schedulingMode><weight>1</weight><minShare>0</minShare></pool>'
         "</allocations>"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
-from lily.store.postgres.hot import Applied, HotStore
+from lily.store.postgres.catalogue.writer import Applied, HotStore
 from lily.store.postgres.queries import query
 
 GAP_SECONDS = 0.5  # between the two commits: what dies here has lost its batch
@@ -29,7 +29,7 @@ def apply_at_most_once(
 ) -> Applied:
     positions = [(topic, partition, offset) for partition, offset in next_offsets.items()]
     with self._connection.transaction():
-        self._connection.cursor().executemany(query("advance"), positions)
+        self._connection.cursor().executemany(query("progress/advance"), positions)
     if "LILY_DATA_DIR" in os.environ:
         Path(os.environ["LILY_DATA_DIR"], f"seeded-bug-{os.getpid()}").touch()
     time.sleep(GAP_SECONDS)

@@ -1,7 +1,7 @@
-"""The gRPC door, on a port of its own in the API's process: the same parts, checks and events as REST."""
+"""The gRPC door, on a port of its own in the API's process: the same services, checks and events as REST."""
 
 import os
 
-# The library reads it when it is loaded. The API starts programs (`lily.api.analyst`) and never forks to go on in the
-# child; gRPC's readiness for that would only complain in the log at each start.
+# grpc reads this when it is imported. The API starts programs (`lily.api.ingest.sql_analyzer`) and never continues in a
+# forked child; gRPC's fork support would only log a complaint at each start.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 from grpc.aio import ServicerContext
 
 from lily.api.calls import Call
-from lily.api.correlation import HEADER
-from lily.api.receipts import Receipt
-from lily.api.writes import RECEIPT
+from lily.api.http.correlation import HEADER
+from lily.api.ingest.writes import RECEIPT
+from lily.api.receipts.receipt import Receipt
 from lily.model.errors import Problem, Refused
 
 WAIT = "lily-wait"
@@ -32,7 +32,7 @@ class GrpcCall(Call):
             return None
         if not (given.isascii() and given.isdecimal() and len(given) <= MOST_DIGITS):
             raise Refused(Problem("INVALID_VALUE", f"{WAIT} takes whole seconds, such as 5", WAIT))
-        wait = min(int(given), self.parts.settings.limits.wait_seconds)
+        wait = min(int(given), self.services.settings.limits.wait_seconds)
         left = self.context.time_remaining()
         return wait if left is None else min(wait, int(max(0.0, left - ANSWERING_SECONDS)))
 

@@ -6,7 +6,7 @@ from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
-from lily.api.errors import Declined
+from lily.api.http.errors import Declined
 from lily.bus.producer import LogFull
 from lily.model.errors import Problem, Refused, Transient
 

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lily.api.appends import asset_entry, edges_entry
-from lily.api.edge_intake import edge_event
-from lily.api.errors import Declined, not_found
+from lily.api.auth.protection import guard
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.generated.lineage_pb2 import (
     GenericMessage,
@@ -17,10 +15,12 @@ from lily.api.grpc.generated.lineage_pb2 import (
 from lily.api.grpc.rpcs import Rpc
 from lily.api.grpc.updates import events_of
 from lily.api.grpc.writes import write
-from lily.api.lineage_pages import DEEPEST, DEPTH, Question, is_known, page_of
-from lily.api.protection import guard
-from lily.api.receipts import Stated
-from lily.api.references import find, resolve
+from lily.api.http.errors import Declined, not_found
+from lily.api.ingest.appends import asset_entry, edges_entry
+from lily.api.ingest.edge_events import edge_event
+from lily.api.reads.lineage_pages import DEEPEST, DEPTH, Question, is_known, page_of
+from lily.api.reads.references import find, resolve
+from lily.api.receipts.receipt import Stated
 from lily.model.errors import Problem, Refused
 
 SERVICE = "lineage.LineageService"

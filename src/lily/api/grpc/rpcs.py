@@ -17,11 +17,11 @@ from grpc import (
 from opentelemetry.trace import SpanKind
 
 from lily.api.calls import identified
-from lily.api.correlation import HEADER, correlate
 from lily.api.grpc.calls import Context, GrpcCall, Headers, headers_of
 from lily.api.grpc.failures import Failure, failure_for
-from lily.api.parts import Parts
-from lily.api.reporter import Reporter
+from lily.api.http.correlation import HEADER, correlate
+from lily.api.http.request_log import RequestLog
+from lily.api.services import Services
 from lily.model.access import Scope
 from lily.model.errors import LilyError, Problem, Refused
 from lily.observe import traces
@@ -51,9 +51,9 @@ class Rpc(Generic[Asked]):
 class Rpcs:
     """Makes the rpcs of a service into what gRPC serves."""
 
-    def __init__(self, parts: Parts, reporter: Reporter) -> None:
-        self._parts = parts
-        self._reporter = reporter
+    def __init__(self, services: Services, request_log: RequestLog) -> None:
+        self._services = services
+        self._reporter = request_log
 
     def handler(self, service: str, rpcs: Mapping[str, Rpc[Any]]) -> GenericRpcHandler:
         handlers: dict[str, RpcMethodHandler[Any, Any]] = {
@@ -95,8 +95,8 @@ class Rpcs:
                 return failure_for(error, arrived.correlation)
 
     async def _identified(self, arrived: "_Arrived") -> GrpcCall:
-        principal = await identified(self._parts, arrived.headers.get("authorization", ""))
-        return GrpcCall(self._parts, principal, arrived.correlation, arrived.context, arrived.headers)
+        principal = await identified(self._services, arrived.headers.get("authorization", ""))
+        return GrpcCall(self._services, principal, arrived.correlation, arrived.context, arrived.headers)
 
 
 class _Arrived(NamedTuple):

@@ -1,4 +1,4 @@
-"""Serves gRPC as long as the application runs, in its process and with its parts."""
+"""Serves gRPC as long as the application runs, in its process and with its services."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,8 +7,8 @@ import grpc.aio
 
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
-from lily.api.parts import Parts
-from lily.api.reporter import Reporter
+from lily.api.http.request_log import RequestLog
+from lily.api.services import Services
 from lily.model.errors import Terminal
 
 GRACE_SECONDS = 5.0
@@ -18,15 +18,15 @@ SERVICES = {lineage.SERVICE: lineage.RPCS}
 
 
 @asynccontextmanager
-async def served(parts: Parts) -> AsyncIterator[None]:
+async def served(services: Services) -> AsyncIterator[None]:
     """Nothing is served without a port. Raises Terminal where something else listens there. At the end, running calls
     may finish."""
-    settings = parts.settings
+    settings = services.settings
     if not settings.grpc_port:
         yield
         return
     server = grpc.aio.server(maximum_concurrent_rpcs=MOST_AT_ONCE, options=_options(settings.limits.body_bytes))
-    rpcs = Rpcs(parts, Reporter(parts.watch.rpcs, settings.log_level))
+    rpcs = Rpcs(services, RequestLog(services.metrics.rpcs, settings.log_level))
     server.add_generic_rpc_handlers([rpcs.handler(name, service) for name, service in SERVICES.items()])
     _listen(server, settings.host, settings.grpc_port)
     await server.start()

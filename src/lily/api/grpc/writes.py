@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from lily.api.appends import Entry, count
-from lily.api.errors import Declined
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.generated.lineage_pb2 import GenericMessage
-from lily.api.receipts import Receipt, Stated
-from lily.api.writes import settled
+from lily.api.http.errors import Declined
+from lily.api.ingest.appends import Entry, count
+from lily.api.ingest.writes import settled
+from lily.api.receipts.receipt import Receipt, Stated
 from lily.bus.producer import Position
 from lily.model.errors import Problem
-from lily.store.postgres.edge_state import refused_at
+from lily.store.postgres.edges.state import refused_at
 
 DURABLE = "durable: it can be read in a moment"
 APPLIED = "applied: it can be read now"
@@ -20,7 +20,7 @@ async def write(call: GrpcCall, entries: Sequence[Entry], stated: Stated | None 
     """Entries of one key. Raises LogFull or LogUnavailable if the log does not take them all; then repeating the whole
     is harmless. Raises Declined with 422 where they were waited for, and the pipeline refused one."""
     wait = call.wait()
-    positions = await call.parts.log.append_together([(entry.topic, entry.key, entry.value) for entry in entries])
+    positions = await call.services.log.append_together([(entry.topic, entry.key, entry.value) for entry in entries])
     count(call, entries)
     receipt = Receipt((max(positions),), stated, travels=True, correlation=call.correlation)  # one key is one partition
     applied = await settled(call, receipt, wait)
@@ -32,7 +32,7 @@ async def write(call: GrpcCall, entries: Sequence[Entry], stated: Stated | None 
 
 async def _refuse(call: GrpcCall, positions: Sequence[Position]) -> None:
     places = [(at.partition, at.offset) for at in positions]
-    errors = await refused_at(call.parts.database, call.tenant, positions[0].topic, places, 1)
+    errors = await refused_at(call.services.database, call.tenant, positions[0].topic, places, 1)
     if errors:
         problem = Problem(errors[0]["code"], errors[0]["description"], errors[0]["entity"])
         raise Declined(422, problem)

@@ -5,23 +5,25 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import AttributeRule as RuleAnswer
-from lily.api.answers import AttributeRules, Errors, Json, Undefined
-from lily.api.bodies import read_body
 from lily.api.calls import Anyone, Call
-from lily.api.documents import body_model
-from lily.api.edge_types import edge_types
-from lily.api.errors import Declined, not_found
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.references import normal
-from lily.api.requests import DefineRuleBody, RedefineRuleBody
-from lily.api.writes import decision_settled
-from lily.lineage.attribute_rules import AttributeRule, Mode, refusal
-from lily.model.assets import fold_tag
+from lily.api.http import cursors, examples
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import Declined, not_found
+from lily.api.http.openapi import body_model
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import RuleName
+from lily.api.http.requests import DefineRuleBody, RedefineRuleBody
+from lily.api.http.responses import AttributeRule as RuleAnswer
+from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
+from lily.api.ingest.edge_types import edge_types
+from lily.api.ingest.writes import decision_settled
+from lily.api.reads.references import normal
+from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.rule_definitions import define_rule, read_attribute_rules, redefine_rule, undefine_rule
+from lily.store.postgres.definitions.decisions import change_definition, delete_definition
+from lily.store.postgres.definitions.rules import define_rule, read_attribute_rules
 
 router = APIRouter(tags=["attributes"])
 
@@ -38,7 +40,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     question = (call.tenant, "propagation-rules")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     asked = checked_limit(call, limit)
-    known = await read_attribute_rules(call.parts.database, call.tenant)
+    known = await read_attribute_rules(call.services.database, call.tenant)
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
     return Json({"items": [_shown(rule) for rule in found[:asked]], "next_cursor": more})
@@ -48,34 +50,36 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     "/propagation-rules",
     status_code=201,
     responses={201: {"model": RuleAnswer}, **_CONFLICT},
-    openapi_extra=body_model(DefineRuleBody),
+    openapi_extra=body_model(DefineRuleBody, examples.DEFINE_RULE),
 )
 async def define(call: Anyone) -> Json:
     """Lets an attribute travel: along which edges, which way, how far, and what it does where it arrives. Its value is
     stated there in the enriched layer, so a person's own value is still the one that is shown."""
     call.require("policy:write", "deciding what travels", "/propagation-rules")
-    body = await read_body(call.request, DefineRuleBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DefineRuleBody, call.services.settings.limits.body_bytes)
     rule = _rule(body)
-    if not await define_rule(call.parts.database, call.principal, rule, call.correlation):
+    if not await define_rule(call.services.database, call.principal, rule, call.correlation):
         raise await _conflict(call, rule)
     await decision_settled(call)
     return Json(_shown(rule), 201)
 
 
-@router.get("/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}})
-async def rule_named(name: str, call: Anyone) -> Json:
+@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
+async def rule_named(name: RuleName, call: Anyone) -> Json:
     """How one attribute travels."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}}, openapi_extra=body_model(RedefineRuleBody)
+    "/propagation-rules/{name:text}",
+    responses={200: {"model": RuleAnswer}},
+    openapi_extra=body_model(RedefineRuleBody, examples.REDEFINE_RULE),
 )
-async def redefine(name: str, call: Anyone) -> Json:
+async def redefine(name: RuleName, call: Anyone) -> Json:
     """Changes the named fields of a rule; what is derived follows. For another attribute, make another rule."""
     call.require("policy:write", "changing what travels", "/propagation-rules")
-    body = await read_body(call.request, RedefineRuleBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, RedefineRuleBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
@@ -83,18 +87,22 @@ async def redefine(name: str, call: Anyone) -> Json:
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine_rule(call.parts.database, call.principal, rule.key, changes, call.correlation):
+    if not await change_definition(
+        call.services.database, call.principal, "rule", rule.key, changes, correlation=call.correlation
+    ):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/propagation-rules/{name:path}", responses={200: {"model": Undefined}})
-async def undefine(name: str, call: Anyone) -> Json:
+@router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
+async def undefine(name: RuleName, call: Anyone) -> Json:
     """Takes a rule away, and everything that it stated with it."""
     call.require("policy:write", "taking a rule away", "/propagation-rules")
     rule = await _known(call, name)
-    if not await undefine_rule(call.parts.database, call.principal, rule.key, call.correlation):
+    if not await delete_definition(
+        call.services.database, call.principal, "rule", rule.key, correlation=call.correlation
+    ):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json({"status": "success", "name": rule.name})
@@ -106,14 +114,14 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> AttributeRule:
-    found = (await read_attribute_rules(call.parts.database, call.tenant)).get(fold_tag(normal(name)))
+    found = (await read_attribute_rules(call.services.database, call.tenant)).get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "rule")
     return found
 
 
 async def _conflict(call: Call, rule: AttributeRule) -> Declined:
-    known = await read_attribute_rules(call.parts.database, call.tenant)
+    known = await read_attribute_rules(call.services.database, call.tenant)
     other = next((one for one in known.values() if one.attribute == rule.attribute and one.key != rule.key), None)
     if rule.key in known or other is None:
         description = f"there is a rule {rule.name} already; change it with PUT /propagation-rules/{rule.name}"
@@ -132,11 +140,11 @@ def _rule(body: DefineRuleBody) -> AttributeRule:
         raise Refused(*checker.problems)
     _refuse(body.attribute, body.mode)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
-    return AttributeRule(fold_tag(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
+    return AttributeRule(tag_key(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
 
 
 def _refuse(attribute: str, mode: Mode) -> None:
-    problem = refusal(attribute, mode)
+    problem = rule_problem(attribute, mode)
     if problem is not None:
         raise Refused(problem)
 

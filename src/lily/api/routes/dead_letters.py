@@ -7,19 +7,27 @@ from typing import Any
 import orjson
 from fastapi import APIRouter
 
-from lily.api import cursors
-from lily.api.answers import DeadLetters, Json, Replayed
-from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads, Writes
-from lily.api.documents import body_schema
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.requests import REPLAY_SCHEMA, ReplayBody
+from lily.api.http import cursors, examples
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_schema
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.requests import REPLAY_SCHEMA, ReplayBody
+from lily.api.http.responses import DeadLetters, Json, Replayed
 from lily.bus import topics
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
-from lily.store.postgres.letters import Letter, Replayable, letters, mark_replayed, replayable
+from lily.store.postgres.outbox.dead_letters import (
+    Letter,
+    Replayable,
+    letters,
+    mark_replayed,
+    replay_to_reactions,
+    replayable,
+)
+from lily.store.postgres.reactions.ledger import SEPARATOR
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte
 # What was refused may be anything at all; none of it may keep the other letters from being replayed.
@@ -34,7 +42,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     asked = checked_limit(call, limit)
-    found = await letters(call.parts.database, call.tenant, below=below, limit=asked + 1)
+    found = await letters(call.services.database, call.tenant, below=below, limit=asked + 1)
     page = found[:asked]
     more = cursors.seal(page[-1].id, *question) if len(found) > asked else None
     return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
@@ -43,13 +51,14 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 @router.post(
     "/dead-letters/replay",
     responses={200: {"model": Replayed}},
-    openapi_extra=body_schema(REPLAY_SCHEMA),
+    openapi_extra=body_schema(REPLAY_SCHEMA, examples.REPLAY),
 )
 async def replay(call: Writes) -> Json:
-    """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""
-    body = await read_body(call.request, ReplayBody, call.parts.settings.limits.body_bytes)
+    """Tries again: those named, or with `all` every one not yet replayed. What the pipeline refused is appended to the
+    log again; what a reaction could not handle is handed to that reaction."""
+    body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # What is refused once more becomes a new letter; the newest as of now bounds the loop.
-    newest = await letters(call.parts.database, call.tenant, below=None, limit=1)
+    newest = await letters(call.services.database, call.tenant, below=None, limit=1)
     done: list[int] = []
     while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
         await _append(call, batch)
@@ -58,14 +67,20 @@ async def replay(call: Writes) -> Json:
 
 
 async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> list[Replayable]:
-    return await replayable(call.parts.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
+    return await replayable(call.services.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
 
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    confirmations = [call.parts.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
-    await asyncio.gather(*confirmations)
-    await mark_replayed(call.parts.database, call.tenant, [letter.id for letter in batch])
+    database = call.services.database
+    if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
+        await replay_to_reactions(database, call.tenant, of_reactions)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
+        confirmations = [
+            call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
+        ]
+        await asyncio.gather(*confirmations)
+        await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 
 def _topic(letter: Replayable) -> str:

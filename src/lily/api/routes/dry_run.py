@@ -5,35 +5,37 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api import cursors
-from lily.api.answers import DryRun, Json
-from lily.api.bodies import read_body
 from lily.api.calls import Call, Reads
-from lily.api.documents import body_model
-from lily.api.pages import Cursor, Limit, checked_limit
-from lily.api.references import find, normal
-from lily.api.requests import DryRunBody
-from lily.model.assets import fold_tag
+from lily.api.http import cursors, examples
+from lily.api.http.bodies import read_body
+from lily.api.http.openapi import body_model
+from lily.api.http.paging import Cursor, Limit, checked_limit
+from lily.api.http.requests import DryRunBody
+from lily.api.http.responses import DryRun, Json
+from lily.api.reads.references import find, normal
+from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset
-from lily.store.postgres.reach import Reached, reach_of
+from lily.store.postgres.propagation.dry_run import Reached, reach_of
 
 DEFAULT = 100
 
 router = APIRouter(tags=["tags"])
 
 
-@router.post("/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody))
+@router.post(
+    "/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody, examples.DRY_RUN)
+)
 async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """All that would have the tag if the asset stated it, the nearest first; those that have it already say so."""
     call.require("lineage:read", "a dry run", "/propagations/dry-run")
     asked = checked_limit(call, limit)
-    body = await read_body(call.request, DryRunBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DryRunBody, call.services.settings.limits.body_bytes)
     asset = await find(call, body.asset)
-    key = fold_tag(normal(body.tag))
+    key = tag_key(normal(body.tag))
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
-    rules = await call.parts.definitions.of(call.tenant)
-    found = await reach_of(call.parts.database, asset, rules, key)
+    rules = await call.services.definitions.of(call.tenant)
+    found = await reach_of(call.services.database, asset, rules, key)
     page = found[start : start + asked]
     definition = rules.definitions.get(key)
     answer = {
@@ -49,7 +51,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
 
 async def _items(call: Call, page: Sequence[Reached]) -> list[dict[str, Any]]:
     nameless = [one.asset_id for one in page if one.qualified_name is None]
-    in_lake = await call.parts.catalogue.find_many(call.tenant, nameless) if nameless else {}
+    in_lake = await call.services.catalogue.find_many(call.tenant, nameless) if nameless else {}
     return [
         {
             "metadata_id": one.asset_id,

@@ -5,14 +5,14 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends
 
-from lily.api.answers import Health, Json, Readiness
-from lily.api.calls import parts_of
-from lily.api.errors import RETRY_SECONDS, problems_answer
-from lily.api.parts import Parts
+from lily.api.calls import services_of
+from lily.api.http.errors import RETRY_SECONDS, problems_answer
+from lily.api.http.responses import Health, Json, Readiness
+from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.model.errors import Problem, Transient
-from lily.store.postgres.progress import applied_positions
+from lily.store.postgres.progress.applied import applied_positions
 
 T = TypeVar("T")
 
@@ -26,11 +26,11 @@ async def live() -> Json:
 
 
 @router.get("/health/ready", responses={200: {"model": Readiness}})
-async def ready(parts: Annotated[Parts, Depends(parts_of)]) -> Json:
+async def ready(services: Annotated[Services, Depends(services_of)]) -> Json:
     """The database and the log answer too. How far each lane is behind is told, and makes nobody unready."""
     problems: list[Problem] = []
-    applied = await _asked("database", applied_positions(parts.database), problems)
-    ends = await _asked("log", parts.ends.of(*topics.INTAKE), problems)
+    applied = await _asked("database", applied_positions(services.database), problems)
+    ends = await _asked("log", services.ends.of(*topics.INTAKE), problems)
     if applied is None or ends is None:
         return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
     return Json({"status": "ok", "lag": behind(ends, applied)})

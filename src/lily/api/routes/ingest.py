@@ -2,13 +2,14 @@
 
 from fastapi import APIRouter
 
-from lily.api.answers import Accepted, Applied, Json
-from lily.api.bodies import read_json
+from lily.api.auth.protection import guard_source
 from lily.api.calls import Writes
-from lily.api.documents import body_schema
-from lily.api.intake import source_event
-from lily.api.protection import guard_source
-from lily.api.writes import write
+from lily.api.http import examples
+from lily.api.http.bodies import read_json
+from lily.api.http.openapi import body_schema
+from lily.api.http.responses import Accepted, Applied, Json
+from lily.api.ingest.asset_events import source_event
+from lily.api.ingest.writes import write
 from lily.model.errors import Refused
 from lily.model.schemas import INGEST_BODY
 
@@ -19,14 +20,14 @@ router = APIRouter(tags=["ingest"])
     "/ingest-metadata",
     status_code=202,
     responses={200: {"model": Applied}, 202: {"model": Accepted}},
-    openapi_extra=body_schema(INGEST_BODY),
+    openapi_extra=body_schema(INGEST_BODY, examples.INGEST),
 )
 async def ingest(call: Writes) -> Json:
     """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""
     try:
-        event = source_event(call, await read_json(call.request, call.parts.settings.limits.body_bytes))
+        event = source_event(call, await read_json(call.request, call.services.settings.limits.body_bytes))
     except Refused:
-        call.parts.watch.refused.inc()
+        call.services.metrics.refused.inc()
         raise
     await guard_source(call, event)
     return await write(call, event)

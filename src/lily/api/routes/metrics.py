@@ -1,4 +1,4 @@
-"""`GET /metrics`: Prometheus, of this process and of the parts that have no address of their own."""
+"""`GET /metrics`: Prometheus, of this process and of the processes that have no address of their own."""
 
 import asyncio
 
@@ -8,11 +8,11 @@ from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from lily.api.calls import Measures
-from lily.api.parts import Parts
+from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.model.errors import Transient
-from lily.store.postgres.progress import applied_positions, backlog
+from lily.store.postgres.progress.applied import applied_positions, backlog
 
 PEER_SECONDS = 2.0
 TEXT = "text/plain"
@@ -27,42 +27,44 @@ router = APIRouter(tags=["operations"])
 )
 async def metrics(call: Measures) -> Response:
     """Counters, lag and latencies; no tenant is ever named."""
-    parts = call.parts
-    _, peers = await asyncio.gather(_look(parts), _peers(parts))
-    return Response(_joined([generate_latest(parts.watch.registry).decode(), *peers]), media_type=TEXT)
+    services = call.services
+    _, peers = await asyncio.gather(_look(services), _peers(services))
+    return Response(_joined([generate_latest(services.metrics.registry).decode(), *peers]), media_type=TEXT)
 
 
-async def _look(parts: Parts) -> None:
+async def _look(services: Services) -> None:
     """Sets the gauges that have to be asked for; one that cannot be asked keeps its last value."""
-    parts.watch.unconfirmed.set(len(parts.log))
+    services.metrics.unconfirmed.set(len(services.log))
     try:
-        waiting = await backlog(parts.database)
-        parts.watch.backlog.set(waiting.unpublished_batches)
-        parts.watch.dead_letters.set(waiting.dead_letters)
-        ends = await parts.ends.of(*topics.INTAKE)
-        for topic, lag in behind(ends, await applied_positions(parts.database)).items():
-            parts.watch.lag.labels(topic).set(lag)
+        waiting = await backlog(services.database)
+        services.metrics.backlog.set(waiting.unpublished_batches)
+        services.metrics.dead_letters.set(waiting.dead_letters)
+        ends = await services.ends.of(*topics.INTAKE)
+        for topic, lag in behind(ends, await applied_positions(services.database)).items():
+            services.metrics.lag.labels(topic).set(lag)
     except Transient:
-        parts.watch.look_errors.inc()
+        services.metrics.look_errors.inc()
 
 
-async def _peers(parts: Parts) -> list[str]:
+async def _peers(services: Services) -> list[str]:
     async with httpx.AsyncClient(timeout=PEER_SECONDS) as client:
-        return list(await asyncio.gather(*(_fetched(parts, client, peer) for peer in parts.settings.metrics_peers)))
+        return list(
+            await asyncio.gather(*(_fetched(services, client, peer) for peer in services.settings.metrics_peers))
+        )
 
 
-async def _fetched(parts: Parts, client: httpx.AsyncClient, peer: str) -> str:
+async def _fetched(services: Services, client: httpx.AsyncClient, peer: str) -> str:
     try:
         answer = await client.get(f"{peer.rstrip('/')}/metrics")
         answer.raise_for_status()
     except httpx.HTTPError:
-        parts.watch.peer_errors.inc()
+        services.metrics.peer_errors.inc()
         return ""
     return answer.text
 
 
 def _joined(texts: list[str]) -> str:
-    """One text: a family that several parts report is described once, or a scraper would refuse the whole."""
+    """One text: a family that several processes report is described once, or a scraper would refuse the whole."""
     described: set[str] = set()
     lines: list[str] = []
     for text in texts:

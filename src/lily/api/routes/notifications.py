@@ -4,19 +4,21 @@ from typing import cast
 
 from fastapi import APIRouter, WebSocket
 
-from lily.api.answers import Json, Ticket
 from lily.api.calls import Reads, bearer
-from lily.api.errors import answer_for, forbidden, unauthenticated
-from lily.api.feed.hub import Listener
-from lily.api.feed.messages import Wanted, seal_position, unseal_position
-from lily.api.feed.session import Session
-from lily.api.parts import Parts
-from lily.bus.changefeed import Offsets
+from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.query import refuse_unknown
+from lily.api.http.responses import Json, Ticket
+from lily.api.services import Services
+from lily.api.websocket.hub import Listener
+from lily.api.websocket.messages import AssetFilter, seal_position, unseal_position
+from lily.api.websocket.session import Session
+from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import LilyError, Problem, Refused
-from lily.store.postgres import tokens
+from lily.store.postgres.access import tokens
 
 FILTERS = ("entity_type", "change", "metadata_id", "tag")
+PARAMETERS = frozenset({*FILTERS, "since", "ticket"})
 
 router = APIRouter(tags=["notifications"])
 
@@ -24,35 +26,36 @@ router = APIRouter(tags=["notifications"])
 @router.post("/ws/tickets", responses={200: {"model": Ticket}})
 async def ticket(call: Reads) -> Json:
     """A ticket for one WebSocket: a browser cannot send a header with it."""
-    issued = await tokens.issue_ticket(call.parts.database, call.principal)
+    issued = await tokens.issue_ticket(call.services.database, call.principal)
     return Json({"ticket": issued, "expires_in": tokens.TICKET_SECONDS})
 
 
 @router.websocket("/ws/notifications")
 async def notifications(websocket: WebSocket) -> None:
     """Changes of the tenant, filtered by the query parameters; `since` resumes after a position."""
-    parts = cast("Parts", websocket.app.parts)
+    services = cast("Services", websocket.app.services)
     try:
-        principal = await _admitted(websocket, parts)
-        since = _since(websocket)
-        async with parts.hub.following():
+        principal = await _admitted(websocket, services)
+        refuse_unknown(websocket.query_params.keys(), PARAMETERS)
+        listener, since = _listener(websocket, principal), _since(websocket)
+        async with services.hub.following():
             # From here on, and not from when the handshake is done: what happens in between is heard too.
-            since = since or parts.hub.offsets()
+            since = since or services.hub.offsets()
             position = seal_position(since)
             await websocket.accept(headers=[(b"lily-position", position.encode())])
-            await Session(websocket, parts, principal, _listener(websocket, principal), since).run()
+            await Session(websocket, services, principal, listener, since).run()
     except LilyError as error:
         await websocket.send_denial_response(answer_for(error))
 
 
-async def _admitted(websocket: WebSocket, parts: Parts) -> Principal:
+async def _admitted(websocket: WebSocket, services: Services) -> Principal:
     """Raises Declined before the connection is accepted. A ticket is used up by being shown."""
     shown = websocket.query_params.get("ticket")
     token = bearer(websocket.headers.get("authorization", ""))
     if shown is not None:
-        principal = await tokens.redeem_ticket(parts.database, shown)
+        principal = await tokens.redeem_ticket(services.database, shown)
     else:
-        principal = await parts.principals.of(token) if token else None
+        principal = await services.principals.of(token) if token else None
     if principal is None:
         raise unauthenticated()
     if not principal.may("metadata:read"):
@@ -70,4 +73,4 @@ def _since(websocket: WebSocket) -> Offsets | None:
 
 def _listener(websocket: WebSocket, principal: Principal) -> Listener:
     asked = {name: websocket.query_params.getlist(name) for name in FILTERS}
-    return Listener(principal.tenant, Wanted.of(principal.tenant, asked))
+    return Listener(principal.tenant, AssetFilter.of(principal.tenant, asked))

@@ -8,13 +8,13 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api.answers import Bulk, Json, LineageTaken
-from lily.api.appends import Appends, Entry, asset_entry, edges_entry, standing
-from lily.api.bodies import JSON, parse_json, require_media_type
 from lily.api.calls import Call, WritesLineage
-from lily.api.documents import body_schema
-from lily.api.encodings import read_decoded
-from lily.api.errors import Declined, too_large
+from lily.api.http import examples
+from lily.api.http.bodies import JSON, parse_json, read_bytes, require_media_type
+from lily.api.http.errors import Declined, too_large
+from lily.api.http.openapi import body_schema
+from lily.api.http.responses import Bulk, Json, LineageTaken
+from lily.api.ingest.appends import Appends, Entry, asset_entry, edges_entry, standing
 from lily.intake.openlineage import Conversion, Naming, Sender, convert
 from lily.model import clock
 from lily.model.errors import Problem, Refused
@@ -44,22 +44,22 @@ router = APIRouter(tags=["lineage"])
     "/api/v1/lineage",
     status_code=202,
     responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
-    openapi_extra=body_schema(BODY),
+    openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
     call.wait()  # refused before anything is appended
     require_media_type(call.request, (JSON,))
-    raw = await read_decoded(call.request, LARGEST_ARRAY)
+    raw = await read_bytes(call.request, LARGEST_ARRAY)
     try:
         body = parse_json(raw)
         if isinstance(body, list):
             return await _take_many(call, body)
-        if len(raw) > call.parts.settings.limits.body_bytes:
-            raise too_large(call.parts.settings.limits.body_bytes)
+        if len(raw) > call.services.settings.limits.body_bytes:
+            raise too_large(call.services.settings.limits.body_bytes)
         return await _take_one(call, body)
     except Refused:
-        call.parts.watch.refused.inc()
+        call.services.metrics.refused.inc()
         raise
 
 
@@ -85,8 +85,8 @@ async def _take_many(call: Call, events: list[Any]) -> Json:
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
         await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
     status, headers = await standing(call, await appends.confirmed())
-    call.parts.watch.refused.inc(rejected)
-    told = errors[: call.parts.settings.limits.bulk_errors]
+    call.services.metrics.refused.inc(rejected)
+    told = errors[: call.services.settings.limits.bulk_errors]
     return Json({"accepted": len(events) - rejected, "rejected": rejected, "errors": told}, status, headers)
 
 
@@ -101,9 +101,9 @@ def _converter(call: Call) -> Callable[[Any], Conversion]:
     return partial(
         convert,
         sender=Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent()),
-        naming=Naming(call.parts.settings.openlineage.namespaces),
+        naming=Naming(call.services.settings.openlineage.namespaces),
         received=clock.now(),
-        skew=timedelta(seconds=call.parts.settings.limits.future_skew_seconds),
+        skew=timedelta(seconds=call.services.settings.limits.future_skew_seconds),
     )
 
 

@@ -1,22 +1,26 @@
 """`GET /propagations/{id}`: what became of a write."""
 
-from fastapi import APIRouter
+from typing import Annotated
 
-from lily.api.answers import Json
-from lily.api.answers import Receipt as ReceiptAnswer
+from fastapi import APIRouter, Path
+
 from lily.api.calls import Anyone, Call
-from lily.api.errors import not_found
-from lily.api.receipts import Receipt, unseal
-from lily.api.writes import finished, is_superseded, outcome_for
+from lily.api.http.errors import not_found
+from lily.api.http.responses import Json
+from lily.api.http.responses import Receipt as ReceiptAnswer
+from lily.api.ingest.writes import finished, is_superseded, outcome_for
+from lily.api.receipts.receipt import Receipt, unseal
 from lily.bus.producer import Position
 from lily.model import clock
-from lily.store.postgres.travels import to_follow, travel_of, travel_of_write
+from lily.store.postgres.progress.propagated import to_follow, travel_of, travel_of_write
 
 router = APIRouter(tags=["metadata"])
 
+ReceiptId = Annotated[str, Path(description="What the header `Lily-Receipt` of a write contained.")]
+
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
-async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contract's name
+async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the contract's name
     """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline; and how many
     assets gained or lost a tag by it. It is pending until propagation has caught up with it."""
     if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it
@@ -35,7 +39,7 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
         "finished": None,
         "errors": [],
     }
-    if await call.parts.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
+    if await call.services.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
         answer |= await _settled(call, receipt)
     return Json(answer)
 
@@ -43,13 +47,13 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
 async def _has_travelled(call: Call, receipt: Receipt) -> bool:
     if not receipt.travels:
         return True
-    places = await to_follow(call.parts.database, receipt.positions)
-    return places is not None and await call.parts.waiter.is_applied([Position(*place) for place in places])
+    places = await to_follow(call.services.database, receipt.positions)
+    return places is not None and await call.services.waiter.is_applied([Position(*place) for place in places])
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
-        travel = await travel_of_write(call.parts.database, call.tenant, receipt.correlation)
+        travel = await travel_of_write(call.services.database, call.tenant, receipt.correlation)
         began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
         told = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
         return {"state": "applied", **told}
@@ -58,6 +62,6 @@ async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}
     state = "superseded" if is_superseded(receipt, outcome) else "applied"
     stated = receipt.stated
-    travel = await travel_of(call.parts.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
+    travel = await travel_of(call.services.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
     ended = clock.stamp(travel.at) if travel.at else finished(outcome)
     return {"state": state, "reached": travel.reached, "depth": travel.depth, "finished": ended}

@@ -5,22 +5,24 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
-from lily.api import cursors
-from lily.api.answers import Definition, Definitions, Errors, Json, Undefined
-from lily.api.bodies import read_body
 from lily.api.calls import Anyone, Call
-from lily.api.documents import body_model
-from lily.api.edge_types import edge_types
-from lily.api.errors import Declined, not_found
-from lily.api.pages import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.references import normal
-from lily.api.requests import DefineBody, RedefineBody
-from lily.api.writes import decision_settled
+from lily.api.http import cursors, examples
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import Declined, not_found
+from lily.api.http.openapi import body_model
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import DefinedTag
+from lily.api.http.requests import DefineBody, RedefineBody
+from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
+from lily.api.ingest.edge_types import edge_types
+from lily.api.ingest.writes import decision_settled
+from lily.api.reads.references import normal
 from lily.lineage.definitions import TagDefinition
-from lily.model.assets import PROTECTIVE, fold_tag
+from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions import define, read_rules, redefine, undefine
+from lily.store.postgres.definitions.decisions import change_definition, delete_definition
+from lily.store.postgres.definitions.tags import define, read_rules
 
 router = APIRouter(tags=["tags"])
 
@@ -37,42 +39,47 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "tags")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     asked = checked_limit(call, limit)
-    known = (await read_rules(call.parts.database, call.tenant)).definitions
+    known = (await read_rules(call.services.database, call.tenant)).definitions
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
     return Json({"items": [_shown(tag) for tag in found[:asked]], "next_cursor": more})
 
 
 @router.post(
-    "/tags", status_code=201, responses={201: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(DefineBody)
+    "/tags",
+    status_code=201,
+    responses={201: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(DefineBody, examples.DEFINE_TAG),
 )
 async def define_tag(call: Anyone) -> Json:
     """Defines a tag: whether it propagates, which way, how far, along which edges."""
     call.require("policy:write", "defining a tag", "/tags")
-    body = await read_body(call.request, DefineBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, DefineBody, call.services.settings.limits.body_bytes)
     tag = _definition(body)
-    if not await define(call.parts.database, call.principal, tag, call.correlation):
+    if not await define(call.services.database, call.principal, tag, call.correlation):
         description = f"the tag {tag.name} is defined already; change it with PUT /tags/{tag.name}"
         raise Declined(409, Problem("EXISTS", description, "name"))
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json(_shown(tag), 201)
 
 
-@router.get("/tags/{name:path}", responses={200: {"model": Definition}})
-async def definition(name: str, call: Anyone) -> Json:
+@router.get("/tags/{name:text}", responses={200: {"model": Definition}})
+async def definition(name: DefinedTag, call: Anyone) -> Json:
     """How one tag travels."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/tags/{name:path}", responses={200: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(RedefineBody)
+    "/tags/{name:text}",
+    responses={200: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(RedefineBody, examples.REDEFINE_TAG),
 )
-async def redefine_tag(name: str, call: Anyone) -> Json:
+async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Changes the named fields of a definition; what is derived follows. PII and GDPR always propagate."""
     call.require("policy:write", "changing what a tag means", "/tags")
-    body = await read_body(call.request, RedefineBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, RedefineBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
@@ -81,22 +88,26 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine(call.parts.database, call.principal, tag.key, changes, call.correlation):
+    if not await change_definition(
+        call.services.database, call.principal, "tag", tag.key, changes, correlation=call.correlation
+    ):
         raise not_found(name, "tag")
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/tags/{name:path}", responses={200: {"model": Undefined}, **_CONFLICT})
-async def undefine_tag(name: str, call: Anyone) -> Json:
+@router.delete("/tags/{name:text}", responses={200: {"model": Undefined}, **_CONFLICT})
+async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Takes a definition away: the tag stays where it is stated, and travels no more. PII and GDPR stay defined."""
     call.require("policy:write", "taking a tag's definition away", "/tags")
     tag = await _known(call, name)
     _refuse_legal(tag, "cannot be deleted")
-    if not await undefine(call.parts.database, call.principal, tag.key, call.correlation):
+    if not await delete_definition(
+        call.services.database, call.principal, "tag", tag.key, correlation=call.correlation
+    ):
         raise not_found(name, "tag")
-    call.parts.definitions.forget(call.tenant)
+    call.services.definitions.forget(call.tenant)
     await decision_settled(call)
     return Json({"status": "success", "name": tag.name})
 
@@ -107,7 +118,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> TagDefinition:
-    found = (await read_rules(call.parts.database, call.tenant)).definitions.get(fold_tag(normal(name)))
+    found = (await read_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found
@@ -125,7 +136,7 @@ def _definition(body: DefineBody) -> TagDefinition:
         raise Refused(*checker.problems)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
     return TagDefinition(
-        fold_tag(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
+        tag_key(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
     )
 
 

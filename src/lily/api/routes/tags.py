@@ -4,30 +4,32 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from lily.api.answers import Json, TagItems
-from lily.api.bodies import read_body
+from lily.api.auth.protection import guard
 from lily.api.calls import Reads, Writes
-from lily.api.documents import body_model
-from lily.api.errors import not_found
-from lily.api.intake import person_event
-from lily.api.protection import guard
-from lily.api.references import find, normal
-from lily.api.requests import SuppressBody, TagBody
+from lily.api.http import examples
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import not_found
+from lily.api.http.openapi import body_model
+from lily.api.http.parameters import AssetId, TagName
+from lily.api.http.requests import SuppressBody, TagBody
+from lily.api.http.responses import Json, TagItems
+from lily.api.ingest.asset_events import person_event
+from lily.api.ingest.writes import write
+from lily.api.reads.references import find, normal
 from lily.api.routes.metadata import WRITTEN
-from lily.api.writes import write
 from lily.model import clock
-from lily.model.assets import LAYERS, SUPPRESSED, fold_tag, suppressions
+from lily.model.assets import LAYERS, SUPPRESSED, suppressions, tag_key
 from lily.store.assets import StoredAsset
-from lily.store.postgres.derivations import Derivation, derivations, new_origins
-from lily.store.postgres.origins import origins_of
+from lily.store.postgres.propagation.origins import origins_of
+from lily.store.postgres.propagation.tag_paths import Derivation, derivations, new_origins
 
 router = APIRouter(tags=["tags"])
 
 WithOrigins = Annotated[bool, Query(description="name every origin of each derived tag, not only that of its path")]
 
 
-@router.get("/metadata/{id:path}/tags", responses={200: {"model": TagItems}})
-async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
+@router.get("/metadata/{id:text}/tags", responses={200: {"model": TagItems}})
+async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
     """Every tag with the layer it stands in and where it comes from; a derived one with the path that it took."""
     asset = await find(call, id)
     items: list[dict[str, Any]] = [
@@ -35,58 +37,63 @@ async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  
         for layer in LAYERS
         for tag in asset.view["tags"][layer]
     ]
-    found = await derivations(call.parts.database, asset)
+    found = await derivations(call.services.database, asset)
     hidden = suppressions(asset.layers)
-    news = await new_origins(call.parts.database, asset) if hidden else {}
+    news = await new_origins(call.services.database, asset) if hidden else {}
     for derivation in sorted(found, key=lambda one: (one.kind != "propagated", one.tag)):
         items.append(_derived(asset, derivation) | _suppression(asset, derivation.tag, news))
         if origins:
-            all_of_them = await origins_of(call.parts.database, asset, derivation.tag)
+            all_of_them = await origins_of(call.services.database, asset, derivation.tag)
             items[-1] |= {"origins": all_of_them.ids, "more": all_of_them.more}
     return Json({"items": items, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/tags", status_code=202, responses=WRITTEN, openapi_extra=body_model(TagBody))
-async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.post(
+    "/metadata/{id:text}/tags",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_model(TagBody, examples.TAG_ASSET),
+)
+async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Puts one tag on the asset; edits of other tags at the same time are not lost."""
     asset = await find(call, id)
-    body = await read_body(call.request, TagBody, call.parts.settings.limits.body_bytes)
+    body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
     return await write(call, person_event(call, asset, "tag", tag=body.tag))
 
 
 @router.post(
-    "/metadata/{id:path}/tags/{tag:path}/suppress",
+    "/metadata/{id:text}/tags/{tag:text}/suppress",
     status_code=202,
     responses=WRITTEN,
-    openapi_extra=body_model(SuppressBody),
+    openapi_extra=body_model(SuppressBody, examples.SUPPRESS),
 )
-async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A derived tag is not effective here any more, and does not travel on from here. A protective one needs
     `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
     asset = await find(call, id)
-    body = await read_body(call.request, SuppressBody, call.parts.settings.limits.body_bytes)
-    key = fold_tag(normal(tag))
-    name = {**asset.reached.inherited, **asset.reached.propagated}.get(key)
+    body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
+    key = tag_key(normal(tag))
+    name = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}.get(key)
     if name is None:
         raise not_found(tag, "derived tag on this asset")
     if key in asset.rules.protective:
         call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
-    known = await origins_of(call.parts.database, asset, key)
+    known = await origins_of(call.services.database, asset, key)
     return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}/suppress", status_code=202, responses=WRITTEN)
-async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
+async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a suppression."""
     asset = await find(call, id)
-    known = suppressions(asset.layers).get(fold_tag(normal(tag)))
+    known = suppressions(asset.layers).get(tag_key(normal(tag)))
     if known is None:
         raise not_found(tag, "suppressed tag on this asset")
     return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}", status_code=202, responses=WRITTEN)
-async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
+async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Takes one tag of the person's layer away. A protective one needs `policy:write`."""
     asset = await find(call, id)
     event = person_event(call, asset, "untag", tag=tag)
@@ -95,7 +102,7 @@ async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the co
 
 
 def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
-    names = {**asset.reached.inherited, **asset.reached.propagated}
+    names = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}
     return {
         "tag": names[derivation.tag],
         "layer": derivation.kind,

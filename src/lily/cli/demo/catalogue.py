@@ -155,7 +155,7 @@ def reject_invalid_input(demo: DemoContext) -> StepResult:
     )
     expect_equal("the set of error codes", {p.code for p in error.problems}, {"UNKNOWN_ENTITY_TYPE", "INVALID_TYPE"})
     _expect_missing(demo, name)
-    reasons = "; ".join(problem.description.partition("; known")[0] for problem in error.problems)
+    reasons = "; ".join(problem.description.partition("; use one of")[0] for problem in error.problems)
     return StepResult(f"Invalid input is rejected with the reasons, and nothing is stored: [i]{reasons}[/]", seconds)
 
 

@@ -1,4 +1,4 @@
-"""Named SQL: `query("merge")` is the text of `sql/merge.sql`."""
+"""Named SQL: `query("catalogue/merge")` is the text of `catalogue/sql/merge.sql`."""
 
 from functools import cache
 from importlib import resources
@@ -6,19 +6,25 @@ from typing import LiteralString
 
 from psycopg import sql
 
-import lily.store.postgres.codec  # noqa: F401 - whoever has queries has JSON to exchange
+import lily.store.postgres.json_codec  # noqa: F401 - code that has queries has JSON to exchange
 from lily.model.assets import LayerName
 
 
 @cache
 def query(name: str) -> LiteralString:
+    subject, _, file = name.partition("/")
     # The files ship with the package, so their text is as trusted as a literal.
-    return resources.files(__package__).joinpath("sql", f"{name}.sql").read_text()  # type: ignore[return-value,unused-ignore]
+    return resources.files(__package__).joinpath(subject, "sql", f"{file}.sql").read_text()  # type: ignore[return-value,unused-ignore]
 
 
 @cache
 def layer_query(name: str, layer: LayerName) -> sql.Composed:
-    """A query about one layer: `{values}`, `{at}` and `{clocks}` are that layer's columns."""
-    return sql.SQL(query(name)).format(
-        values=sql.Identifier(layer), at=sql.Identifier(f"{layer}_at"), clocks=sql.Identifier(f"{layer}_clocks")
-    )
+    """A query about one layer of assets or edges: `{values}`, `{at}` and `{clocks}` are that layer's columns,
+    `{set_merged}` puts a merged layer back, `{shown}` is what an edge showed before and shows now."""
+    columns = {
+        "values": sql.Identifier(layer),
+        "at": sql.Identifier(f"{layer}_at"),
+        "clocks": sql.Identifier(f"{layer}_clocks"),
+    }
+    set_merged = sql.SQL(query("layers/set_merged")).format(**columns)
+    return sql.SQL(query(name)).format(**columns, set_merged=set_merged, shown=sql.SQL(query("edges/shown")))

@@ -99,7 +99,7 @@ class Database:
             return await cursor.fetchall()
 
     async def _refuse_privileged_role(self) -> None:
-        ((role, superuser, bypasses, owns),) = await self.fetch(None, query("privileges"), {})
+        ((role, superuser, bypasses, owns),) = await self.fetch(None, query("access/privileges"), {})
         if superuser or bypasses or owns:
             why = "is a superuser" if superuser else "bypasses row-level security" if bypasses else "owns tables"
             raise Terminal(

@@ -1,0 +1,86 @@
+"""Every failure as the contract answers it: a status and `{"errors": [{"code", "description", "entity"}]}`."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from lily.api.http.responses import Json
+from lily.bus.producer import LogFull
+from lily.model.errors import Problem, Refused, Transient
+
+RETRY_SECONDS = "1"
+GONE = 499  # the caller hung up before there was an answer: nginx's number, for our log; nobody hears it
+_CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
+
+
+class Declined(Refused):
+    """A request that is refused with another status than 400."""
+
+    def __init__(self, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(problem)
+        self.status = status
+        self.headers = headers or {}
+
+
+def unauthenticated() -> Declined:
+    problem = Problem("UNAUTHENTICATED", "show a valid token: Authorization: Bearer TOKEN (see: lily token create)")
+    return Declined(401, problem, {"WWW-Authenticate": 'Bearer realm="lily"'})
+
+
+def forbidden(description: str, entity: str = "", code: str = "FORBIDDEN") -> Declined:
+    return Declined(403, Problem(code, description, entity))
+
+
+def not_found(entity: str, what: str = "asset") -> Declined:
+    return Declined(404, Problem("NOT_FOUND", f"there is no such {what}", entity))
+
+
+def too_large(limit: int) -> Declined:
+    return Declined(413, Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
+
+
+def answer_for(error: Exception, correlation: str = "") -> Json:
+    """The answer to an exception. What Lily did not raise on purpose says nothing but where to look it up."""
+    match error:
+        case Refused():
+            return _refused(error)
+        case Transient():
+            return _try_later(error)
+        case RequestValidationError():
+            return problems_answer(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
+        case ClientDisconnect():
+            return problems_answer(GONE, [Problem("GONE", "the caller hung up")])
+        case HTTPException():
+            return problems_answer(error.status_code, [_plain(error)], error.headers)
+        case _:
+            where = f"something went wrong here; the log knows more under {correlation}"
+            return problems_answer(500, [Problem("INTERNAL", where)])
+
+
+def problems_answer(
+    status: int, problems: tuple[Problem, ...] | list[Problem], headers: Mapping[str, str] | None = None
+) -> Json:
+    return Json({"errors": [problem.as_dict() for problem in problems]}, status, headers)
+
+
+def _refused(error: Refused) -> Json:
+    if isinstance(error, Declined):
+        return problems_answer(error.status, error.problems, error.headers)
+    return problems_answer(400, error.problems)
+
+
+def _try_later(error: Transient) -> Json:
+    status, code = (429, "LOG_FULL") if isinstance(error, LogFull) else (503, "UNAVAILABLE")
+    return problems_answer(status, [Problem(code, str(error))], {"Retry-After": RETRY_SECONDS})
+
+
+def _plain(error: HTTPException) -> Problem:
+    phrase = HTTPStatus(error.status_code).phrase
+    return Problem(_CODES.get(error.status_code, phrase.upper().replace(" ", "_")), f"{phrase}; see /docs", "path")
+
+
+def _invalid(where: tuple[int | str, ...], message: str) -> Problem:
+    return Problem("INVALID_VALUE", message, ".".join(str(step) for step in where[1:]) or str(where[0]))

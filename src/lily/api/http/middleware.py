@@ -1,0 +1,82 @@
+"""The outermost layer: every request gets a correlation id, a line in the log, a measurement, and an answer."""
+
+import time
+
+import structlog
+from opentelemetry import trace
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lily.api.http.correlation import HEADER, correlate
+from lily.api.http.errors import answer_for
+from lily.api.http.request_log import RequestLog
+from lily.model.errors import LilyError
+from lily.observe import traces
+
+UNMATCHED = "unmatched"
+
+log = structlog.get_logger()
+
+
+class Front:
+    def __init__(self, app: ASGIApp, request_log: RequestLog, *, traced: bool) -> None:
+        self._app = app
+        self._reporter = request_log
+        self._serve = self._traced if traced else self._answered
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        correlation = correlate(scope)
+        structlog.contextvars.bind_contextvars(correlation=correlation)
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        sent = _Sent(send, correlation)
+        try:
+            await self._serve(scope, receive, sent)
+        finally:
+            seconds = time.perf_counter() - began
+            self._reporter.report(scope["method"], _route(scope), sent.status, seconds, correlation)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+        try:
+            await self._app(scope, receive, send)
+        except LilyError as error:
+            await answer_for(error)(scope, receive, send)
+        except Exception as error:
+            log.exception("request.failed", method=scope["method"], route=_route(scope))
+            if not send.status:
+                await answer_for(error, send.correlation)(scope, receive, send)
+
+    async def _traced(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+        parent = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"), "")
+        with traces.tracer.start_as_current_span(
+            scope["method"], traces.context_of(parent), trace.SpanKind.SERVER
+        ) as span:
+            await self._answered(scope, receive, send)
+            span.update_name(f"{scope['method']} {_route(scope)}")
+            span.set_attribute("http.response.status_code", send.status)
+            span.set_attribute("lily.correlation", send.correlation)
+
+
+class _Sent:
+    """Sends, adding the correlation id to the headers, and remembers the status."""
+
+    __slots__ = ("_send", "correlation", "status")
+
+    def __init__(self, send: Send, correlation: str) -> None:
+        self._send = send
+        self.correlation = correlation
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message["headers"], (HEADER, self.correlation.encode())]
+        await self._send(message)
+
+
+def _route(scope: Scope) -> str:
+    return str(getattr(scope.get("route"), "path_format", UNMATCHED))

@@ -1,0 +1,21 @@
+"""The parameters every list takes."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from lily.api.calls import Call
+from lily.model.errors import Problem, Refused
+
+Limit = Annotated[int, Query(ge=1, description="items in one page")]
+Cursor = Annotated[
+    str | None, Query(max_length=2048, pattern="^[A-Za-z0-9_-]*$", description="`next_cursor` of the page before")
+]
+DEFAULT = 50
+
+
+def checked_limit(call: Call, limit: int) -> int:
+    most = call.services.settings.limits.page
+    if limit > most:
+        raise Refused(Problem("INVALID_VALUE", f"a page has at most {most} items", "limit"))
+    return limit

@@ -1,0 +1,43 @@
+"""A line in the log and a measurement for every request."""
+
+import asyncio
+import logging
+import sys
+
+import orjson
+from prometheus_client import Histogram
+
+from lily.model import clock
+
+
+class RequestLog:
+    """Tells method, route, status, time and correlation id; never a path, a query or a header, which hold secrets.
+
+    The lines look like every other line of the log, but the logger would be a tenth of the cost of a plain read. They
+    are made here, and those of one turn of the event loop are written together.
+    """
+
+    def __init__(self, requests: Histogram, level: str) -> None:
+        self._requests = requests
+        self._kinds: dict[tuple[str, str, int | str], Histogram] = {}  # a dict's look-up is cheaper than the library's
+        self._silent = logging.getLevelNamesMapping().get(level.upper(), logging.INFO) > logging.INFO
+        self._lines: list[tuple[str, str, int | str, float, str]] = []
+
+    def report(self, method: str, route: str, status: int | str, seconds: float, correlation: str) -> None:
+        kind = self._kinds.get((method, route, status))
+        if kind is None:
+            kind = self._kinds[method, route, status] = self._requests.labels(method, route, str(status))
+        kind.observe(seconds)
+        if self._silent or route.startswith("/health/"):  # a probe every second would drown the log
+            return
+        if not self._lines:
+            asyncio.get_running_loop().call_soon(self._write)
+        self._lines.append((method, route, status, round(seconds * 1000, 2), correlation))
+
+    def _write(self) -> None:
+        lines, self._lines, now = self._lines, [], clock.now()
+        for method, route, status, ms, correlation in lines:
+            line = {"event": "request", "method": method, "route": route, "status": status, "ms": ms}
+            told = {**line, "correlation": correlation, "part": "api", "level": "info", "time": now}
+            sys.stderr.buffer.write(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stderr.buffer.flush()

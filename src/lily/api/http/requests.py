@@ -1,0 +1,168 @@
+"""The shapes of request bodies that are not statements of a source."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from lily.lineage.attribute_rules import Mode
+from lily.lineage.definitions import Direction, OnDelete
+from lily.model.edges import MAX_TYPE
+from lily.model.schemas import Schema
+from lily.model.values import MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
+
+MOST_IDS = 1_000
+MOST_EDGES = 10_000
+LARGEST_ID = 2**53  # what every JSON parser can hold, and more letters than there will be
+
+Reference = Annotated[str, Field(min_length=1, max_length=MAX_QUALIFIED_NAME)]
+
+
+class _Strict(BaseModel, extra="forbid"):
+    """A field nobody knows is a typing error, and is better refused than lost."""
+
+
+class UpdateBody(_Strict):
+    attributes: dict[str, Any]
+
+
+class TagBody(_Strict):
+    tag: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
+
+
+class SuppressBody(_Strict):
+    reason: Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+EdgeTypes = Annotated[list[str], Field(min_length=1, max_length=100)]
+Depth = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+class DefineBody(_Strict):
+    """`max_depth` counts edges and `edge_types` names those it travels along; null means no limit."""
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
+    propagates: bool = False
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+    stopped_by_masking: bool = False
+
+
+class RedefineBody(_Strict):
+    """What is absent stays as it is; null lifts the limit."""
+
+    propagates: bool = False
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+    stopped_by_masking: bool = False
+
+
+class DefineRuleBody(_Strict):
+    """`set-if-empty` gives an attribute to what has none, `override` also to what its source gave another value, and
+    `add` adds the items of a list. `max_depth` counts edges and `edge_types` names those it travels along; null means
+    no limit."""
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
+    attribute: Annotated[str, Field(min_length=1, max_length=MAX_KEY)]
+    mode: Mode
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+
+
+class RedefineRuleBody(_Strict):
+    """What is absent stays as it is; null lifts the limit."""
+
+    mode: Mode = "set-if-empty"
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+
+
+class SettingsBody(_Strict):
+    on_delete: OnDelete
+
+
+class DryRunBody(_Strict):
+    asset: Reference
+    tag: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
+
+
+class BatchGetBody(_Strict):
+    ids: Annotated[list[Reference], Field(max_length=MOST_IDS)]
+
+
+class ReplayBody(_Strict):
+    """Either the ids, or all."""
+
+    ids: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST_ID)]], Field(max_length=MOST_IDS)] | None = None
+    all: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.ids is None) == (self.all is None):
+            raise ValueError("give either ids or all")
+        return self
+
+
+REPLAY_SCHEMA: Schema = {
+    "oneOf": [
+        {
+            "type": "object",
+            "required": ["ids"],
+            "properties": {
+                "ids": {
+                    "type": "array",
+                    "maxItems": MOST_IDS,
+                    "items": {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
+                }
+            },
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "required": ["all"],
+            "properties": {"all": {"const": True}},
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+class EdgeBody(_Strict):
+    """An edge, named by its two assets and its type. Absent is not stated; null clears what a person set before."""
+
+    from_: Annotated[Reference, Field(alias="from")]
+    to: Reference
+    relationship_type: Annotated[str, Field(min_length=1, max_length=MAX_TYPE)]
+    propagates: bool | None = None
+    masking: bool | None = None
+
+
+class EdgeNameBody(_Strict):
+    from_: Annotated[Reference, Field(alias="from")]
+    to: Reference
+    relationship_type: Annotated[str, Field(min_length=1, max_length=MAX_TYPE)]
+
+
+class EdgesBody(_Strict):
+    edges: Annotated[list[EdgeBody], Field(min_length=1, max_length=MOST_EDGES)]
+
+
+class EdgeNamesBody(_Strict):
+    edges: Annotated[list[EdgeNameBody], Field(min_length=1, max_length=MOST_EDGES)]
+
+
+def edges_schema(shape: type[BaseModel]) -> Schema:
+    """The body with many edges of this shape. A document of its own, because a reference would point out of it."""
+    edges = {"type": "array", "minItems": 1, "maxItems": MOST_EDGES, "items": shape.model_json_schema()}
+    return {"type": "object", "required": ["edges"], "properties": {"edges": edges}, "additionalProperties": False}
+
+
+class SqlBody(_Strict):
+    sql: str
+    dialect: Annotated[str, Field(max_length=64)]
+    default_database: Annotated[str, Field(max_length=MAX_NAME)] | None = None
+    default_schema: Annotated[str, Field(max_length=MAX_NAME)] | None = None
+    dry_run: bool = False

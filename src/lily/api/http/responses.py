@@ -1,0 +1,345 @@
+"""The shapes of answers, for the OpenAPI document. Answers are written by orjson, not by these models."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import orjson
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from lily.lineage.attribute_rules import Mode
+from lily.lineage.definitions import Direction, OnDelete
+
+
+class Json(Response):
+    media_type = "application/json"
+
+    def __init__(self, content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        body = content if isinstance(content, bytes) else orjson.dumps(content)
+        super().__init__(body, status, headers)
+
+
+class Problem(BaseModel):
+    code: str
+    description: str
+    entity: str
+
+
+class Errors(BaseModel):
+    errors: list[Problem]
+
+
+class Attributes(BaseModel, extra="allow"):
+    name: str | None
+    qualified_name: str
+    description: str | None
+    owner: str | None
+    created_by: str | None
+    data_source: str | None
+    parent: str | None
+    tags: list[str]
+    business_terms: list[str]
+
+
+class Tags(BaseModel):
+    source: list[str]
+    enriched: list[str]
+    user: list[str]
+    propagated: list[str]
+    inherited: list[str]
+    effective: list[str]
+
+
+class Asset(BaseModel):
+    metadata_id: str
+    entity_type: str
+    attributes: Attributes
+    tags: Tags
+    at_risk: list[str]
+    tenant_id: str
+    version: int
+    is_deleted: bool
+    created_at: str
+    updated_at: str
+    fresh_as_of: str
+
+
+class Assets(BaseModel):
+    items: list[Asset]
+    next_cursor: str | None
+
+
+class Batch(BaseModel):
+    items: list[Asset]
+    missing: list[str]
+    next_cursor: None = None
+
+
+class Accepted(BaseModel):
+    """Durably in the log, not yet known to be readable."""
+
+    status: Literal["success"]
+    metadata_id: str
+
+
+class Applied(Accepted):
+    """Readable; superseded if a newer event had already won."""
+
+    superseded: bool
+
+
+class RowProblem(Problem):
+    row: int
+
+
+class Bulk(BaseModel):
+    accepted: int
+    rejected: int
+    errors: list[RowProblem]
+
+
+class Receipt(BaseModel):
+    id: str
+    state: Literal["pending", "applied", "superseded", "refused"]
+    metadata_id: str | None
+    reached: int
+    depth: int
+    started: str | None
+    finished: str | None
+    errors: list[Problem]
+
+
+class Cause(BaseModel, extra="allow"):
+    id: str
+    time: str
+    by: str = ""
+
+
+class Difference(BaseModel):
+    """`from` and `to`: the value before and after; null where there was none."""
+
+    model_config = {"extra": "allow"}
+
+
+class Change(BaseModel):
+    position: int
+    version: int
+    layer: Literal["source", "enriched", "user"]
+    change: Literal["created", "updated", "deleted", "restored", "tagged", "untagged"]
+    what: dict[str, Difference]
+    causes: list[Cause]
+    at: str
+
+
+class History(BaseModel):
+    items: list[Change]
+    next_cursor: str | None
+
+
+class Suppression(BaseModel):
+    by: str
+    reason: str
+    at: str
+    new_origins: list[str] = Field(description="origins that came after it was suppressed")
+
+
+class TagItem(BaseModel):
+    tag: str
+    layer: Literal["source", "enriched", "user", "propagated", "inherited"]
+    origin: str
+    path: list[str] = Field(description="ids, the origin first, the asset last")
+    suppressed: bool
+    depth: int | None = Field(None, description="of a derived tag: the edges on its path")
+    suppression: Suppression | None = None
+    origins: list[str] | None = Field(None, description="with `origins=true`: all of them, the nearest first")
+    more: bool | None = Field(None, description="whether there are more origins than are named")
+
+
+class TagItems(BaseModel):
+    items: list[TagItem]
+    next_cursor: None
+
+
+class AttributeItem(BaseModel):
+    attribute: str
+    value: Any = Field(description="of a rule that adds: one item")
+    rule: str
+    mode: Mode
+    origin: str
+    path: list[str] = Field(description="ids, the origin first, the asset last")
+    depth: int = Field(description="the edges on the path")
+
+
+class AttributeItems(BaseModel):
+    items: list[AttributeItem]
+    next_cursor: None
+
+
+class DeadLetter(BaseModel):
+    id: int
+    topic: str
+    partition: int
+    offset: int
+    errors: list[Problem]
+    refused_at: str
+    replayed_at: str | None
+    original: str | None
+    encoding: Literal["text", "base64"]
+    truncated: bool
+
+
+class DeadLetters(BaseModel):
+    items: list[DeadLetter]
+    next_cursor: str | None
+
+
+class Replayed(BaseModel):
+    replayed: int
+    missing: list[int]
+
+
+class Ticket(BaseModel):
+    ticket: str
+    expires_in: int
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+
+
+class Readiness(Health):
+    lag: dict[str, int] = Field(description="by topic, how many events are in the log and cannot be read yet")
+
+
+class Pointer(BaseModel):
+    name: str
+    version: str
+    docs: str
+    openapi: str
+    schemas: str
+    health: str
+    metrics: str
+
+
+class LineageTaken(BaseModel):
+    """How many assets an OpenLineage event told of, and how many edges its run claims."""
+
+    status: Literal["success"]
+    assets: int
+    edges: int
+
+
+class SqlEdge(BaseModel, extra="allow"):
+    """`from` and `to` are qualified names."""
+
+    to: str
+    relationship_type: str
+    from_id: str
+    to_id: str
+
+
+class SqlLineage(BaseModel):
+    edges: list[SqlEdge]
+    statements: int
+    stored: bool
+    warnings: list[str]
+
+
+class Definition(BaseModel):
+    name: str
+    propagates: bool
+    direction: Direction
+    max_depth: int | None
+    edge_types: list[str] | None
+    stopped_by_masking: bool
+
+
+class Definitions(BaseModel):
+    items: list[Definition]
+    next_cursor: str | None
+
+
+class Undefined(BaseModel):
+    status: Literal["success"]
+    name: str
+
+
+class AttributeRule(BaseModel):
+    name: str
+    attribute: str
+    mode: Mode
+    direction: Direction
+    max_depth: int | None
+    edge_types: list[str] | None
+
+
+class AttributeRules(BaseModel):
+    items: list[AttributeRule]
+    next_cursor: str | None
+
+
+class TenantSettings(BaseModel):
+    on_delete: OnDelete
+
+
+class WouldReach(BaseModel):
+    metadata_id: str
+    qualified_name: str | None = Field(description="null where an edge came before its asset")
+    depth: int
+    via: str
+    already: bool = Field(description="it has the tag now")
+    suppressed: bool = Field(description="the tag would not be effective there, nor travel on")
+
+
+class DryRun(BaseModel):
+    tag: str
+    propagates: bool
+    reached: int
+    depth: int
+    items: list[WouldReach]
+    next_cursor: str | None
+
+
+class EdgeName(BaseModel, extra="allow"):
+    """`from` and `to` are ids."""
+
+    to: str
+    relationship_type: str
+
+
+class EdgesAccepted(BaseModel):
+    """Durably in the log, not yet known to be readable."""
+
+    status: Literal["success"]
+    accepted: int
+    edges: list[EdgeName]
+
+
+class EdgesApplied(EdgesAccepted):
+    """Readable; superseded if a newer event had already won for one of them."""
+
+    superseded: bool
+
+
+class LineageNode(BaseModel):
+    """`depth` counts the edges from the start, below zero upstream; an asset that nobody described yet is not known."""
+
+    metadata_id: str
+    qualified_name: str | None
+    name: str | None
+    entity_type: str | None
+    is_deleted: bool
+    depth: int
+    known: bool
+    tags: list[str]
+
+
+class LineageEdge(EdgeName):
+    propagates: bool
+    masking: bool
+
+
+class Lineage(BaseModel):
+    nodes: list[LineageNode]
+    edges: list[LineageEdge]
+    next_cursor: str | None

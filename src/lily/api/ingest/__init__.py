@@ -1,0 +1,1 @@
+"""Writes: what callers send becomes events, and the events are appended to the log."""

@@ -1,0 +1,65 @@
+"""Turns what callers say about edges into events: many of the person's layer, or one of any."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lily.api.calls import Call
+from lily.api.reads.references import normal
+from lily.model import clock, ids
+from lily.model.edges import EdgeEvent, EdgeKey, EdgeLayer, EdgeOperation, EdgeStatement, read_edge_statement
+from lily.model.errors import Problem, Refused
+from lily.observe import traces
+
+AT_ONCE = 500  # edges that are checked before other requests get a turn
+MOST_PROBLEMS = 1_000
+
+
+async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation: EdgeOperation) -> list[EdgeEvent]:
+    """One event for each edge. Raises Refused with what is wrong with any of them: all are taken, or none.
+
+    An edge that is named twice counts once; one that is named twice and differently is refused, since both statements
+    would have the same time.
+    """
+    stated: dict[EdgeKey, EdgeStatement] = {}
+    problems: list[Problem] = []
+    for place, edge in enumerate(edges):
+        if place % AT_ONCE == 0:
+            await asyncio.sleep(0)
+        try:
+            statement = _statement(call, edge, "user", operation)
+        except Refused as error:
+            problems += [_placed(place, problem) for problem in error.problems]
+            continue
+        if stated.setdefault(statement.key, statement) != statement:
+            problems.append(Problem("CONTRADICTION", "the edge is named twice, differently", f"edges.{place}"))
+    if problems:
+        raise Refused(*problems[:MOST_PROBLEMS])
+    time = clock.now()
+    return [_event(call, time, statement) for statement in stated.values()]
+
+
+def edge_event(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeEvent:
+    """Raises Refused with what is wrong with it."""
+    return _event(call, clock.now(), _statement(call, edge, layer, operation))
+
+
+def _event(call: Call, time: str, statement: EdgeStatement) -> EdgeEvent:
+    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+
+
+def _statement(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeStatement:
+    data = {
+        **edge,
+        "from": normal(edge["from"]),
+        "to": normal(edge["to"]),
+        "layer": layer,
+        "operation": operation,
+        "by": call.principal.name,
+        "authorised": call.principal.may("policy:write"),
+    }
+    return read_edge_statement(data, tenant=call.tenant)
+
+
+def _placed(place: int, problem: Problem) -> Problem:
+    return Problem(problem.code, problem.description, f"edges.{place}.{problem.entity}")

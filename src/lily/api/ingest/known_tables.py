@@ -1,0 +1,71 @@
+"""What the catalogue knows of the tables that a script names: their own spelling, and their columns in order."""
+
+import asyncio
+from dataclasses import replace
+
+from lily.api.calls import Call
+from lily.intake.sql.protocol import KnownTable
+from lily.model import ids
+from lily.model.assets import entity_type, shown_fields
+from lily.model.lanes import BULK_TYPES
+from lily.store.assets import StoredAsset
+from lily.store.postgres.catalogue.search import Listing
+
+TABLE_TYPES = ("table", "view", "materialized_view")
+PAGE = 1_000
+MOST_COLUMNS = 10_000
+LIKELY = 200  # assets with the same words in their names, of which one may be the same but for case
+
+
+async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
+    """By name in lower case; `tables` says how each was written. Raises LakeUnavailable if columns cannot be read."""
+    found = await _spelled_alike(call, tables)
+    for key in tables.keys() - found.keys():
+        if (asset := await _but_for_case(call, key)) is not None:
+            found[key] = asset
+    columns = await asyncio.gather(*(_columns(call, asset) for asset in found.values()))
+    return dict(zip(found, columns, strict=True))
+
+
+async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, StoredAsset]:
+    """As written, or all in one case: ids answer that without a search."""
+    spellings = {
+        ids.asset_id(call.tenant, spelling): key
+        for key, written in tables.items()
+        for spelling in (key.upper(), written, key)
+    }
+    assets = await call.services.reader.find_many(call.tenant, list(spellings)) if spellings else {}
+    return {spellings[asset_id]: asset for asset_id, asset in assets.items()}
+
+
+async def _but_for_case(call: Call, key: str) -> StoredAsset | None:
+    for kind in TABLE_TYPES:  # not every type: only the lake would have to be searched for columns
+        listing = Listing({"q": key, "entity_type": kind}, False, "qualified_name", "asc", LIKELY)
+        page = await call.services.lister.page(call.tenant, listing, None, None)
+        for asset in page.assets:
+            if asset.qualified_name.lower() == key:
+                return asset
+    return None
+
+
+async def _columns(call: Call, table: StoredAsset) -> KnownTable:
+    columns = await _children(call, table)
+    told = [(shown_fields(column.layers), column.qualified_name) for column in columns]
+    positions = [fields.get("ordinal_position") for fields, _ in told]
+    ordered = bool(told) and all(type(position) is int for position in positions)
+    if ordered:
+        told.sort(key=lambda entry: entry[0]["ordinal_position"])
+    names = {str(fields.get("name") or name.rpartition(".")[2]).lower(): name for fields, name in told}
+    return KnownTable(table.qualified_name, names, ordered)
+
+
+async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
+    listing = Listing({"parent": table.id}, False, "id", "asc", PAGE)
+    found: list[StoredAsset] = []
+    while len(found) < MOST_COLUMNS:
+        page = await call.services.lister.page(call.tenant, listing, None, table.qualified_name)
+        found += [asset for asset in page.assets if entity_type(asset.layers) in BULK_TYPES]
+        if page.next is None or len(page.next) != 2:
+            break
+        listing = replace(listing, after=page.next)
+    return found

@@ -1,0 +1,88 @@
+"""Asks the process that reads SQL: one question at a time, for a limited time. It is started when it is needed."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from typing import Any
+
+import orjson
+
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
+from lily.model.errors import Problem, Refused, Transient
+
+SECONDS = 10.0
+LONGEST_ANSWER = 64 << 20
+MOST_WAITING = 32
+
+
+class Unreadable(Refused):
+    """The script cannot be read; the problems say where and why."""
+
+
+class SqlAnalyzer:
+    """Raises Unreadable for a script that cannot be read or would take too long, Transient where too many ask.
+
+    Whatever happens to a question, the next one meets a process that is free: one that did not answer is ended.
+    """
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._free = asyncio.Lock()
+        self._waiting = 0
+
+    async def ask(self, question: AnalysisRequest) -> AnalysisResult:
+        if self._waiting >= MOST_WAITING:
+            raise Transient("Too many scripts wait to be read. Try again in a moment.")
+        self._waiting += 1
+        try:
+            async with self._free:
+                told = await self._exchange(orjson.dumps(question.as_json()) + b"\n")
+        finally:
+            self._waiting -= 1
+        if "problems" in told:
+            raise Unreadable(*(Problem(**problem) for problem in told["problems"]))
+        return AnalysisResult.from_json(told["result"])
+
+    async def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    async def _exchange(self, line: bytes) -> dict[str, Any]:
+        reused = self._process is not None
+        reply = await self._reply(line)
+        if not reply and reused:  # it ended in between because nobody had asked
+            reply = await self._reply(line)
+        if not reply:
+            raise Unreadable(Problem("TOO_COMPLEX", "the script needs too much memory or nests too deep", "sql"))
+        return dict(orjson.loads(reply))
+
+    async def _reply(self, line: bytes) -> bytes:
+        """Empty where the process ended."""
+        process = self._process or await self._start()
+        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both were asked for
+        finished = False
+        try:
+            async with asyncio.timeout(SECONDS):
+                process.stdin.write(line)
+                await process.stdin.drain()
+                reply = await process.stdout.readline()
+            finished = reply.endswith(b"\n")
+        except TimeoutError as error:
+            raise Unreadable(
+                Problem("TOO_COMPLEX", f"the script was not read within {SECONDS:.0f} s", "sql")
+            ) from error
+        except (OSError, RuntimeError):  # uvloop's own for a pipe that is closed
+            return b""
+        else:
+            return reply if finished else b""
+        finally:
+            if not finished:
+                await self.close()
+
+    async def _start(self) -> Process:
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "lily.intake.sql", stdin=PIPE, stdout=PIPE, limit=LONGEST_ANSWER
+        )
+        return self._process

@@ -1,0 +1,83 @@
+"""`?as_of=`: the asset as Lily showed it at a time, made of the events that were recorded by then.
+
+An event of the bulk lane is recorded when its batch of the lake is committed, one of the hot lane when the millisecond
+is over in which the log took it. Events are kept for good, so this works however long ago that was. Tags that had
+reached the asset from elsewhere are not told: nobody records what was derived when.
+"""
+
+from datetime import timedelta
+
+from lily.api.calls import Call
+from lily.api.http.errors import not_found
+from lily.bus import topics
+from lily.model import clock
+from lily.model.errors import Problem, Refused, Transient
+from lily.store.assets import StoredAsset
+from lily.store.lake.event_replay import PastState, state_at
+from lily.store.postgres.catalogue.history import changed_after
+from lily.store.postgres.lake.location import batch_by
+
+
+class NotRecordedYet(Transient):
+    """The lake has not come to the time asked for, and the asset has changed since."""
+
+
+async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
+    """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
+    found = await _found(call, asset_id, reference, as_of)
+    return found.with_tag_rules(await call.services.definitions.of(call.tenant))
+
+
+async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
+    time = _read_time(as_of)
+    fresh_as_of = await call.services.lake.fresh_as_of()
+    held = await call.services.reader.find(call.tenant, asset_id)
+    if held is not None and (fresh_as_of is None or time > fresh_as_of):
+        return await _still_present(call, held, time, fresh_as_of)
+    # Where PostgreSQL has nothing, only the bulk lane has spoken, and its batches say themselves when they were read.
+    past = await _recorded(call, asset_id, time)
+    if past is None:
+        raise not_found(reference)
+    return StoredAsset.of_state(past.state, time, past.events)
+
+
+async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: str | None) -> StoredAsset:
+    """What has not changed since is what it was."""
+    if await changed_after(call.services.database, call.tenant, held.id, time):
+        so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
+        raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
+    past = await _recorded(call, held.id, time) if held.awaits_lake else None
+    return held.merged_with(past.state if past else None, time)
+
+
+async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
+    batch = await batch_by(call.services.database, time)  # asked first: its events are there by now
+    events = await call.services.lake.events(call.tenant, asset_id)
+    return state_at(
+        call.tenant,
+        asset_id,
+        events,
+        lambda event: (
+            event.batch <= batch if event.topic == topics.ASSETS_BULK else _taken_before(event.received, time)
+        ),
+        skew_of(call),
+    )
+
+
+def _taken_before(received: str, time: str) -> bool:
+    """The log cuts its times: what it took within the same millisecond may have come after the time asked for."""
+    return clock.milliseconds(received) < clock.milliseconds(time)
+
+
+def skew_of(call: Call) -> timedelta:
+    return timedelta(seconds=call.services.settings.limits.future_skew_seconds)
+
+
+def _read_time(given: str) -> str:
+    try:
+        time = clock.normalise_time(given)
+    except ValueError as error:
+        raise Refused(Problem("INVALID_TIME", f"as_of {given[:64]!r}: {error}", "as_of")) from error
+    if time > clock.now():
+        raise Refused(Problem("TIME_IN_FUTURE", "nobody knows yet what will be shown then", "as_of"))
+    return time

@@ -1,0 +1,1 @@
+"""Receipts of writes, and waiting until a write can be read."""

@@ -1,0 +1,94 @@
+"""Receipts: everything needed to tell later what became of a write, so that no row has to be kept for each."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field, TypeAdapter
+
+from lily.api.http import sealed
+from lily.bus.producer import Position
+from lily.model import clock
+from lily.model.assets import LayerName
+from lily.model.events import AssetEvent
+from lily.model.layers import TAGS, Layer
+
+_PURPOSE = "receipt"
+_LAST_MILLIS = 253_402_300_799_999  # of the year 9999
+_Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+_Offset = Annotated[int, Field(ge=0, lt=2**63)]
+_SHAPE: TypeAdapter[tuple[list[tuple[str, int, int]], tuple[str, LayerName, str, str, int] | None, bool, str]] = (
+    TypeAdapter(tuple[list[tuple[str, _Count, _Offset]], tuple[_Uuid, LayerName, _Uuid, str, _Count] | None, bool, str])
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What one event stated: about which layer of which asset, and how many things."""
+
+    asset_id: str
+    layer: LayerName
+    event_id: str
+    time: str
+    count: int
+
+    @classmethod
+    def by(cls, event: AssetEvent) -> "Stated":
+        return cls(event.asset_id, event.statement.layer, event.id, event.time, standing(event.layer(), event.clock))
+
+    @property
+    def clock(self) -> str:
+        return clock.clock(self.time, self.event_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Where in the log a write stands. A bulk write names the last position of each partition, and no asset."""
+
+    positions: tuple[Position, ...]
+    stated: Stated | None = None
+    travels: bool = False  # something of it may travel along the lineage, so that who waits waits for that too
+    correlation: str = ""  # of a write of many statements
+
+    def seal(self, tenant: str) -> str:
+        stated = self.stated
+        about = [stated.asset_id, stated.layer, stated.event_id, stated.time, stated.count] if stated else None
+        return sealed.seal(
+            [[list(at) for at in self.positions], about, self.travels, self.correlation], _PURPOSE, tenant
+        )
+
+    @property
+    def started(self) -> str | None:
+        """When the door took it: an event id begins with the milliseconds of its making."""
+        if self.stated is None:
+            return None
+        millis = UUID(self.stated.event_id).int >> 80
+        if millis > _LAST_MILLIS:
+            return None  # no door made this id
+        return clock.stamp(datetime.fromtimestamp(millis / 1000, UTC))
+
+
+def unseal(text: str, tenant: str) -> Receipt:
+    """Raises ValueError for what is no receipt of this tenant."""
+    positions, about, travels, correlation = sealed.unseal(text, _SHAPE, _PURPOSE, tenant)
+    if about is not None and len(positions) != 1:
+        raise ValueError("no door ever wrote this")
+    return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, travels, correlation)
+
+
+def standing(layer: Layer, at: str) -> int:
+    """How many of the statements that stand in a layer were made at this clock.
+
+    A clock belongs to one event, so an event still holds in full exactly where as many of its statements stand as it
+    made. That is `layers.holds`, without having to remember which statements they were.
+    """
+    clocks: dict[str, Any] = layer.clocks or {}
+    fields = (layer.fields.keys() | clocks.keys()) - {TAGS}
+    count = [clocks.get(key, layer.at) for key in fields].count(at)
+    if TAGS in clocks:
+        return count + list(clocks[TAGS].values()).count(at)
+    if TAGS in layer.fields and layer.at == at:
+        return count + 1 + len(layer.fields[TAGS])
+    return count

@@ -1,0 +1,108 @@
+"""Everything the API holds while it runs, opened and closed in order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from lily.api.auth.principals import Principals
+from lily.api.ingest.sql_analyzer import SqlAnalyzer
+from lily.api.metrics import ApiMetrics
+from lily.api.receipts.waiter import Waiter
+from lily.api.websocket.hub import Hub
+from lily.bus.offsets import LogEnds
+from lily.bus.producer import LogProducer
+from lily.settings import Settings
+from lily.store.catalogue import Catalogue
+from lily.store.lake.data_files import io_properties
+from lily.store.lake.reader import LakeReader
+from lily.store.listing import Lister
+from lily.store.postgres import listener
+from lily.store.postgres.access import tokens
+from lily.store.postgres.catalogue.reader import AssetReader
+from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.lake import location
+from lily.store.postgres.progress import applied
+from lily.store.postgres.sessions import Database
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    settings: Settings
+    metrics: ApiMetrics
+    database: Database
+    definitions: Definitions
+    reader: AssetReader
+    lake: LakeReader
+    catalogue: Catalogue
+    lister: Lister
+    log: LogProducer
+    ends: LogEnds
+    principals: Principals
+    waiter: Waiter
+    hub: Hub
+    sql_analyzer: SqlAnalyzer
+
+    def heard(self, channel: str, payload: str) -> None:
+        if channel == listener.APPLIED:
+            self.waiter.hear()
+        elif channel == listener.ACCESS:
+            self.principals.forget()
+        elif channel == listener.TAGS:
+            self.definitions.forget(payload)
+
+
+@asynccontextmanager
+async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
+    """Raises Terminal if the database role is too mighty, StoreUnavailable if there is no database."""
+    async with AsyncExitStack() as stack:
+        database = Database(settings.database_url)
+        stack.push_async_callback(database.close)
+        await database.open()
+        log = LogProducer(settings.kafka_bootstrap)
+        stack.push_async_callback(log.close)
+        ends = LogEnds(settings.kafka_bootstrap)
+        stack.push_async_callback(ends.close)
+        definitions = Definitions(database)
+        reader = AssetReader(database, definitions)
+        lake = LakeReader(lambda: location.located(database), io_properties(settings.s3), metrics.lake_read)
+        stack.callback(lake.close)
+        catalogue = Catalogue(reader, lake)
+        services = Services(
+            settings=settings,
+            metrics=metrics,
+            database=database,
+            definitions=definitions,
+            reader=reader,
+            lake=lake,
+            catalogue=catalogue,
+            lister=Lister(database, reader, lake, catalogue, settings.lake.search_seconds),
+            log=log,
+            ends=ends,
+            principals=Principals(lambda key: tokens.principal_of(database, key)),
+            waiter=Waiter(lambda: applied.applied_positions(database)),
+            hub=Hub(settings.kafka_bootstrap, metrics.connections),
+            sql_analyzer=SqlAnalyzer(),
+        )
+        stack.push_async_callback(services.hub.close)
+        stack.push_async_callback(services.sql_analyzer.close)
+        for task in (services.waiter.run(), listener.listen(settings.database_url, services.heard)):
+            running = asyncio.create_task(task)
+            running.add_done_callback(_tell_failure)
+            stack.push_async_callback(_cancelled, running)
+        yield services
+
+
+def _tell_failure(task: "asyncio.Task[None]") -> None:
+    """These tasks run for ever; one that ends otherwise than by being cancelled must not do so in silence."""
+    if not task.cancelled():
+        log.error("background.ended", task=task.get_name(), error=repr(task.exception()))
+
+
+async def _cancelled(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

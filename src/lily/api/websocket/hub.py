@@ -1,0 +1,166 @@
+"""Fans the change log out: one consumer a process, any number of listeners, each hearing its own tenant only."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+
+import structlog
+from prometheus_client import Gauge
+
+from lily.api.websocket.messages import AssetFilter, Message, read_messages, tenant_of
+from lily.bus import topics
+from lily.bus.changefeed import Changefeed, PositionLost, Read, replay
+from lily.bus.offsets import Offsets
+
+TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
+
+QUEUED = 1_000  # messages a listener may be behind before it is told to come back later
+NEAR = 200  # who resumes joins the live feed once it is behind by no more than this: the rest fits its queue
+AHEAD_SECONDS = 5.0  # a position may come from another process whose feed is a little ahead of ours, no more
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True, eq=False)
+class Listener:
+    tenant: str
+    wanted: AssetFilter
+    queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(QUEUED))
+    overrun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hear(self, message: str) -> None:
+        try:
+            self.queue.put_nowait(message)
+        except asyncio.QueueFull:
+            self.overrun.set()
+
+
+class Hub:
+    """Reads the change log only while somebody follows it."""
+
+    def __init__(self, bootstrap: str, followers: Gauge) -> None:
+        self._bootstrap = bootstrap
+        self._gauge = followers
+        self._followers = 0
+        self._listeners: dict[str, set[Listener]] = {}
+        self._feed: Changefeed | None = None
+        self._offsets: Offsets = {}
+        self._moved = asyncio.Event()
+        self._turning = asyncio.Lock()
+
+    @asynccontextmanager
+    async def following(self) -> AsyncIterator[None]:
+        """Keeps the feed running meanwhile. Raises LogUnavailable if it cannot start."""
+        async with self._turning:
+            if self._feed is None:
+                feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
+                self._offsets = await feed.start()
+                self._feed = feed
+            self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+            await asyncio.shield(self._stop_if_alone())
+
+    def offsets(self) -> Offsets:
+        """Where the live feed stands."""
+        return dict(self._offsets)
+
+    async def messages(self, listener: Listener, since: Offsets | None) -> AsyncGenerator[str]:
+        """What the listener wants, from a position on or from now on: no gap, no repetition, for ever.
+
+        The past is replayed by a consumer of its own until little is missing. Then the listener joins the live feed,
+        and what lies between is replayed before its queue. Raises PositionLost, LogUnavailable.
+        """
+        at = self.offsets() if since is None else self._resumed(since)
+        await self._reach(at)
+        while sum(self._offsets[partition] - offset for partition, offset in at.items()) > NEAR:
+            async for message in self._replayed(listener, at, self.offsets()):
+                yield message
+        with self._joined(listener):
+            async for message in self._replayed(listener, at, self.offsets()):
+                yield message
+            while True:
+                yield await listener.queue.get()
+
+    async def close(self) -> None:
+        if self._feed is not None:
+            await self._feed.stop()
+
+    def _resumed(self, since: Offsets) -> Offsets:
+        """A partition that came after the position was given is read from its beginning. One of a topic that the
+        position does not name, because an older version gave it, is read from now on."""
+        named = {topic for topic, _ in since}
+        return {at: since.get(at, 0) if at[0] in named else offset for at, offset in self._offsets.items()}
+
+    async def _reach(self, at: Offsets) -> None:
+        try:
+            async with asyncio.timeout(AHEAD_SECONDS):
+                while any(offset > self._offsets[partition] for partition, offset in at.items()):
+                    await self._moved.wait()
+        except TimeoutError as error:
+            raise PositionLost("The position lies ahead of the log. Read the current state, then follow.") from error
+
+    async def _replayed(self, listener: Listener, at: Offsets, end: Offsets) -> AsyncIterator[str]:
+        """Brings `at` to the end, giving what the listener wants on the way."""
+        if at == end:
+            return
+        async for batch in replay(self._bootstrap, at, end):
+            for record in batch:
+                before = dict(at)
+                at[record.topic, record.partition] = record.offset + 1
+                messages = _messages(record) if tenant_of(record) == listener.tenant else ()
+                for message, position in _positioned(messages, before, at):
+                    if listener.wanted.takes(message):
+                        yield message.at(position)
+        at.update(end)
+
+    @contextmanager
+    def _joined(self, listener: Listener) -> Iterator[None]:
+        self._listeners.setdefault(listener.tenant, set()).add(listener)
+        try:
+            yield
+        finally:
+            self._listeners[listener.tenant].discard(listener)
+            if not self._listeners[listener.tenant]:
+                del self._listeners[listener.tenant]
+
+    async def _deliver(self, batch: list[Read]) -> None:
+        for record in batch:
+            listeners = self._listeners.get(tenant_of(record), ())
+            before = dict(self._offsets) if listeners else self._offsets
+            self._offsets[record.topic, record.partition] = record.offset + 1
+            for message, position in _positioned(_messages(record) if listeners else (), before, self._offsets):
+                takers = [listener for listener in listeners if listener.wanted.takes(message)]
+                text = message.at(position) if takers else ""
+                for listener in takers:
+                    listener.hear(text)
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def _stop_if_alone(self) -> None:
+        async with self._turning:
+            if self._followers == 0 and self._feed is not None:
+                feed, self._feed = self._feed, None
+                await feed.stop()
+
+    def _count(self, change: int) -> None:
+        self._followers += change
+        self._gauge.set(self._followers)
+
+
+def _messages(record: Read) -> Sequence[Message]:
+    try:
+        return read_messages(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        log.warning("changefeed.unreadable", partition=record.partition, offset=record.offset, reason=repr(error))
+        return ()
+
+
+def _positioned(messages: Sequence[Message], before: Offsets, after: Offsets) -> Iterator[tuple[Message, Offsets]]:
+    """Each message of a record with the position to resume from: only the last one is past the record, so a listener
+    that breaks off in between gets all of them again."""
+    for number, message in enumerate(messages, start=1):
+        yield message, after if number == len(messages) else before

@@ -1,0 +1,150 @@
+"""A change event of the log as a WebSocket message, and who wants to hear it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field, TypeAdapter
+
+from lily.api.http import sealed
+from lily.api.reads.entity_types import known_type
+from lily.bus import topics
+from lily.bus.changefeed import Read
+from lily.bus.offsets import Offsets
+from lily.model import ids
+from lily.model.assets import tag_key
+from lily.model.changes import KINDS
+from lily.model.errors import Problem, Refused
+from lily.model.suggestions import LONGEST, hint
+
+CHANGES = (*KINDS, "incident")
+_PURPOSE = "position"
+_Number = Annotated[int, Field(ge=0, lt=2**63)]
+_SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _Number, _Number]])
+
+
+@dataclass(frozen=True, slots=True)
+class AssetFilter:
+    """Empty means all."""
+
+    entity_types: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    assets: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
+        """Raises Refused with a hint for an entity type or a kind of change that does not exist."""
+        return cls(
+            frozenset(known_type(name) for name in asked.get("entity_type", ())),
+            frozenset(_known_change(name) for name in asked.get("change", ())),
+            frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
+            frozenset(tag_key(tag) for tag in asked.get("tag", ())),
+        )
+
+    def takes(self, change: "Message") -> bool:
+        return (
+            (not self.entity_types or change.entity_type in self.entity_types)
+            and (not self.changes or change.change in self.changes)
+            and (not self.assets or change.metadata_id in self.assets)
+            and (not self.tags or not self.tags.isdisjoint(change.tags))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    metadata_id: str
+    entity_type: str
+    change: str
+    tags: frozenset[str]
+    message: Mapping[str, Any]
+
+    def at(self, offsets: Offsets) -> str:
+        """The message as it is sent, with the position that follows it."""
+        return orjson.dumps({**self.message, "position": seal_position(offsets)}).decode()
+
+
+def read_messages(record: Read) -> list[Message]:
+    """The messages of a record: one for a change of an asset, one per asset for an announcement. Raises ValueError or
+    KeyError for anything else; the relay writes nothing else."""
+    event = orjson.loads(record.value)
+    return _announced(event) if record.topic == topics.NOTIFICATIONS else [_changed(event)]
+
+
+def _announced(event: Mapping[str, Any]) -> list[Message]:
+    """Assets that gained or lost a tag by propagation, with the cause."""
+    data = event["data"]
+    cause, gained = data["cause"], data["change"] == "tagged"
+    tags = {"added": [cause["tag"]] if gained else [], "removed": [] if gained else [cause["tag"]]}
+    common = {
+        "type": "update",
+        "change": data["change"],
+        "timestamp": event["time"],
+        "version": None,
+        "layer": cause["layer"],
+        "changed": ["tags"],
+        "tags": tags,
+        "cause": cause,
+    }
+    folded = frozenset({tag_key(cause["tag"])})
+    return [
+        Message(
+            metadata_id=asset,
+            entity_type=entity_type or "",
+            change=data["change"],
+            tags=folded,
+            message=common
+            | {
+                "id": f"{event['id']}-{asset}",
+                "metadata_id": asset,
+                "entity_type": entity_type or "",
+                "qualified_name": name,
+            },
+        )
+        for asset, entity_type, name in data["assets"]
+    ]
+
+
+def _changed(event: Mapping[str, Any]) -> Message:
+    data = event["data"]
+    tags = data.get("tags") or {}
+    return Message(
+        metadata_id=data["metadata_id"],
+        entity_type=data.get("entity_type") or "",
+        change=data["change"],
+        tags=frozenset(tag_key(tag) for names in tags.values() for tag in names),
+        message={
+            "type": "update",
+            "id": event["id"],
+            "metadata_id": data["metadata_id"],
+            "entity_type": data.get("entity_type") or "",
+            "qualified_name": data.get("qualified_name"),
+            "change": data["change"],
+            "timestamp": event["time"],
+            "version": data.get("version"),
+            "layer": data.get("layer"),
+            "changed": sorted(data.get("changed") or ()),
+            "tags": tags,
+        },
+    )
+
+
+def _known_change(given: str) -> str:
+    if given not in CHANGES:
+        description = f"unknown change `{given[:LONGEST]}`; {hint(given, CHANGES)}"
+        raise Refused(Problem("UNKNOWN_CHANGE", description, "change"))
+    return given
+
+
+def tenant_of(record: Read) -> str:
+    return record.key.partition(b"/")[0].decode("utf-8", "replace")
+
+
+def seal_position(offsets: Offsets) -> str:
+    return sealed.seal(sorted((*at, offset) for at, offset in offsets.items()), _PURPOSE)
+
+
+def unseal_position(text: str) -> Offsets:
+    """Raises ValueError for anything that is not a position."""
+    return {(topic, partition): offset for topic, partition, offset in sealed.unseal(text, _SHAPE, _PURPOSE)}

@@ -1,0 +1,1 @@
+"""The hot query: the log into PostgreSQL, about a second behind."""

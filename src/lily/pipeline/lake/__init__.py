@@ -1,0 +1,1 @@
+"""The lake query: both lanes into Iceberg, and the maintenance of its tables."""

@@ -1,0 +1,67 @@
+"""Iceberg's own interface for what Spark's SQL has no words for: committing files that tasks have written."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from lily.model.errors import Terminal
+from lily.store.lake import tables
+from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, with_field_ids
+from lily.store.lake.rows import EVENT_SCHEMA, STATE_SCHEMA
+
+_SCHEMAS: Final[Mapping[str, pa.Schema]] = {tables.EVENTS: EVENT_SCHEMA, tables.ASSETS: STATE_SCHEMA}
+
+
+class LakeTable:
+    """One table, as the catalogue has it. A commit that finds another in its way is tried again by Iceberg itself."""
+
+    def __init__(self, spark: SparkSession, name: str) -> None:
+        self.name = name
+        self._iceberg = spark._jvm.org.apache.iceberg  # noqa: SLF001 - the way to Java
+        loader = self._iceberg.spark.Spark3Util
+        self._table = loader.loadIcebergTable(spark._jsparkSession, tables.identifier(name))  # noqa: SLF001
+        self._array_list = spark._jvm.java.util.ArrayList  # noqa: SLF001
+
+    def target(self) -> WriteTarget:
+        schema = self._table.schema()
+        ids = {field.name: schema.findField(field.name).fieldId() for field in _SCHEMAS[self.name]}
+        return WriteTarget(self._table.location(), with_field_ids(_SCHEMAS[self.name], ids), self._buckets())
+
+    def metadata_location(self) -> str:
+        """The metadata file of the newest commit."""
+        self._table.refresh()
+        return str(self._table.operations().current().metadataFileLocation())
+
+    def append(self, files: Iterable[WrittenFile], properties: Mapping[str, str], *, run: int | None = None) -> None:
+        """Commits the files, and the properties with them."""
+        append = self._table.newAppend()
+        metrics = self._iceberg.MetricsConfig.forTable(self._table)
+        for file in files:
+            append.appendFile(self._data_file(file, metrics, run))
+        for key, value in properties.items():
+            append.set(key, value)
+        append.commit()
+
+    def _data_file(self, file: WrittenFile, metrics: Any, run: int | None) -> Any:
+        values = self._array_list()
+        for value in (file.tenant, file.bucket, *(() if run is None else (run,))):
+            values.add(str(value))
+        footer = self._iceberg.parquet.ParquetUtil.fileMetrics(self._table.io().newInputFile(file.path), metrics)
+        builder = self._iceberg.DataFiles.builder(self._table.spec())
+        return (
+            builder.withPath(file.path)
+            .withFormat("parquet")
+            .withPartitionValues(values)
+            .withFileSizeInBytes(file.size)
+            .withMetrics(footer)
+            .build()
+        )
+
+    def _buckets(self) -> int:
+        for field in self._table.spec().fields():
+            if found := re.fullmatch(r"bucket\[(\d+)\]", field.transform().toString()):
+                return int(found[1])
+        raise Terminal(f"The table {self.name} of the lake is not partitioned by a bucket. Was it created by Lily?")

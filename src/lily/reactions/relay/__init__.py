@@ -1,0 +1,5 @@
+"""The relay: what was committed leaves for the change log."""
+
+from lily.reactions.relay.publisher import Relay
+
+__all__ = ["Relay"]

@@ -1,0 +1,141 @@
+"""The rows of the outbox as events: CloudEvents, one for each row."""
+
+import base64
+from typing import Any
+
+import orjson
+
+from lily.model import changes
+from lily.model.clock import stamp
+from lily.model.edges import EDGE_CHANGED
+from lily.model.envelopes import cloud_event
+from lily.model.events import ASSET_CHANGED, ASSET_STATED
+from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
+
+TAGS_PROPAGATED = "lily.tags.propagated"
+DECISION_CHANGED = "lily.decision.changed"
+TAGS_ANNOUNCED = "lily.tags.announced"
+EVENT_REFUSED = "lily.event.refused"
+MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
+_BULKY = ("original_base64", "assets")
+
+Event = dict[str, Any]
+Row = Change | EdgeChange | Propagated | Decision | Announcement
+
+
+def change_event(change: Change) -> Event:
+    data = {
+        "metadata_id": change.asset_id,
+        "entity_type": change.entity_type,
+        "qualified_name": change.qualified_name,
+        "layer": change.layer,
+        "version": change.version,
+        "change": changes.kind(change.before, change.after),
+        "changed": changes.differences(change.before, change.after),
+        "tags": changes.tag_changes(change.before, change.after),
+        "causes": change.causes,
+    }
+    return _event(change, ASSET_CHANGED, change.asset_id, data)
+
+
+def edge_event(change: EdgeChange) -> Event:
+    data = {
+        "from": change.from_id,
+        "to": change.to_id,
+        "relationship_type": change.type,
+        "change": _kind(change),
+        "before": change.before,
+        "after": change.after,
+        "causes": change.causes,
+    }
+    return _event(change, EDGE_CHANGED, change.to_id, data)
+
+
+def propagated_event(found: Propagated) -> Event:
+    data = {
+        "tag": found.tag,
+        "change": found.change,
+        "root": found.root,
+        "assets": found.assets,
+    }
+    return _event(found, TAGS_PROPAGATED, found.root, data)
+
+
+def announcement_event(announcement: Announcement) -> Event:
+    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body)
+
+
+def decision_event(decision: Decision) -> Event:
+    data = {
+        "kind": decision.kind,
+        "name": decision.name,
+        "before": decision.before,
+        "after": decision.after,
+        "by": decision.by,
+    }
+    return _event(decision, DECISION_CHANGED, "", data)
+
+
+def statement_event(said: RuleStatement) -> Event:
+    """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
+    fixed width, so that of two statements with one time the later one is the newer."""
+    return cloud_event(
+        ASSET_STATED,
+        event_id=f"rule-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
+        subject=said.asset_id,
+        data=said.body,
+    )
+
+
+def dead_letter_event(letter: dict[str, Any]) -> Event:
+    """The cause, the original bytes and where they came from."""
+    data = {name: letter[name] for name in ("errors", "topic", "partition", "offset")}
+    return cloud_event(
+        EVENT_REFUSED,
+        event_id=f"dead-letter-{letter['id']}",
+        time=stamp(letter["refused_at"]),
+        tenant=letter["tenant_id"],
+        data=data | {"key_base64": _encoded(letter["key"]), "original_base64": _encoded(letter["original"])},
+    )
+
+
+def sendable(event: Event) -> bytes:
+    """The event as bytes that Kafka takes. One that is too large says what changed and not how: the store has it."""
+    value = orjson.dumps(event)
+    if len(value) <= MAX_EVENT_BYTES:
+        return value
+    data: dict[str, Any] = event["data"] | {"truncated": True}
+    if "changed" in data:
+        data["changed"] = dict.fromkeys(data["changed"], None)
+    return orjson.dumps(event | {"data": data | dict.fromkeys(data.keys() & set(_BULKY), None)})
+
+
+def _event(row: Row, type_: str, subject: str, data: dict[str, Any]) -> Event:
+    """`position` is where the row stands in the order of all changes; the newest cause names the write."""
+    causes = data.get("causes")
+    newest = causes[-1] if causes else {}
+    return cloud_event(
+        type_,
+        event_id=f"change-{row.position}",
+        time=stamp(row.committed_at),
+        tenant=row.tenant_id,
+        subject=subject,
+        data=data | {"position": row.position},
+        correlation=newest.get("correlation", ""),
+        trace=newest.get("trace", ""),
+    )
+
+
+def _kind(change: EdgeChange) -> str:
+    was_there = change.before is not None and not change.before["is_deleted"]
+    if change.after["is_deleted"]:
+        return "deleted"
+    if was_there:
+        return "updated"
+    return "created" if change.before is None else "restored"
+
+
+def _encoded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()

@@ -1,5 +1,0 @@
-"""The relay: what was committed leaves for the change log."""
-
-from lily.relay.publisher import Relay
-
-__all__ = ["Relay"]

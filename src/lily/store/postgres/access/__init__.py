@@ -1,0 +1,1 @@
+"""Tenants, tokens, WebSocket tickets and secrets."""

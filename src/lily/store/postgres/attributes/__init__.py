@@ -1,0 +1,1 @@
+"""Derived attributes: running propagation rules, and explaining what they set."""

@@ -1,0 +1,1 @@
+"""Assets: merging events into them, reading, searching, their history."""

@@ -1,0 +1,113 @@
+"""Searches and lists assets, a page at a time, by keyset: a page costs the same wherever in the list it lies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, LiteralString, get_args
+
+from psycopg import sql
+
+from lily.lineage.tag_rules import TagRules
+from lily.model import clock
+from lily.model.search_terms import search_terms
+from lily.store.assets import StoredAsset
+from lily.store.postgres.catalogue.asset_rows import COLUMNS, asset_of
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
+Order = Literal["asc", "desc"]
+Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent"]
+
+# A name can be missing while only a person has spoken about an asset; null would fall out of a keyset comparison.
+_KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
+    "id": ("assets.id", "uuid"),
+    "name": ("coalesce(name, '')", "text"),
+    "qualified_name": ("qualified_name", "text"),
+    "entity_type": ("coalesce(entity_type, '')", "text"),
+    "created_at": ("created_at", "timestamptz"),
+    "updated_at": ("updated_at", "timestamptz"),
+}
+_CONDITIONS: dict[Filter, LiteralString] = {
+    "q": "assets.id = any (array(select ids_by_words(%(q)s)))",
+    "entity_type": "entity_type = %(entity_type)s",
+    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",  # one that does not propagate
+    "data_source": "data_source = %(data_source)s",
+    "owner": "owner = %(owner)s",
+    "parent": "parent = %(parent)s",
+}
+# Wherever it is: stated in any layer, or arrived along edges and not suppressed.
+_PROTECTIVE_TAG: Final = """assets.id = any (array(
+    select ids_by_stated(%(tag)s)
+    union
+    select d.asset_id from derived_tags d
+    where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated'
+  )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
+FILTERS: tuple[Filter, ...] = get_args(Filter)
+_FIRST = "00000000-0000-0000-0000-000000000000"  # no asset has this id
+_COLUMNS = sql.SQL(query("catalogue/asset_columns"))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is asked for: filters in stored form (tag folded, parent an id), order, page."""
+
+    filters: Mapping[Filter, str]
+    include_deleted: bool
+    sort: Sort
+    order: Order
+    limit: int
+    after: tuple[str, str] | None = None  # the key and the id of the last item of the page before
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    assets: list[StoredAsset]
+    last: tuple[str, str] | None  # where the next page goes on; None where there is none
+
+
+async def search(database: Database, tenant: str, listing: Listing, rules: TagRules) -> Page:
+    asked = _parameters(listing) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
+    rows = await database.fetch(tenant, _statement(listing, rules), asked)
+    page = rows[: listing.limit]
+    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > listing.limit else None
+    return Page([asset_of(tenant, row, rules) for row in page], last)
+
+
+async def derived_in_lake(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
+    """Ids, beyond a place, of assets that only the lake has and that a tag reached along edges."""
+    asked = {"tag": tag, "start": start or _FIRST, "limit": limit}
+    return [asset_id for (asset_id,) in await database.fetch(tenant, query("catalogue/derived_in_lake"), asked)]
+
+
+def _statement(listing: Listing, rules: TagRules) -> sql.Composed:
+    key, kind = _KEYS[listing.sort]
+    conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in listing.filters]
+    if listing.filters.get("tag") in rules.protective:
+        conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
+    if not listing.include_deleted:
+        conditions.append("not is_deleted")
+    if listing.after is not None:
+        beyond: LiteralString = ">" if listing.order == "asc" else "<"
+        conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
+    return sql.SQL(query("catalogue/search")).format(
+        columns=_COLUMNS,
+        key=sql.SQL(key),
+        direction=sql.SQL(listing.order),
+        conditions=sql.SQL(" and ").join([sql.SQL(text).format() for text in conditions or ["true"]]),
+    )
+
+
+def _parameters(listing: Listing) -> dict[str, Any]:
+    key, asset_id = listing.after or (None, None)
+    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in listing.filters.items()}
+    return {**filters, "key": key, "id": asset_id, "limit": listing.limit + 1}
+
+
+def _words(text: str) -> str:
+    """Every word must begin a word of the name."""
+    return " & ".join(f"'{word}':*" for word in search_terms(text))
+
+
+def _text(key: Any) -> str:
+    return clock.stamp(key) if isinstance(key, datetime) else str(key)

@@ -1,0 +1,11 @@
+-- Puts a layer that was merged field by field back, and logs the change if a value is different now.
+with merged as (
+  update assets t set
+{set_merged}
+  where tenant_id = %(tenant_id)s and id = %(id)s
+  returning old.{values} as before, new.*
+)
+insert into changes (batch_id, tenant_id, asset_id, qualified_name, entity_type, layer, version, before, after, causes)
+select %(batch)s, tenant_id, id, qualified_name, entity_type, %(layer)s, version, before, {values}, %(causes)s
+from merged
+where before is distinct from {values}

@@ -1,0 +1,1 @@
+"""What tenants define: tags, propagation rules, settings."""

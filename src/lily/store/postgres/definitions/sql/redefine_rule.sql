@@ -1,0 +1,1 @@
+    mode = coalesce(%(changes)s ->> 'mode', t.mode),

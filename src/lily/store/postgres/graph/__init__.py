@@ -1,0 +1,1 @@
+"""The lineage graph as it is read: nodes and traversal."""

@@ -1,0 +1,1 @@
+"""The outbox: batches of committed changes on their way to the change log, and dead letters."""

@@ -1,0 +1,163 @@
+"""The outbox as the relay sees it: batches that were committed and not yet published."""
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from psycopg.rows import dict_row, tuple_row
+from psycopg.types.json import Jsonb
+
+from lily.store.postgres.connection import connect
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.queries import query
+
+_RELAY_LOCK = 0x6C72  # "lr": one relay at a time
+KEEP_PUBLISHED = "1 day"
+
+
+class Change(NamedTuple):
+    position: int
+    tenant_id: str
+    asset_id: str
+    qualified_name: str
+    entity_type: str | None
+    layer: str
+    version: int
+    before: dict[str, Any] | None
+    after: dict[str, Any]
+    causes: list[dict[str, str]]
+    committed_at: datetime
+
+
+class EdgeChange(NamedTuple):
+    position: int
+    tenant_id: str
+    from_id: str
+    to_id: str
+    type: str
+    before: dict[str, bool] | None
+    after: dict[str, bool]
+    causes: list[dict[str, str]]
+    committed_at: datetime
+
+
+class Propagated(NamedTuple):
+    """Assets that got or lost a derived tag."""
+
+    position: int
+    tenant_id: str
+    tag: str
+    change: str
+    root: str
+    assets: list[str]
+    committed_at: datetime
+
+
+class Decision(NamedTuple):
+    """What an administrator decided."""
+
+    position: int
+    tenant_id: str
+    kind: str
+    name: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    by: str
+    committed_at: datetime
+
+
+class RuleStatement(NamedTuple):
+    """What a rule states about an asset."""
+
+    position: int
+    tenant_id: str
+    asset_id: str
+    body: dict[str, Any]
+    committed_at: datetime
+
+
+class Announcement(NamedTuple):
+    """A message for listeners that is not the change of one asset."""
+
+    position: int
+    tenant_id: str
+    body: dict[str, Any]
+    committed_at: datetime
+
+
+class Outbox:
+    """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
+    transactions commit in another order than they begin."""
+
+    def __init__(self, database_url: str) -> None:
+        self._connection = connect(database_url, "lily-relay", dict_row)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def take_turn(self) -> bool:
+        """True while this is the one relay; the lock ends with the connection, so a dead relay never holds it."""
+        row = self._connection.execute("select pg_try_advisory_lock(%s) as mine", [_RELAY_LOCK]).fetchone()
+        if row is None or not row["mine"]:
+            return False
+        self._connection.execute("listen lily_applied")
+        return True
+
+    def wait(self, seconds: float) -> None:
+        """Returns when something was committed, or after the given time."""
+        for _ in self._connection.notifies(timeout=seconds, stop_after=1):
+            pass
+
+    def unpublished(self, limit: int) -> list[int]:
+        rows = self._connection.execute(
+            "select id from batches where published_at is null order by id limit %s", [limit]
+        )
+        return [row["id"] for row in rows]
+
+    def changes(self, batches: list[int]) -> Iterator[Change]:
+        """In order of position. They are fetched as they are used: a batch may hold more than memory should."""
+        return map(Change._make, self._stream("outbox/changes_of_batches", batches, 2_000))
+
+    def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
+        return map(EdgeChange._make, self._stream("outbox/edge_changes_of_batches", batches, 2_000))
+
+    def propagated(self, batches: list[int]) -> Iterator[Propagated]:
+        return map(Propagated._make, self._stream("outbox/propagated_of_batches", batches, 20))
+
+    def decisions(self, batches: list[int]) -> Iterator[Decision]:
+        return map(Decision._make, self._stream("outbox/decisions_of_batches", batches, 100))
+
+    def rule_statements(self, batches: list[int]) -> Iterator[RuleStatement]:
+        return map(RuleStatement._make, self._stream("outbox/rule_statements_of_batches", batches, 2_000))
+
+    def announcements(self, batches: list[int]) -> Iterator[Announcement]:
+        return map(Announcement._make, self._stream("outbox/announcements_of_batches", batches, 20))
+
+    def rule_attributes(self) -> dict[str, frozenset[str]]:
+        """By tenant, the attributes that propagation rules name now."""
+        rows = self._connection.execute(query("outbox/rule_attributes")).fetchall()
+        return {row["tenant_id"]: frozenset(row["attributes"]) for row in rows}
+
+    def in_graph(self, ids: Collection[str]) -> set[str]:
+        """Those of the assets that are ends of edges, or above one."""
+        rows = self._connection.execute(query("outbox/in_graph"), [id_array(ids)]).fetchall()
+        return {row["id"] for row in rows}
+
+    def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
+        yield from self._connection.execute(query("outbox/dead_letters_of_batches"), [batches])
+
+    def mark_published(self, batches: list[int], ends: Mapping[str, Mapping[str, int]]) -> None:
+        """`ends`: where the topics of change events ended afterwards; who has read so far has seen the batches."""
+        with self._connection.transaction():
+            self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
+            self._connection.execute("select pg_notify('lily_published', '')")
+
+    def forget_published(self) -> int:
+        """Batches that were published long ago; their changes stay, as history."""
+        row = self._connection.execute(query("outbox/forget_published"), [KEEP_PUBLISHED]).fetchone()
+        return 0 if row is None else int(row["count"])
+
+    def _stream(self, name: str, batches: list[int], at_once: int) -> Iterator[tuple[Any, ...]]:
+        with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:
+            cursor.itersize = at_once
+            yield from cursor.execute(query(name), [batches])

@@ -1,0 +1,57 @@
+"""Dead letters: what the pipeline refused, why, and the original bytes to try again."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+SHOWN_BYTES = 16 * 1024  # of an original, in a list
+
+
+class Letter(NamedTuple):
+    id: int
+    topic: str
+    partition: int
+    offset: int
+    errors: list[dict[str, str]]
+    refused_at: datetime
+    replayed_at: datetime | None
+    original: bytes | None  # its first SHOWN_BYTES
+    length: int | None
+
+
+class Replayable(NamedTuple):
+    id: int
+    topic: str
+    key: bytes
+    original: bytes | None
+
+
+async def letters(database: Database, tenant: str, *, below: int | None, limit: int) -> list[Letter]:
+    asked = {"below": below, "limit": limit, "shown": SHOWN_BYTES}
+    return [Letter(*row) for row in await database.fetch(tenant, query("outbox/dead_letters"), asked)]
+
+
+async def replayable(
+    database: Database, tenant: str, *, ids: Sequence[int] | None, above: int, newest: int, limit: int
+) -> list[Replayable]:
+    """The named letters, or every one never replayed; only those whose key is the tenant's own."""
+    asked = {
+        "prefix": f"{tenant}/".encode(),
+        "ids": None if ids is None else list(ids),
+        "above": above,
+        "newest": newest,
+        "limit": limit,
+    }
+    return [Replayable(*row) for row in await database.fetch(tenant, query("outbox/dead_letters_to_replay"), asked)]
+
+
+async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:
+    await database.fetch(tenant, query("outbox/mark_replayed"), {"ids": list(ids)})
+
+
+async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:
+    """Parks letters of reactions for another attempt by the reaction that each came from."""
+    await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)})

@@ -1,0 +1,1 @@
+"""Derived tags: propagating them, and explaining where each comes from."""

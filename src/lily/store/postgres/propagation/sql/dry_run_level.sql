@@ -1,0 +1,19 @@
+-- Where a tag would get from these assets, one step on: along the edges that let it pass, and down the hierarchy as far
+-- as that leads to edges.
+with {along_edges},
+steps as (
+  select id, via, hops from along_edges
+  union all
+  select g.id, n.id, 0
+  from frontier n join graph_nodes g on g.tenant_id = %(tenant)s and g.parent = n.id
+)
+select distinct on (s.id) s.id::text, s.via::text, s.hops, a.qualified_name,
+       has.stated or exists (
+         select from derived_tags d where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.asset_id = s.id) as already,
+       lacks.suppressed,
+       not lacks.suppressed and not (%(cut)s and coalesce(a.is_deleted, false)) as conducts
+from steps s
+left join assets a on a.tenant_id = %(tenant)s and a.id = s.id
+cross join lateral (select %(tag)s = any (coalesce(a.stated, '{{}}')) as stated) has
+cross join lateral (select not has.stated and %(tag)s = any (coalesce(a.suppressed, '{{}}')) as suppressed) lacks
+order by s.id, s.hops, s.via

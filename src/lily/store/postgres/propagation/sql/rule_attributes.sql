@@ -1,0 +1,1 @@
+select attribute from propagation_rules where tenant_id = %(tenant)s

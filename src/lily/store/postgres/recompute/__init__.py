@@ -1,0 +1,1 @@
+"""What a full recomputation reads, and the comparison of derived attributes."""

@@ -1,0 +1,95 @@
+"""The SQL analyzer process: started when needed, limited, replaced when it fails."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+import uvloop
+
+from lily.api.ingest import sql_analyzer
+from lily.api.ingest.sql_analyzer import SqlAnalyzer, Unreadable
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
+
+Result = TypeVar("Result")
+VIEW = AnalysisRequest("create view v as select a from t", "postgres", known={})
+
+
+def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        analyzer = SqlAnalyzer()
+        try:
+            return await work(analyzer)
+        finally:
+            await analyzer.close()
+
+    return uvloop.run(run())  # as the API is run: its pipes fail in their own way
+
+
+def test_concurrent_requests_are_served_one_after_the_other() -> None:
+    async def work(analyzer: SqlAnalyzer) -> list[AnalysisResult]:
+        return list(await asyncio.gather(*(analyzer.ask(VIEW) for _ in range(5))))
+
+    assert {len(result.edges) for result in with_analyzer(work)} == {2}
+
+
+def test_a_syntax_error_does_not_end_the_process() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        with pytest.raises(Unreadable, match="SQL_SYNTAX"):
+            await analyzer.ask(AnalysisRequest("select (", "postgres", known={}))
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select " + "(" * 100_000 + "1",
+        "create view v as select " + "(" * 5_000 + "a" + ")" * 5_000 + " from t",
+        "create view v as select " + "case when a then " * 3_000 + "1" + " end" * 3_000 + " from t",
+    ],
+)
+def test_excessive_nesting_is_refused(sql: str) -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        with pytest.raises(Unreadable):
+            await analyzer.ask(AnalysisRequest(sql, "postgres", known={}))
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
+def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
+        with pytest.raises(Unreadable, match="not read within"):
+            await analyzer.ask(
+                AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
+            )
+        monkeypatch.undo()
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
+def test_a_process_that_ended_between_requests_is_replaced() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        await analyzer.ask(VIEW)
+        assert analyzer._process is not None
+        analyzer._process.kill()
+        await analyzer._process.wait()
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
+def test_a_cancelled_request_leaves_no_result_for_the_next_one() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        other = AnalysisRequest("create view v as select a, b, c from t", "postgres", known={})
+        waiting = asyncio.create_task(analyzer.ask(other))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
