@@ -36,7 +36,7 @@ def pipeline(
 
 def worker(
     only: Annotated[
-        str, typer.Option(help="Which residents (relay, propagation, feed), separated by commas; all by default.")
+        str, typer.Option(help="Which residents (relay, propagation, feed, jobs), separated by commas; all by default.")
     ] = "",
     data_dir: DataDir = None,
     answer: AnswerFormat = Format.text,  # noqa: ARG001 (every command takes it; errors heed it)

@@ -19,11 +19,13 @@ from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.outbox.dead_letters import (
     Letter,
     Replayable,
     letters,
     mark_replayed,
+    replay_jobs,
     replay_to_reactions,
     replayable,
 )
@@ -55,7 +57,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 )
 async def replay(call: Writes) -> Json:
     """Tries again: those named, or with `all` every one not yet replayed. What the pipeline refused is appended to the
-    log again; what a reaction could not handle is handed to that reaction."""
+    log again; what a reaction could not handle is handed to that reaction; a job is queued again."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # What is refused once more becomes a new letter; the newest as of now bounds the loop.
     newest = await letters(call.services.database, call.tenant, below=None, limit=1)
@@ -75,7 +77,9 @@ async def _append(call: Call, batch: list[Replayable]) -> None:
     database = call.services.database
     if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
         await replay_to_reactions(database, call.tenant, of_reactions)
-    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
+    if of_jobs := [letter.id for letter in batch if letter.topic == JOBS]:
+        await replay_jobs(database, call.tenant, of_jobs)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic and letter.topic != JOBS]:
         confirmations = [
             call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
         ]
