@@ -3,6 +3,7 @@
 import signal
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import psycopg
 from confluent_kafka import Consumer
@@ -12,6 +13,9 @@ from lily.bus.offsets import Offsets
 from lily.model.errors import Terminal
 from lily.observe import logs, traces
 from lily.settings import Settings
+
+if TYPE_CHECKING:
+    from lily.reactions.status import ReactionStatus
 
 QUERIES = ("hot", "lake")
 
@@ -34,19 +38,19 @@ def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:
     Runner(settings, queries, _stop_on_signal()).run()
 
 
-def run_worker(settings: Settings) -> None:
-    from lily.reactions.worker import Worker  # the CLI starts without Kafka's and PostgreSQL's libraries
+def run_worker(settings: Settings, only: Sequence[str] = ()) -> None:
+    from lily.reactions.worker import RESIDENTS, Worker  # the CLI starts without Kafka's and PostgreSQL's libraries
 
     _require(settings)
     _configure("worker", settings)
-    Worker(settings, _stop_on_signal()).run()
+    Worker(settings, _stop_on_signal(), only or RESIDENTS).run()
 
 
-def log_ends(settings: Settings) -> Offsets:
-    """Where the topics of both lanes end right now. Raises KafkaException if the log does not answer."""
+def log_ends(settings: Settings, of: Sequence[str] = topics.INTAKE) -> Offsets:
+    """Where topics end right now, those of both lanes by default. Raises KafkaException if the log does not answer."""
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
-        return offsets.read_ends(consumer, topics.INTAKE, patience=5)
+        return offsets.read_ends(consumer, of, patience=5)
     finally:
         consumer.close()
 
@@ -57,6 +61,13 @@ def lag(settings: Settings, until: Offsets | None = None) -> dict[str, int]:
         rows = connection.execute("select topic, partition, next_offset from applied").fetchall()
     applied = {(topic, partition): offset for topic, partition, offset in rows}
     return offsets.behind(log_ends(settings) if until is None else until, applied)
+
+
+def reactions(settings: Settings, workers: Sequence[str] = ()) -> "dict[str, ReactionStatus]":
+    """By reaction, how it is doing. `workers` are the addresses of the workers' metrics."""
+    from lily.reactions.status import TOPICS, reaction_status
+
+    return reaction_status(settings.database_url, log_ends(settings, TOPICS), workers)
 
 
 def _require(settings: Settings) -> None:

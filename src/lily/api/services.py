@@ -16,7 +16,7 @@ from lily.bus.offsets import LogEnds
 from lily.bus.producer import LogProducer
 from lily.settings import Settings
 from lily.store.catalogue import Catalogue
-from lily.store.lake.files import io_properties
+from lily.store.lake.data_files import io_properties
 from lily.store.lake.reader import LakeReader
 from lily.store.listing import Lister
 from lily.store.postgres import listener

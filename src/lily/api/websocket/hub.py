@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 from prometheus_client import Gauge
 
-from lily.api.websocket.messages import Message, Wanted, read_messages, tenant_of
+from lily.api.websocket.messages import AssetFilter, Message, read_messages, tenant_of
 from lily.bus import topics
 from lily.bus.changefeed import Changefeed, PositionLost, Read, replay
 from lily.bus.offsets import Offsets
@@ -25,7 +25,7 @@ log = structlog.get_logger()
 @dataclass(slots=True, eq=False)
 class Listener:
     tenant: str
-    wanted: Wanted
+    wanted: AssetFilter
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(QUEUED))
     overrun: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -12,7 +12,7 @@ from lily.bus import topics
 from lily.bus.changefeed import Read
 from lily.bus.offsets import Offsets
 from lily.model import ids
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 
 _PURPOSE = "position"
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
@@ -20,7 +20,7 @@ _SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _N
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AssetFilter:
     """Empty means all."""
 
     entity_types: frozenset[str] = frozenset()
@@ -29,12 +29,12 @@ class Wanted:
     tags: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "Wanted":
+    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
         return cls(
             frozenset(asked.get("entity_type", ())),
             frozenset(asked.get("change", ())),
             frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
-            frozenset(fold_tag(tag) for tag in asked.get("tag", ())),
+            frozenset(tag_key(tag) for tag in asked.get("tag", ())),
         )
 
     def takes(self, change: "Message") -> bool:
@@ -81,7 +81,7 @@ def _announced(event: Mapping[str, Any]) -> list[Message]:
         "tags": tags,
         "cause": cause,
     }
-    folded = frozenset({fold_tag(cause["tag"])})
+    folded = frozenset({tag_key(cause["tag"])})
     return [
         Message(
             metadata_id=asset,
@@ -107,7 +107,7 @@ def _changed(event: Mapping[str, Any]) -> Message:
         metadata_id=data["metadata_id"],
         entity_type=data.get("entity_type") or "",
         change=data["change"],
-        tags=frozenset(fold_tag(tag) for names in tags.values() for tag in names),
+        tags=frozenset(tag_key(tag) for names in tags.values() for tag in names),
         message={
             "type": "update",
             "id": event["id"],

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from psycopg import Connection
 
 from lily.bus import topics
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.model.governance import ASSET, EDGE, RULE, SETTING, TAG, concerns_tags, rule_attributes_changed
 from lily.reactions.base import Event
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
@@ -73,9 +73,9 @@ def marks_of(values: Iterable[bytes], rule_attributes: frozenset[str]) -> Marks:
         elif kind == EDGE:
             marks.edges.append(EdgeMark(record["from"], record["to"], position, correlation))
         elif kind == TAG:
-            marks.tags.add(fold_tag(record["name"]))
+            marks.tags.add(tag_key(record["name"]))
         elif kind == RULE:
-            marks.rules.add(fold_tag(record["name"]))
+            marks.rules.add(tag_key(record["name"]))
         elif kind == SETTING:
             marks.deletion = True
     return marks

@@ -8,13 +8,14 @@ import orjson
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
-from lily.model.envelopes import SOURCE, SPEC_VERSION, Envelope, envelope
+from lily.model.envelopes import cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
 TAGS_ANNOUNCED = "lily.tags.announced"
+EVENT_REFUSED = "lily.event.refused"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
 
@@ -33,7 +34,6 @@ def change_event(change: Change) -> Event:
         "changed": changes.differences(change.before, change.after),
         "tags": changes.tag_changes(change.before, change.after),
         "causes": change.causes,
-        "position": change.position,
     }
     return _event(change, ASSET_CHANGED, change.asset_id, data)
 
@@ -47,7 +47,6 @@ def edge_event(change: EdgeChange) -> Event:
         "before": change.before,
         "after": change.after,
         "causes": change.causes,
-        "position": change.position,
     }
     return _event(change, EDGE_CHANGED, change.to_id, data)
 
@@ -58,13 +57,12 @@ def propagated_event(found: Propagated) -> Event:
         "change": found.change,
         "root": found.root,
         "assets": found.assets,
-        "position": found.position,
     }
     return _event(found, TAGS_PROPAGATED, found.root, data)
 
 
 def announcement_event(announcement: Announcement) -> Event:
-    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body | {"position": announcement.position})
+    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body)
 
 
 def decision_event(decision: Decision) -> Event:
@@ -74,37 +72,33 @@ def decision_event(decision: Decision) -> Event:
         "before": decision.before,
         "after": decision.after,
         "by": decision.by,
-        "position": decision.position,
     }
     return _event(decision, DECISION_CHANGED, "", data)
 
 
 def statement_event(said: RuleStatement) -> Event:
-    """What a door would have made of it. The id follows from the position, so that a repeat merges to nothing; in fixed
-    width, so that of two of one time the later one counts as the newer."""
-    head = Envelope(f"rule-{said.position:020d}", stamp(said.committed_at), said.tenant_id)
-    return envelope(ASSET_STATED, head, said.asset_id, said.body)
+    """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
+    fixed width, so that of two statements with one time the later one is the newer."""
+    return cloud_event(
+        ASSET_STATED,
+        event_id=f"rule-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
+        subject=said.asset_id,
+        data=said.body,
+    )
 
 
 def dead_letter_event(letter: dict[str, Any]) -> Event:
     """The cause, the original bytes and where they came from."""
-    return {
-        "specversion": SPEC_VERSION,
-        "id": f"dead-letter-{letter['id']}",
-        "source": SOURCE,
-        "type": "lily.event.refused",
-        "time": stamp(letter["refused_at"]),
-        "tenantid": letter["tenant_id"],
-        "datacontenttype": "application/json",
-        "data": {
-            "errors": letter["errors"],
-            "topic": letter["topic"],
-            "partition": letter["partition"],
-            "offset": letter["offset"],
-            "key_base64": _encoded(letter["key"]),
-            "original_base64": _encoded(letter["original"]),
-        },
-    }
+    data = {name: letter[name] for name in ("errors", "topic", "partition", "offset")}
+    return cloud_event(
+        EVENT_REFUSED,
+        event_id=f"dead-letter-{letter['id']}",
+        time=stamp(letter["refused_at"]),
+        tenant=letter["tenant_id"],
+        data=data | {"key_base64": _encoded(letter["key"]), "original_base64": _encoded(letter["original"])},
+    )
 
 
 def sendable(event: Event) -> bytes:
@@ -119,24 +113,19 @@ def sendable(event: Event) -> bytes:
 
 
 def _event(row: Row, type_: str, subject: str, data: dict[str, Any]) -> Event:
-    event: Event = {
-        "specversion": SPEC_VERSION,
-        "id": f"change-{row.position}",
-        "source": SOURCE,
-        "type": type_,
-        "time": stamp(row.committed_at),
-        "tenantid": row.tenant_id,
-        "datacontenttype": "application/json",
-        "data": data,
-    }
-    if subject:
-        event["subject"] = subject
-    newest = data["causes"][-1] if data.get("causes") else {}
-    if "correlation" in newest:
-        event["correlationid"] = newest["correlation"]
-    if "trace" in newest:
-        event["traceparent"] = newest["trace"]
-    return event
+    """`position` is where the row stands in the order of all changes; the newest cause names the write."""
+    causes = data.get("causes")
+    newest = causes[-1] if causes else {}
+    return cloud_event(
+        type_,
+        event_id=f"change-{row.position}",
+        time=stamp(row.committed_at),
+        tenant=row.tenant_id,
+        subject=subject,
+        data=data | {"position": row.position},
+        correlation=newest.get("correlation", ""),
+        trace=newest.get("trace", ""),
+    )
 
 
 def _kind(change: EdgeChange) -> str:

@@ -49,20 +49,28 @@ create table announcements (
   primary key (batch_id, position)
 );
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['reaction_turns', 'parked_events', 'parked_tenants', 'announcements'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
-    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
-    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
-    execute format('grant select, insert, update, delete on %I to lily_pipeline', guarded);
-  end loop;
-end
-$$;
+alter table reaction_turns enable row level security;
+alter table reaction_turns force row level security;
+alter table parked_events enable row level security;
+alter table parked_events force row level security;
+alter table parked_tenants enable row level security;
+alter table parked_tenants force row level security;
+alter table announcements enable row level security;
+alter table announcements force row level security;
+
+-- The workers see all tenants, and so does whoever migrates; lily_api sees the tenant of its transaction.
+create policy every_tenant on reaction_turns to lily_pipeline using (true) with check (true);
+create policy every_tenant on parked_events to lily_pipeline using (true) with check (true);
+create policy every_tenant on parked_tenants to lily_pipeline using (true) with check (true);
+create policy every_tenant on announcements to lily_pipeline using (true) with check (true);
+create policy administration on reaction_turns to current_user using (true) with check (true);
+create policy administration on parked_events to current_user using (true) with check (true);
+create policy administration on parked_tenants to current_user using (true) with check (true);
+create policy administration on announcements to current_user using (true) with check (true);
+create policy one_tenant on parked_events to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+create policy one_tenant on parked_tenants to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+grant select, insert, update, delete on reaction_turns, parked_events, parked_tenants, announcements to lily_pipeline;
+
 -- The API replays dead letters to the reaction that refused them, and waits for a tenant's parked events.
 grant select, insert on parked_events to lily_api;
 grant select, insert, update on parked_tenants to lily_api;

@@ -6,6 +6,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 
@@ -18,7 +19,7 @@ class Announcements:
     def announce(self, tenant: str, change: str, *, tag: str, root: str, assets: Sequence[str]) -> None:
         """`root` is the asset whose change caused it. Its origin of the tag is the cause that is shown; where the tag
         is gone from the root, the root itself is."""
-        about = {"tenant": tenant, "tag": tag, "root": root, "ids": f"{{{','.join(assets)}}}"}
+        about = {"tenant": tenant, "tag": tag, "root": root, "ids": id_array(assets)}
         ((name, origin),) = self._connection.execute(query("outbox/announced_tag"), about).fetchall()
         rows = self._connection.execute(query("outbox/announced_assets"), about).fetchall()
         body = {

@@ -8,6 +8,7 @@ from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from lily.store.postgres.connection import connect
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 _RELAY_LOCK = 0x6C72  # "lr": one relay at a time
@@ -139,7 +140,7 @@ class Outbox:
 
     def in_graph(self, ids: Collection[str]) -> set[str]:
         """Those of the assets that are ends of edges, or above one."""
-        rows = self._connection.execute(query("outbox/in_graph"), [f"{{{','.join(ids)}}}"]).fetchall()
+        rows = self._connection.execute(query("outbox/in_graph"), [id_array(ids)]).fetchall()
         return {row["id"] for row in rows}
 
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:

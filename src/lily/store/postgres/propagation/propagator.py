@@ -4,7 +4,7 @@ The work is the SQL function `propagate`, run for one tenant at a time. A run is
 already changes nothing, so a crash anywhere is repaired by marking again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,7 @@ from psycopg import Connection, IsolationLevel
 
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
+from lily.store.postgres.copying import copy_lines, line
 from lily.store.postgres.graph.lake_nodes import Known
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.suppressions import Suppressions
@@ -125,21 +126,17 @@ class TenantPropagation:
 
     def _mark(self, tenant: str, marks: Marks) -> None:
         assets = {mark.asset_id for mark in marks.assets if mark.tags}
-        self._fill("marked (id, root)", ((asset, asset) for asset in assets))
+        copy_lines(self._connection, "marked (id, root)", [line(asset, asset) for asset in assets])
         edges = {(mark.from_id, mark.to_id) for mark in marks.edges}
-        self._fill("marked_edges (from_id, to_id, root)", ((start, end, end) for start, end in edges))
+        copy_lines(
+            self._connection, "marked_edges (from_id, to_id, root)", [line(start, end, end) for start, end in edges]
+        )
         for tag in sorted(marks.tags):
             about = {"tenant": tenant, "tag": tag}
             self._connection.execute(query("propagation/forget_tag"), about)
             self._connection.execute(query("propagation/mark_tag"), about)
         if marks.deletion:
             self._connection.execute(query("propagation/mark_deleted"), {"tenant": tenant})
-
-    def _fill(self, table: str, rows: Iterable[tuple[str, ...]]) -> None:
-        text = "".join("\t".join(row) + "\n" for row in rows)
-        if text:
-            with self._connection.cursor().copy(f"copy {table} from stdin".encode()) as copy:
-                copy.write(text)
 
     def _open_batch(self) -> int:
         row = self._connection.execute("insert into batches default values returning id").fetchone()
