@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>.*)$")
 _INFO = re.compile(r'^(?P<language>[a-z]*)( (?P<role>response|refused))?( not-run="(?P<reason>[^"]+)")?$')
