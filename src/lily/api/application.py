@@ -16,6 +16,7 @@ from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import answer_for
 from lily.api.http.middleware import Front
 from lily.api.http.openapi import ERRORS, complete
+from lily.api.http.paths import keep_encoded_slashes
 from lily.api.http.request_log import RequestLog
 from lily.api.http.responses import Json
 from lily.api.metrics import ApiMetrics
@@ -51,6 +52,7 @@ class Application(FastAPI):
         self._front = Front(super().__call__, request_log, traced=traced)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        keep_encoded_slashes(scope)
         await self._front(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import forbidden, unauthenticated
 from lily.api.http.prefer import wait_of
+from lily.api.http.query import refuse_unknown_parameters
 from lily.api.services import Services
 from lily.model.access import Principal, Scope
 
@@ -67,6 +68,7 @@ async def identified(services: Services, authorization: str) -> Principal:
 async def authenticated(request: Request) -> HttpCall:
     services = services_of(request)
     principal = await identified(services, request.headers.get("authorization", ""))
+    refuse_unknown_parameters(request)
     return HttpCall(services, principal, correlation_of(request.scope), request)
 
 

@@ -13,9 +13,11 @@ from lily.api.routes import (
     attributes,
     bulk,
     dead_letters,
+    docs,
     dry_run,
     health,
     history,
+    home,
     ingest,
     lineage,
     lineage_sql,
@@ -23,8 +25,8 @@ from lily.api.routes import (
     metrics,
     notifications,
     openlineage,
-    pointers,
     propagations,
+    schemas,
     search,
     settings,
     tag_definitions,
@@ -56,7 +58,9 @@ ROUTERS = (
     notifications.router,
     health.router,
     metrics.router,
-    pointers.router,
+    schemas.router,
+    docs.router,
+    home.router,
 )
 
 

@@ -6,13 +6,14 @@ from typing import Any
 from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE
 from lily.model.layers import TAGS
 
+KINDS = ("created", "updated", "deleted", "restored", "tagged", "untagged")
 _SHOWN_AS = {TYPE: "entity_type", DELETED: "is_deleted"}
 
 Values = Mapping[str, Any]
 
 
 def kind(before: Values | None, after: Values) -> str:
-    """created, deleted, restored, tagged, untagged or updated; `before` is None if the layer is new.
+    """One of KINDS; `before` is None if the layer is new.
 
     Only a source states a type, so a new layer with a type is a new asset; a new user layer is an update.
     """

@@ -22,6 +22,9 @@ EDGE_STATED = "lily.edge.stated"
 EDGES_CLAIMED = "lily.edges.claimed"
 EDGE_CHANGED = "lily.edge.changed"
 
+DERIVED_FROM = "derived-from"
+INFLUENCES = "influences"  # from a column that decides which rows or values there are, without being one of them
+
 EdgeLayer = Literal["source", "user"]
 EdgeOperation = Literal["upsert", "delete"]
 EDGE_LAYERS: tuple[EdgeLayer, ...] = get_args(EdgeLayer)

@@ -63,15 +63,6 @@ class DefineRuleBody(_Strict):
     `add` adds the items of a list. `max_depth` counts edges and `edge_types` names those it travels along; null means
     no limit."""
 
-    model_config = {
-        "json_schema_extra": {
-            "examples": [
-                {"name": "owners", "attribute": "owner", "mode": "set-if-empty"},
-                {"name": "terms", "attribute": "business_terms", "mode": "add", "max_depth": 3},
-            ]
-        }
-    }
-
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
     attribute: Annotated[str, Field(min_length=1, max_length=MAX_KEY)]
     mode: Mode
@@ -82,8 +73,6 @@ class DefineRuleBody(_Strict):
 
 class RedefineRuleBody(_Strict):
     """What is absent stays as it is; null lifts the limit."""
-
-    model_config = {"json_schema_extra": {"examples": [{"mode": "override", "max_depth": None}]}}
 
     mode: Mode = "set-if-empty"
     direction: Direction = "downstream"

@@ -217,6 +217,8 @@ class Pointer(BaseModel):
     docs: str
     openapi: str
     schemas: str
+    health: str
+    metrics: str
 
 
 class LineageTaken(BaseModel):

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from lily.api.calls import Call
-from lily.intake.sql.questions import KnownTable
+from lily.intake.sql.protocol import KnownTable
 from lily.model import ids
 from lily.model.assets import entity_type, shown_fields
 from lily.model.lanes import BULK_TYPES

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from lily.intake.sql.questions import Answer, Question
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.errors import Problem, Refused, Transient
 
 SECONDS = 10.0
@@ -30,7 +30,7 @@ class SqlAnalyzer:
         self._free = asyncio.Lock()
         self._waiting = 0
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: AnalysisRequest) -> AnalysisResult:
         if self._waiting >= MOST_WAITING:
             raise Transient("Too many scripts wait to be read. Try again in a moment.")
         self._waiting += 1
@@ -41,7 +41,7 @@ class SqlAnalyzer:
             self._waiting -= 1
         if "problems" in told:
             raise Unreadable(*(Problem(**problem) for problem in told["problems"]))
-        return Answer.of_json(told["answer"])
+        return AnalysisResult.from_json(told["result"])
 
     async def close(self) -> None:
         process, self._process = self._process, None

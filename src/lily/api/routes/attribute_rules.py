@@ -6,11 +6,12 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import RuleName
 from lily.api.http.requests import DefineRuleBody, RedefineRuleBody
 from lily.api.http.responses import AttributeRule as RuleAnswer
 from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
@@ -49,7 +50,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     "/propagation-rules",
     status_code=201,
     responses={201: {"model": RuleAnswer}, **_CONFLICT},
-    openapi_extra=body_model(DefineRuleBody),
+    openapi_extra=body_model(DefineRuleBody, examples.DEFINE_RULE),
 )
 async def define(call: Anyone) -> Json:
     """Lets an attribute travel: along which edges, which way, how far, and what it does where it arrives. Its value is
@@ -63,17 +64,19 @@ async def define(call: Anyone) -> Json:
     return Json(_shown(rule), 201)
 
 
-@router.get("/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}})
-async def rule_named(name: str, call: Anyone) -> Json:
+@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
+async def rule_named(name: RuleName, call: Anyone) -> Json:
     """How one attribute travels."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}}, openapi_extra=body_model(RedefineRuleBody)
+    "/propagation-rules/{name:text}",
+    responses={200: {"model": RuleAnswer}},
+    openapi_extra=body_model(RedefineRuleBody, examples.REDEFINE_RULE),
 )
-async def redefine(name: str, call: Anyone) -> Json:
+async def redefine(name: RuleName, call: Anyone) -> Json:
     """Changes the named fields of a rule; what is derived follows. For another attribute, make another rule."""
     call.require("policy:write", "changing what travels", "/propagation-rules")
     body = await read_body(call.request, RedefineRuleBody, call.services.settings.limits.body_bytes)
@@ -92,8 +95,8 @@ async def redefine(name: str, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/propagation-rules/{name:path}", responses={200: {"model": Undefined}})
-async def undefine(name: str, call: Anyone) -> Json:
+@router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
+async def undefine(name: RuleName, call: Anyone) -> Json:
     """Takes a rule away, and everything that it stated with it."""
     call.require("policy:write", "taking a rule away", "/propagation-rules")
     rule = await _known(call, name)

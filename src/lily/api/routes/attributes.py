@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from lily.api.calls import Reads
+from lily.api.http.parameters import AssetId
 from lily.api.http.responses import AttributeItems, Json
 from lily.api.reads.references import find
 from lily.store.postgres.attributes.paths import derived_attributes
@@ -10,8 +11,8 @@ from lily.store.postgres.attributes.paths import derived_attributes
 router = APIRouter(tags=["attributes"])
 
 
-@router.get("/metadata/{id:path}/attributes", responses={200: {"model": AttributeItems}})
-async def attributes_of(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
+@router.get("/metadata/{id:text}/attributes", responses={200: {"model": AttributeItems}})
+async def attributes_of(id: AssetId, call: Reads) -> Json:  # noqa: A002 - the contract's name
     """What rules set here, and why: the value with its origin and the path that it took; of a list each item that came
     from elsewhere. A person's own value is shown before it."""
     asset = await find(call, id)

@@ -5,7 +5,8 @@ import asyncio
 from fastapi import APIRouter
 
 from lily.api.calls import Call, HttpCall, Writes
-from lily.api.http.bodies import JSON, refuse_longer, require_media_type
+from lily.api.http.bodies import JSON, require_media_type
+from lily.api.http.encodings import decoded, is_gzip, refuse_longer
 from lily.api.http.openapi import bulk_schema
 from lily.api.http.responses import Bulk, Json
 from lily.api.ingest.bulk.intake import BulkIntake
@@ -32,6 +33,7 @@ async def ingest_bulk(call: Writes) -> Json:
     limits = call.services.settings.limits
     wait = call.wait()
     kind = require_media_type(call.request, (*NDJSON, JSON))
+    is_gzip(call.request)  # an unknown encoding is refused before anything is read
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call)
     await _stream(call, intake, Array(limits.body_bytes) if kind == JSON else Lines(limits.body_bytes))
@@ -41,15 +43,17 @@ async def ingest_bulk(call: Writes) -> Json:
 
 
 async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
-    length, limit = 0, call.services.settings.limits.bulk_bytes
-    async for chunk in call.request.stream():
-        length += len(chunk)
-        if length > limit:
-            await intake.take(Problem("TOO_LARGE", f"the body must not exceed {limit} bytes; the rest is lost", "body"))
-            return
-        for piece in splitter.feed(chunk):
-            await intake.take(piece)
-        await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
+    """Rows that were read before the body turned out to be too long or broken are taken; the rest is one problem."""
+    try:
+        async for chunk in decoded(call.request, call.services.settings.limits.bulk_bytes):
+            for piece in splitter.feed(chunk):
+                await intake.take(piece)
+            await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
+    except Refused as error:
+        for problem in error.problems:
+            description = f"{problem.description}; the rows from here on were not read"
+            await intake.take(Problem(problem.code, description, problem.entity))
+        return
     for piece in splitter.finish():
         await intake.take(piece)
 

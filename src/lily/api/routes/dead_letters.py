@@ -8,7 +8,7 @@ import orjson
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads, Writes
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_schema
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
@@ -51,7 +51,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
 @router.post(
     "/dead-letters/replay",
     responses={200: {"model": Replayed}},
-    openapi_extra=body_schema(REPLAY_SCHEMA),
+    openapi_extra=body_schema(REPLAY_SCHEMA, examples.REPLAY),
 )
 async def replay(call: Writes) -> Json:
     """Tries again: those named, or with `all` every one not yet replayed. What the pipeline refused is appended to the

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import Cursor, Limit, checked_limit
@@ -22,7 +22,9 @@ DEFAULT = 100
 router = APIRouter(tags=["tags"])
 
 
-@router.post("/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody))
+@router.post(
+    "/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody, examples.DRY_RUN)
+)
 async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """All that would have the tag if the asset stated it, the nearest first; those that have it already say so."""
     call.require("lineage:read", "a dry run", "/propagations/dry-run")

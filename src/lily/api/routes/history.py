@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import AssetId
 from lily.api.http.responses import History, Json
 from lily.api.reads.as_of import skew_of
 from lily.api.reads.references import find
@@ -39,8 +40,8 @@ PLACE: TypeAdapter[tuple[int | None, bool]] = TypeAdapter(
 Page = tuple[list[dict[str, Any]], Place | None]
 
 
-@router.get("/metadata/{id:path}/history", responses={200: {"model": History}})
-async def history(id: str, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
+@router.get("/metadata/{id:text}/history", responses={200: {"model": History}})
+async def history(id: AssetId, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
     """Its changes: who, when, what, from which event.
 
     What happened to a column while only the lake had it comes last; versions and positions are counted there anew.

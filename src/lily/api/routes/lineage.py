@@ -6,11 +6,12 @@ from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
 from lily.api.calls import ReadsLineage, WritesLineage
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found, problems_answer
 from lily.api.http.openapi import body_schema
 from lily.api.http.paging import Cursor
+from lily.api.http.parameters import AssetId
 from lily.api.http.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
 from lily.api.http.responses import EdgesAccepted, EdgesApplied, Json, Lineage
 from lily.api.ingest.edge_events import edge_events
@@ -39,7 +40,9 @@ Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="how many edges to fo
 Edges = Annotated[int, Query(ge=1, le=MOST_EDGES, description="edges in one page")]
 
 
-@router.post("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeBody)))
+@router.post(
+    "/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeBody), examples.EDGES)
+)
 async def relate(call: WritesLineage) -> Json:
     """States edges, at most 10,000 at a time: all of them or, if one is bad, none. An edge points the way data flows.
 
@@ -52,7 +55,12 @@ async def relate(call: WritesLineage) -> Json:
     return await write_edges(call, events)
 
 
-@router.delete("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeNameBody)))
+@router.delete(
+    "/lineage",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_schema(edges_schema(EdgeNameBody), examples.EDGE_NAMES),
+)
 async def unrelate(call: WritesLineage) -> Json:
     """Deletes edges; stated again by a person, they are back. One that a protective tag passes needs `policy:write`."""
     body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
@@ -63,10 +71,10 @@ async def unrelate(call: WritesLineage) -> Json:
     return await write_edges(call, events)
 
 
-@router.get("/lineage/{id:path}", responses={200: {"model": Lineage}})
+@router.get("/lineage/{id:text}", responses={200: {"model": Lineage}})
 async def lineage(
     *,
-    id: str,  # noqa: A002 - the contract's name
+    id: AssetId,  # noqa: A002 - the contract's name
     call: ReadsLineage,
     direction: Direction = "downstream",
     depth: Depth = DEPTH,

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_answer
 from lily.api.http.openapi import body_model
@@ -13,7 +14,7 @@ from lily.api.http.responses import Json, SqlLineage
 from lily.api.ingest.appends import Appends, edges_entry, standing
 from lily.api.ingest.known_tables import known_tables
 from lily.api.ingest.sql_analyzer import Unreadable
-from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
+from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.errors import Problem, Refused
@@ -30,7 +31,7 @@ router = APIRouter(tags=["lineage"])
     "/lineage/sql",
     status_code=202,
     responses={200: {"model": SqlLineage}, 202: {"model": SqlLineage}},
-    openapi_extra=body_model(SqlBody),
+    openapi_extra=body_model(SqlBody, examples.SQL),
 )
 async def from_sql(call: WritesLineage) -> Json:
     """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
@@ -50,15 +51,15 @@ async def from_sql(call: WritesLineage) -> Json:
     return Json(content, status, headers)
 
 
-async def _answer(call: Call, body: SqlBody) -> Answer:
-    if len(body.sql) > LONGEST_SQL:
-        raise Unreadable(Problem("TOO_LONG", f"a script may have {LONGEST_SQL} characters; split it", "sql"))
-    question = Question(body.sql, body.dialect, body.default_database, body.default_schema)
+async def _answer(call: Call, body: SqlBody) -> AnalysisResult:
+    if len(body.sql) > MAX_SQL_LENGTH:
+        raise Unreadable(Problem("TOO_LONG", f"a script may have {MAX_SQL_LENGTH} characters; split it", "sql"))
+    question = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
     named = await call.services.sql_analyzer.ask(question)
     if len(named.tables) > MOST_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script may name {MOST_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.services.sql_analyzer.ask(question.knowing(known))
+    return await call.services.sql_analyzer.ask(question.with_tables(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:

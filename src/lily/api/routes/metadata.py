@@ -3,11 +3,14 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.openapi.models import Example
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Call, HttpCall, Reads, Writes
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_model, body_schema
+from lily.api.http.parameters import AssetId
 from lily.api.http.requests import BatchGetBody, UpdateBody
 from lily.api.http.responses import Accepted, Applied, Asset, Batch, Json
 from lily.api.ingest.asset_events import person_event
@@ -16,13 +19,22 @@ from lily.api.reads.as_of import find_past
 from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve
 from lily.model.errors import Problem, Refused
 from lily.model.schemas import UPDATE_BODY
+from lily.model.values import MAX_QUALIFIED_NAME
 from lily.store.assets import StoredAsset
 
 router = APIRouter(tags=["metadata"])
 
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
 AsOf = Annotated[str | None, Query(max_length=64, description="a time with a zone, such as 2026-11-15T08:36:00Z")]
-QualifiedName = Annotated[str, Query(min_length=1, max_length=1024)]
+QualifiedName = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=MAX_QUALIFIED_NAME,
+        description="the whole qualified name, in its own case",
+        openapi_examples={"a table": Example(value=examples.ORDERS)},
+    ),
+]
 
 
 @router.get("/metadata/by-name", responses={200: {"model": Asset}})
@@ -33,7 +45,9 @@ async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf =
     return Json((await find_by_name(call, qualified_name)).json)
 
 
-@router.put("/metadata/by-name", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
+@router.put(
+    "/metadata/by-name", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+)
 async def update_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     """A person's change of the named attributes."""
     return await _update(call, await find_by_name(call, qualified_name))
@@ -45,7 +59,9 @@ async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     return await _delete(call, await find_by_name(call, qualified_name))
 
 
-@router.post("/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody))
+@router.post(
+    "/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody, examples.BATCH_GET)
+)
 async def batch_get(call: Reads) -> Json:
     """Many assets at once, in the order asked for; those there are not are named."""
     body = await read_body(call.request, BatchGetBody, call.services.settings.limits.body_bytes)
@@ -56,14 +72,14 @@ async def batch_get(call: Reads) -> Json:
     return Json({"items": items, "missing": missing, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/restore", status_code=202, responses=WRITTEN)
-async def restore(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.post("/metadata/{id:text}/restore", status_code=202, responses=WRITTEN)
+async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a deletion."""
     return await write(call, person_event(call, await find(call, id), "restore"))
 
 
-@router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
-async def read(id: str, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
+@router.get("/metadata/{id:text}", responses={200: {"model": Asset}})
+async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
     """The asset, also when it is deleted, now or as Lily showed it at a time."""
     # `fast_read.py` answers the plain case before it gets here.
     if as_of is not None:
@@ -71,14 +87,16 @@ async def read(id: str, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 
     return Json((await find(call, id)).json)
 
 
-@router.put("/metadata/{id:path}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
-async def update(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.put(
+    "/metadata/{id:text}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+)
+async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A person's change of the named attributes: absent is not stated, null clears."""
     return await _update(call, await find(call, id))
 
 
-@router.delete("/metadata/{id:path}", status_code=202, responses=WRITTEN)
-async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.delete("/metadata/{id:text}", status_code=202, responses=WRITTEN)
+async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A person's deletion; it outlives refreshes of the source until it is restored."""
     return await _delete(call, await find(call, id))
 

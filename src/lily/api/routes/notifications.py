@@ -6,6 +6,7 @@ from fastapi import APIRouter, WebSocket
 
 from lily.api.calls import Reads, bearer
 from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.query import refuse_unknown
 from lily.api.http.responses import Json, Ticket
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
@@ -17,6 +18,7 @@ from lily.model.errors import LilyError, Problem, Refused
 from lily.store.postgres.access import tokens
 
 FILTERS = ("entity_type", "change", "metadata_id", "tag")
+PARAMETERS = frozenset({*FILTERS, "since", "ticket"})
 
 router = APIRouter(tags=["notifications"])
 
@@ -34,13 +36,14 @@ async def notifications(websocket: WebSocket) -> None:
     services = cast("Services", websocket.app.services)
     try:
         principal = await _admitted(websocket, services)
-        since = _since(websocket)
+        refuse_unknown(websocket.query_params.keys(), PARAMETERS)
+        listener, since = _listener(websocket, principal), _since(websocket)
         async with services.hub.following():
             # From here on, and not from when the handshake is done: what happens in between is heard too.
             since = since or services.hub.offsets()
             position = seal_position(since)
             await websocket.accept(headers=[(b"lily-position", position.encode())])
-            await Session(websocket, services, principal, _listener(websocket, principal), since).run()
+            await Session(websocket, services, principal, listener, since).run()
     except LilyError as error:
         await websocket.send_denial_response(answer_for(error))
 

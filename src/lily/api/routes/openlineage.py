@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
-from lily.api.http.bodies import JSON, parse_json, require_media_type
-from lily.api.http.encodings import read_decoded
+from lily.api.http import examples
+from lily.api.http.bodies import JSON, parse_json, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import body_schema
 from lily.api.http.responses import Bulk, Json, LineageTaken
@@ -44,13 +44,13 @@ router = APIRouter(tags=["lineage"])
     "/api/v1/lineage",
     status_code=202,
     responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
-    openapi_extra=body_schema(BODY),
+    openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
     call.wait()  # refused before anything is appended
     require_media_type(call.request, (JSON,))
-    raw = await read_decoded(call.request, LARGEST_ARRAY)
+    raw = await read_bytes(call.request, LARGEST_ARRAY)
     try:
         body = parse_json(raw)
         if isinstance(body, list):

@@ -1,6 +1,8 @@
 """`GET /propagations/{id}`: what became of a write."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 
 from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
@@ -14,9 +16,11 @@ from lily.store.postgres.progress.propagated import to_follow, travel_of, travel
 
 router = APIRouter(tags=["metadata"])
 
+ReceiptId = Annotated[str, Path(description="What the header `Lily-Receipt` of a write contained.")]
+
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
-async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contract's name
+async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the contract's name
     """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline; and how many
     assets gained or lost a tag by it. It is pending until propagation has caught up with it."""
     if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it

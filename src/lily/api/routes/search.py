@@ -9,6 +9,7 @@ from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.http.responses import Assets, Json
+from lily.api.reads.entity_types import known_type
 from lily.api.reads.references import normal, resolve
 from lily.model import ids
 from lily.model.assets import tag_key
@@ -75,7 +76,7 @@ def _stored_form(call: Call, name: Filter, given: str) -> str:
         case "tag":
             return tag_key(value)
         case "entity_type":
-            return value.lower()
+            return known_type(value)
         case "parent":
             return resolve(call.tenant, value)
         case _:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from lily.api.calls import Anyone
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_model
 from lily.api.http.requests import SettingsBody
@@ -23,7 +24,9 @@ async def settings(call: Anyone) -> Json:
     return Json({"on_delete": rules.on_delete})
 
 
-@router.put("/settings", responses={200: {"model": SettingsAnswer}}, openapi_extra=body_model(SettingsBody))
+@router.put(
+    "/settings", responses={200: {"model": SettingsAnswer}}, openapi_extra=body_model(SettingsBody, examples.SETTINGS)
+)
 async def decide(call: Anyone) -> Json:
     """Changes the settings; what is derived follows."""
     call.require("policy:write", "changing what deletion means", "/settings")

@@ -6,11 +6,12 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import DefinedTag
 from lily.api.http.requests import DefineBody, RedefineBody
 from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
@@ -45,7 +46,10 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
 
 
 @router.post(
-    "/tags", status_code=201, responses={201: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(DefineBody)
+    "/tags",
+    status_code=201,
+    responses={201: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(DefineBody, examples.DEFINE_TAG),
 )
 async def define_tag(call: Anyone) -> Json:
     """Defines a tag: whether it propagates, which way, how far, along which edges."""
@@ -60,17 +64,19 @@ async def define_tag(call: Anyone) -> Json:
     return Json(_shown(tag), 201)
 
 
-@router.get("/tags/{name:path}", responses={200: {"model": Definition}})
-async def definition(name: str, call: Anyone) -> Json:
+@router.get("/tags/{name:text}", responses={200: {"model": Definition}})
+async def definition(name: DefinedTag, call: Anyone) -> Json:
     """How one tag travels."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/tags/{name:path}", responses={200: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(RedefineBody)
+    "/tags/{name:text}",
+    responses={200: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(RedefineBody, examples.REDEFINE_TAG),
 )
-async def redefine_tag(name: str, call: Anyone) -> Json:
+async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Changes the named fields of a definition; what is derived follows. PII and GDPR always propagate."""
     call.require("policy:write", "changing what a tag means", "/tags")
     body = await read_body(call.request, RedefineBody, call.services.settings.limits.body_bytes)
@@ -91,8 +97,8 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/tags/{name:path}", responses={200: {"model": Undefined}, **_CONFLICT})
-async def undefine_tag(name: str, call: Anyone) -> Json:
+@router.delete("/tags/{name:text}", responses={200: {"model": Undefined}, **_CONFLICT})
+async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Takes a definition away: the tag stays where it is stated, and travels no more. PII and GDPR stay defined."""
     call.require("policy:write", "taking a tag's definition away", "/tags")
     tag = await _known(call, name)

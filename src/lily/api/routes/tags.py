@@ -6,9 +6,11 @@ from fastapi import APIRouter, Query
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Reads, Writes
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found
 from lily.api.http.openapi import body_model
+from lily.api.http.parameters import AssetId, TagName
 from lily.api.http.requests import SuppressBody, TagBody
 from lily.api.http.responses import Json, TagItems
 from lily.api.ingest.asset_events import person_event
@@ -26,8 +28,8 @@ router = APIRouter(tags=["tags"])
 WithOrigins = Annotated[bool, Query(description="name every origin of each derived tag, not only that of its path")]
 
 
-@router.get("/metadata/{id:path}/tags", responses={200: {"model": TagItems}})
-async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
+@router.get("/metadata/{id:text}/tags", responses={200: {"model": TagItems}})
+async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
     """Every tag with the layer it stands in and where it comes from; a derived one with the path that it took."""
     asset = await find(call, id)
     items: list[dict[str, Any]] = [
@@ -46,8 +48,13 @@ async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  
     return Json({"items": items, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/tags", status_code=202, responses=WRITTEN, openapi_extra=body_model(TagBody))
-async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.post(
+    "/metadata/{id:text}/tags",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_model(TagBody, examples.TAG_ASSET),
+)
+async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Puts one tag on the asset; edits of other tags at the same time are not lost."""
     asset = await find(call, id)
     body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
@@ -55,12 +62,12 @@ async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's nam
 
 
 @router.post(
-    "/metadata/{id:path}/tags/{tag:path}/suppress",
+    "/metadata/{id:text}/tags/{tag:text}/suppress",
     status_code=202,
     responses=WRITTEN,
-    openapi_extra=body_model(SuppressBody),
+    openapi_extra=body_model(SuppressBody, examples.SUPPRESS),
 )
-async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """A derived tag is not effective here any more, and does not travel on from here. A protective one needs
     `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
     asset = await find(call, id)
@@ -75,8 +82,8 @@ async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the
     return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}/suppress", status_code=202, responses=WRITTEN)
-async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
+async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a suppression."""
     asset = await find(call, id)
     known = suppressions(asset.layers).get(tag_key(normal(tag)))
@@ -85,8 +92,8 @@ async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - t
     return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}", status_code=202, responses=WRITTEN)
-async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
+@router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
+async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Takes one tag of the person's layer away. A protective one needs `policy:write`."""
     asset = await find(call, id)
     event = person_event(call, asset, "untag", tag=tag)

@@ -1,23 +1,23 @@
-"""Gathers what one event says: each asset once, however often the event names it."""
+"""Collects the assets of one event, each once, however often the event names it."""
 
 from typing import Any
 
-from lily.intake.openlineage.names import Named, Naming
+from lily.intake.openlineage.naming import DatasetName, Naming
 from lily.model import ids
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 
 Json = dict[str, Any]
 
 
-class Gathering:
-    """`stated` holds the type and the attributes of each asset, by qualified name, in the order they were met."""
+class AssetCollector:
+    """`stated` holds the type and the attributes of each asset by qualified name, in order of appearance."""
 
     def __init__(self, naming: Naming, tenant: str) -> None:
         self.checker = Checker()
         self.tenant = tenant
         self.stated: dict[str, tuple[str, Json]] = {}
         self._naming = naming
-        self._named: dict[tuple[str, str], Named] = {}  # an event names the same few datasets again and again
+        self._named: dict[tuple[str, str], DatasetName] = {}  # an event names the same few datasets many times
 
     def state(self, qualified_name: str, entity_type: str, attributes: Json) -> None:
         known = self.stated.get(qualified_name)
@@ -26,12 +26,12 @@ class Gathering:
         else:
             known[1].update(attributes)
 
-    def exists(self, qualified_name: str, entity_type: str, attributes: Json) -> None:
-        """For what is only referred to: it adds nothing to what the event says elsewhere."""
+    def mention(self, qualified_name: str, entity_type: str, attributes: Json) -> None:
+        """States that an asset exists, unless the event states more about it elsewhere."""
         self.stated.setdefault(qualified_name, (entity_type, attributes))
 
-    def named(self, holder: Json, entity: str) -> Named | None:
-        """The dataset that `namespace` and `name` mean."""
+    def dataset_name(self, holder: Json, entity: str) -> DatasetName | None:
+        """The name of the dataset with this `namespace` and `name`."""
         namespace, name = holder.get("namespace"), holder.get("name")
         if not isinstance(namespace, str) or not isinstance(name, str):
             return self._read_name(holder, entity)
@@ -40,7 +40,7 @@ class Gathering:
             self._named[namespace, name] = known
         return known
 
-    def _read_name(self, holder: Json, entity: str) -> Named | None:
+    def _read_name(self, holder: Json, entity: str) -> DatasetName | None:
         name = self.checker.name(holder.get("name"), f"{entity}.name", MAX_QUALIFIED_NAME)
         namespace = self.namespace(holder, entity)
         if name is None or namespace is None:
@@ -52,10 +52,10 @@ class Gathering:
             return None
         if ids.looks_like_uuid(qualified_name):
             self.checker.refuse("INVALID_VALUE", "a dataset's name must not look like a UUID", f"{entity}.name")
-        return Named(qualified_name, title, named.entity_type)
+        return DatasetName(qualified_name, title, named.entity_type)
 
     def namespace(self, holder: Json, entity: str) -> str | None:
-        """An empty one is legal, and says nothing."""
+        """An empty namespace is allowed."""
         given = holder.get("namespace")
         if given is None or given == "":
             return ""

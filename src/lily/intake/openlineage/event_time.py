@@ -1,4 +1,4 @@
-"""`eventTime` as producers write it: Java leaves out seconds that are zero, Python the zone, others write `+0100`."""
+"""Reads `eventTime` as producers write it: Java omits zero seconds, Python omits the zone, others write `+0100`."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ _WRITTEN = re.compile(
 
 
 def rfc3339(given: Any) -> str:
-    """The time with seconds and a zone. One that names no zone is in UTC. What is no time at all is left as it is."""
+    """Adds missing seconds and the zone (UTC by default). Text that is not a time is returned unchanged."""
     if given is None:
         raise Refused(Problem("MISSING_FIELD", "eventTime is required", "eventTime"))
     if not isinstance(given, str):

@@ -1,4 +1,4 @@
-"""Traces the columns of one query to the tables they come from."""
+"""Traces the columns of a query to the tables that they come from."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope, find_all_in_scope
 from sqlglot.schema import Schema
 
-from lily.intake.sql.scripts import key_of
+from lily.intake.sql.parsing import table_key
 
-_LAST = re.compile(r'(?:"((?:[^"]|"")*)"|([^."]+))$')
-_DECIDES = ("where", "group", "having", "qualify")
+_LAST_PART = re.compile(r'(?:"((?:[^"]|"")*)"|([^."]+))$')
+_FILTER_CLAUSES = ("where", "group", "having", "qualify")
 
 
 class Column(NamedTuple):
@@ -26,21 +26,21 @@ class Column(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """For each column of the query its origins; the tables it reads; the columns that decide which rows there are."""
+    """The origins of each column of a query, the tables that it reads, and the columns that select its rows."""
 
     names: list[str] = field(default_factory=list)
     origins: list[set[Column]] = field(default_factory=list)
     tables: dict[str, None] = field(default_factory=dict)
-    deciding: set[Column] = field(default_factory=set)
-    unknown: dict[str, None] = field(default_factory=dict)  # columns that could not be attributed
-    stars: dict[str, None] = field(default_factory=dict)  # tables whose columns would have to be known
+    filtering: set[Column] = field(default_factory=set)
+    unknown: dict[str, None] = field(default_factory=dict)  # columns whose table is not known
+    stars: dict[str, None] = field(default_factory=dict)  # tables whose `*` cannot be expanded
 
     def of(self, name: str) -> set[Column]:
         return set[Column]().union(*(found for at, found in enumerate(self.origins) if self.names[at] == name))
 
 
-class Columns(Schema):
-    """The columns of tables, as sqlglot asks for them. Names may have any number of parts."""
+class CatalogueSchema(Schema):
+    """The columns of known tables, in the interface of sqlglot. Names may have any number of parts."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -59,16 +59,16 @@ class Columns(Schema):
         return exp.TABLE_PARTS
 
     def column_names(self, table: exp.Table | str, *_args: Any, **_options: Any) -> Sequence[str]:
-        return self.of.get(key_of(exp.to_table(table)), ())
+        return self.of.get(table_key(exp.to_table(table)), ())
 
     def get_column_type(self, *_args: Any, **_options: Any) -> exp.DataType:
         return exp.DataType.build("unknown")
 
     def add_table(self, *_args: Any, **_options: Any) -> None:
-        """They are known before a query is looked at."""
+        """Unused: tables are added before a query is analyzed."""
 
 
-def trace(query: exp.Query, columns: Columns, database: str | None, schema: str | None) -> Trace:
+def trace_columns(query: exp.Query, columns: CatalogueSchema, database: str | None, schema: str | None) -> Trace:
     qualified = qualify(
         query,
         dialect=columns.dialect,
@@ -83,19 +83,19 @@ def trace(query: exp.Query, columns: Columns, database: str | None, schema: str 
     found = Trace()
     if scope is None:
         return found
-    found.tables = dict.fromkeys(key_of(table) for table in _tables(scope))
-    found.deciding = {column for node in _deciding(scope, columns) for column in _origins(node, Trace())}
+    found.tables = dict.fromkeys(table_key(table) for table in _tables(scope))
+    found.filtering = {column for node in _filtering(scope, columns) for column in _origins(node, Trace())}
     for name, node in _outputs(scope, columns):
         found.names.append(name)
         found.origins.append(set(_origins(node, found)))
     if any(common.args.get("recursive") for common in qualified.find_all(exp.With)):
-        found.unknown.clear()  # what a recursive query takes from itself comes from nowhere else
-    found.deciding -= set[Column]().union(*found.origins)
+        found.unknown.clear()  # a recursive query reads columns of itself, which have no table
+    found.filtering -= set[Column]().union(*found.origins)
     return found
 
 
-def _outputs(scope: Scope, columns: Columns) -> Iterator[tuple[str, Node]]:
-    """The columns in order. They get aliases of our own first: a query may call two of them the same."""
+def _outputs(scope: Scope, columns: CatalogueSchema) -> Iterator[tuple[str, Node]]:
+    """The columns in order. Each gets a generated alias first, because a query may give two the same name."""
     if not isinstance(scope.expression, exp.Query):
         return
     selects = scope.expression.selects
@@ -112,30 +112,30 @@ def _outputs(scope: Scope, columns: Columns) -> Iterator[tuple[str, Node]]:
 
 
 def _origins(node: Node, found: Trace) -> Iterator[Column]:
-    waiting, seen = [node], set[int]()
-    while waiting:
-        at = waiting.pop()
+    pending, seen = [node], set[int]()
+    while pending:
+        at = pending.pop()
         if id(at) in seen:
             continue
         seen.add(id(at))
         if isinstance(at.expression, exp.Star) and at.downstream:
             yield from _of_star(at, found)
-            waiting += [below for below in at.downstream if below.downstream]
+            pending += [below for below in at.downstream if below.downstream]
         elif at.downstream:
-            waiting += at.downstream
+            pending += at.downstream
         elif isinstance(at.expression, exp.Table):
-            yield Column(key_of(at.expression), _last(at.name))
+            yield Column(table_key(at.expression), _last(at.name))
         elif isinstance(at.expression, exp.Placeholder):
             found.unknown[at.name.replace('"', "")] = None
 
 
 def _of_star(node: Node, found: Trace) -> Iterator[Column]:
-    """A column of `select * from t`, where the columns of t are not known, is t's if there is no other table."""
+    """A column of `select * from t` with unknown columns belongs to t if t is the only table."""
     tables = [below.expression for below in node.downstream if isinstance(below.expression, exp.Table)]
-    found.stars |= dict.fromkeys(key_of(table) for table in tables)
+    found.stars |= dict.fromkeys(table_key(table) for table in tables)
     name = _last(node.name)
     if len(tables) == 1 == len(node.downstream) and name != "*" and not name.isdecimal():
-        yield Column(key_of(tables[0]), name)
+        yield Column(table_key(tables[0]), name)
 
 
 def _tables(scope: Scope) -> Iterator[exp.Table]:
@@ -143,11 +143,11 @@ def _tables(scope: Scope) -> Iterator[exp.Table]:
         yield from (source for source in inner.sources.values() if isinstance(source, exp.Table))
 
 
-def _deciding(scope: Scope, columns: Columns) -> Iterator[Node]:
-    # Without sqlglot's own memory a chain of queries that each read the one before twice is walked 2^n times.
+def _filtering(scope: Scope, columns: CatalogueSchema) -> Iterator[Node]:
+    # Without sqlglot's cache, a chain of queries that each read the previous one twice would be walked 2^n times.
     node_of = partial(to_node, dialect=columns.dialect, schema=columns, trim_selects=False, _cache={}, _scope_meta={})
     for inner in scope.traverse():
-        clauses = [inner.expression.args.get(clause) for clause in _DECIDES]
+        clauses = [inner.expression.args.get(clause) for clause in _FILTER_CLAUSES]
         clauses += [join.args.get("on") for join in inner.expression.args.get("joins") or ()]
         for clause in filter(None, clauses):
             for column in find_all_in_scope(clause, exp.Column):
@@ -156,13 +156,13 @@ def _deciding(scope: Scope, columns: Columns) -> Iterator[Node]:
                     yield Node(column.sql(comments=False), source, source)
                 elif isinstance(source, Scope):
                     yield node_of(column.name, source)
-        for asked in inner.subquery_scopes:
-            for name in asked.expression.named_selects if isinstance(asked.expression, exp.Query) else ():
-                yield node_of(name, asked)
+        for subquery in inner.subquery_scopes:
+            for name in subquery.expression.named_selects if isinstance(subquery.expression, exp.Query) else ():
+                yield node_of(name, subquery)
 
 
 def _last(name: str) -> str:
-    match = _LAST.search(name)
+    match = _LAST_PART.search(name)
     return name if match is None else (match[1] or "").replace('""', '"') or match[2] or ""
 
 

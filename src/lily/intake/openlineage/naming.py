@@ -1,7 +1,7 @@
-"""What Lily calls a dataset that OpenLineage names by namespace and name (docs/decisions/0012).
+"""Maps OpenLineage's namespace and name of a dataset to a qualified name (docs/decisions/0012).
 
-The same table must be one asset, whether a connector or a run tells of it. Connectors use dotted names, without the
-server's address; so a database's namespace is left out, and everything else keeps it.
+A table must be the same asset whether a connector or an OpenLineage run reports it. Connectors use dotted names without
+the server's address, so the namespace of a database is left out; other namespaces are kept.
 """
 
 from collections.abc import Mapping
@@ -24,33 +24,33 @@ _SAME_STORE = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss", "wasb": "
 _GLUE = "arn:aws:glue:"
 
 
-class Named(NamedTuple):
+class DatasetName(NamedTuple):
     qualified_name: str
     title: str
     entity_type: str
 
 
 class Naming:
-    """`namespaces` maps a namespace to the prefix its datasets get: `""` for none, `keep` for the namespace itself."""
+    """`namespaces` maps a namespace to the prefix of its datasets: `""` for none, `keep` for the namespace itself."""
 
     def __init__(self, namespaces: Mapping[str, str] | None = None) -> None:
         self._namespaces = dict(namespaces or {})
 
-    def dataset(self, namespace: str, name: str) -> Named:
+    def dataset(self, namespace: str, name: str) -> DatasetName:
         scheme = _scheme(namespace)
         kind = "file" if scheme in _FILES else "topic" if scheme in _TOPICS else "table"
         prefix = self._namespaces.get(namespace)
         if prefix is None:
             qualified_name = _by_scheme(namespace, scheme, name)
         elif prefix == KEEP:
-            qualified_name = _located(namespace, name)
+            qualified_name = _with_namespace(namespace, name)
         else:
-            qualified_name = _below(prefix, name)
-        return Named(qualified_name, _title(qualified_name, kind), kind)
+            qualified_name = _with_prefix(prefix, name)
+        return DatasetName(qualified_name, _title(qualified_name, kind), kind)
 
 
 def job_name(namespace: str, name: str) -> str:
-    """Apart from every dataset: none of their names begins with `job:`, unless the namespace does."""
+    """Never equals a dataset's name, since none begins with `job:` unless its namespace does."""
     return f"job:{namespace}/{name}"
 
 
@@ -63,17 +63,17 @@ def _by_scheme(namespace: str, scheme: str, name: str) -> str:
         return name.replace("/", ".") if "." not in name else name
     if scheme in _FILES:
         rest = namespace.partition("://")[2]
-        return _located(f"{_SAME_STORE.get(scheme, scheme)}://{rest}", name)
+        return _with_namespace(f"{_SAME_STORE.get(scheme, scheme)}://{rest}", name)
     if namespace.startswith(_GLUE):
         return name.removeprefix("table/").replace("/", ".")
-    return _located(namespace, name) if ":" in namespace or "/" in namespace else _below(namespace, name)
+    return _with_namespace(namespace, name) if ":" in namespace or "/" in namespace else _with_prefix(namespace, name)
 
 
-def _located(namespace: str, name: str) -> str:
+def _with_namespace(namespace: str, name: str) -> str:
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if not namespace.endswith("://") else f"{namespace}{name}"
 
 
-def _below(prefix: str, name: str) -> str:
+def _with_prefix(prefix: str, name: str) -> str:
     return f"{prefix}{name}" if not prefix or prefix[-1] in "./:" else f"{prefix}.{name}"
 
 

@@ -1,9 +1,9 @@
-"""What is asked about a script, and what is answered: plain values that travel between processes as JSON."""
+"""Requests to the analyzer process and its results: plain values that are exchanged as JSON."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-LONGEST_SQL = 256 * 1024  # characters
+MAX_SQL_LENGTH = 256 * 1024  # characters
 
 
 class Edge(NamedTuple):
@@ -14,16 +14,16 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """What the catalogue has under a table's name. Columns: their names in lower case, and their qualified names."""
+    """A table in the catalogue. `columns` maps a column's name in lower case to its qualified name."""
 
     qualified_name: str
     columns: dict[str, str] = field(default_factory=dict)
-    ordered: bool = False  # the columns are in the table's own order
+    ordered: bool = False  # whether the columns are in the table's order
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """`known` is None where only the tables are asked for, so that the catalogue can be asked about them."""
+class AnalysisRequest:
+    """`known` is None in a first request, which only lists the tables so that the catalogue can be read."""
 
     sql: str
     dialect: str
@@ -31,22 +31,22 @@ class Question:
     schema: str | None = None
     known: dict[str, KnownTable] | None = None
 
-    def knowing(self, known: dict[str, KnownTable]) -> "Question":
+    def with_tables(self, known: dict[str, KnownTable]) -> "AnalysisRequest":
         return replace(self, known=known)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, given: dict[str, Any]) -> "Question":
+    def from_json(cls, given: dict[str, Any]) -> "AnalysisRequest":
         known = given.pop("known")
         tables = None if known is None else {name: KnownTable(**table) for name, table in known.items()}
         return cls(**given, known=tables)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`tables` maps each table's name in lower case to how it was written."""
+class AnalysisResult:
+    """`tables` maps each table's name in lower case to its spelling in the script."""
 
     statements: int
     tables: dict[str, str]
@@ -57,6 +57,6 @@ class Answer:
         return asdict(self) | {"edges": [list(edge) for edge in self.edges]}
 
     @classmethod
-    def of_json(cls, given: dict[str, Any]) -> "Answer":
+    def from_json(cls, given: dict[str, Any]) -> "AnalysisResult":
         edges = [Edge(*edge) for edge in given.pop("edges")]
         return cls(**given, edges=edges)
