@@ -62,7 +62,9 @@ def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
     # The pipeline knows no scopes, so the event itself states whether its author may end a protective tag.
     who = {"by": call.principal.name, "authorised": call.principal.may("policy:write")}
     statement = read_statement({**stated, **who}, tenant=call.tenant)
-    return AssetEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return AssetEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _unknown(name: str) -> Problem:

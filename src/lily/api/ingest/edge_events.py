@@ -45,7 +45,9 @@ def edge_event(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation:
 
 
 def _event(call: Call, time: str, statement: EdgeStatement) -> EdgeEvent:
-    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return EdgeEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _statement(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeStatement:

@@ -88,7 +88,9 @@ async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, di
 def _event(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
     may_declassify = call.principal.may("policy:write")
     statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, may_declassify)
-    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return EdgeEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _ids(key: EdgeKey) -> dict[str, Any]:

@@ -106,7 +106,9 @@ def _converter(call: Call) -> Callable[[Any], Conversion]:
     may_declassify = call.principal.may("policy:write")
     return partial(
         convert,
-        sender=Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent()),
+        sender=Sender(
+            call.tenant, call.principal.name, may_declassify, correlation=call.correlation, trace=traces.traceparent()
+        ),
         naming=Naming(call.services.settings.openlineage.namespaces),
         received=clock.now(),
         skew=timedelta(seconds=call.services.settings.limits.future_skew_seconds),
