@@ -17,6 +17,14 @@ class Limits(BaseModel):
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
 
 
+class Api(BaseModel):
+    """The API's processes."""
+
+    workers: int = Field(
+        1, ge=1, le=64, description="processes that share the port; each has its own connections and caches"
+    )
+
+
 class Pipeline(BaseModel):
     """The hot query."""
 
@@ -96,6 +104,7 @@ class Settings(BaseSettings):
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
     log_level: str = "INFO"
     limits: Limits = Limits()
+    api: Api = Api()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
     lake: Lake = Lake()

@@ -141,3 +141,10 @@ def test_a_name_may_look_like_a_path_of_the_api(door: Door, name: str) -> None:
     assert [item["tag"] for item in door.http.get(f"/metadata/{encoded}/tags").json()["items"]] == ["a/suppress"]
     door.change("DELETE", f"/metadata/{encoded}/tags/a%2Fsuppress")
     assert door.http.get(f"/metadata/{encoded}/tags").json()["items"] == []
+
+
+def test_a_read_is_as_fresh_as_the_newest_change_it_shows(door: Door) -> None:
+    asset_id = door.ingest("shop.orders", time="2026-01-01T00:00:00Z")
+    door.change("PUT", f"/metadata/{asset_id}", {"attributes": {"owner": "bob"}})
+    shown = door.read(asset_id)
+    assert shown["fresh_as_of"] >= shown["updated_at"] > shown["created_at"]

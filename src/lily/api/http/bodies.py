@@ -16,13 +16,13 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 async def read_json(request: Request, limit: int) -> Any:
-    """The body as JSON. Raises Declined with 413 or 415, Refused for what is no JSON."""
+    """The body as JSON. Raises Declined with 413 or 415, Refused for malformed JSON."""
     require_media_type(request, (JSON,))
     return parse_json(await read_bytes(request, limit))
 
 
 async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
-    """The body in the given shape. Raises Refused with all that does not fit."""
+    """The body in the given shape. Raises Refused with everything that does not fit."""
     value = await read_json(request, limit)
     try:
         return shape.model_validate(value, strict=True)
@@ -43,7 +43,7 @@ def parse_json(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise Refused(Problem("MALFORMED_JSON", f"this is no JSON: {error}", "body")) from error
+        raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond what the framework works out: bodies, errors, security."""
+"""The parts of the OpenAPI document that the framework cannot derive: bodies, errors, security, examples."""
 
 import re
 from typing import Any
@@ -28,17 +28,17 @@ SECTIONS = {
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Errors, "description": says}
     for status, says in {
-        400: "The input breaks the contract; nothing was stored",
-        401: "No token, or one that is unknown, expired or revoked",
+        400: "The request is invalid; nothing was stored",
+        401: "The token is missing, unknown, expired or revoked",
         403: "The token lacks the scope, or names another tenant",
-        404: "There is no such thing in this tenant",
-        405: "The path does not take this method",
+        404: "Not found in this tenant",
+        405: "The path does not support this method",
         413: "The body is too large",
         415: "The body's content type or encoding is not supported",
-        422: "The pipeline refused it (with Prefer: wait)",
-        429: "The log takes no more right now; see Retry-After",
-        500: "A fault of Lily; the log knows more under the correlation id",
-        503: "A part is not available right now; see Retry-After",
+        422: "The pipeline refused the write (with `Prefer: wait`)",
+        429: "The log is full at the moment; see `Retry-After`",
+        500: "Internal error; search the log for the correlation id",
+        503: "A dependency is unavailable at the moment; see `Retry-After`",
     }.items()
 }
 

@@ -1,4 +1,4 @@
-"""`POST /ingest-metadata`: one statement of a source about an asset."""
+"""`POST /ingest-metadata`: ingests one asset."""
 
 from fastapi import APIRouter
 
@@ -23,7 +23,8 @@ router = APIRouter(tags=["ingest"])
     openapi_extra=body_schema(INGEST_BODY, examples.INGEST),
 )
 async def ingest(call: Writes) -> Json:
-    """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""
+    """Ingests one asset, as its source describes it. 202 means that it is durably in the log; with `Prefer: wait=N`,
+    200 means that it can be read."""
     try:
         event = source_event(call, await read_json(call.request, call.services.settings.limits.body_bytes))
     except Refused:

@@ -14,7 +14,7 @@ from lily.bus.changefeed import Read
 from lily.bus.offsets import Offsets
 from lily.model import ids
 from lily.model.assets import tag_key
-from lily.model.changes import KINDS
+from lily.model.changes import KINDS, PROMOTED
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import LONGEST, hint
 
@@ -66,10 +66,12 @@ class Message:
 
 
 def read_messages(record: Read) -> list[Message]:
-    """The messages of a record: one for a change of an asset, one per asset for an announcement. Raises ValueError or
-    KeyError for anything else; the relay writes nothing else."""
+    """The messages of a record: one for a change of an asset, none for a promotion, one per asset for an announcement.
+    Raises ValueError or KeyError for anything else; the relay writes nothing else."""
     event = orjson.loads(record.value)
-    return _announced(event) if record.topic == topics.NOTIFICATIONS else [_changed(event)]
+    if record.topic == topics.NOTIFICATIONS:
+        return _announced(event)
+    return [] if event["data"]["change"] == PROMOTED else [_changed(event)]
 
 
 def _announced(event: Mapping[str, Any]) -> list[Message]:

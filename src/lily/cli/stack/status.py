@@ -1,9 +1,9 @@
-"""`lily status`: the parts of the stack, its addresses and how far the pipeline is behind."""
+"""`lily status`: the parts of the stack, its addresses, and how far the pipeline and the reactions are behind."""
 
 # ruff: noqa: PLC0415 (the command imports the stack when it runs: `--help` need not pay for psutil and the drivers)
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -14,11 +14,14 @@ from lily.model.errors import LilyError
 
 if TYPE_CHECKING:
     from lily.embedded.state import StackState
+    from lily.reactions.status import ReactionStatus
     from lily.settings import Settings
+
+Value = TypeVar("Value")
 
 
 def status(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Show the parts of the stack, their memory, the addresses, and how many events the pipeline is behind.
+    """Show the parts of the stack, their memory, the addresses, and how far the pipeline and the reactions are behind.
 
     The exit code is 1 if no stack is running in the data directory.
     """
@@ -44,10 +47,12 @@ def _report(settings: "Settings", state: "StackState", *, running: bool) -> dict
 
     rows = part_rows(state) if running else []
     ready = running and state.phase == "ready" and all(row["state"] == "healthy" for row in rows)
-    has_pipeline = any(row["name"] == "pipeline" for row in rows)
+    names = {row["name"] for row in rows}
+    engines = settings.model_copy(update={"kafka_bootstrap": state.kafka, "database_url": state.database})
     return {
         "parts": rows,
-        "lag": _lag(settings, state) if ready and has_pipeline else {},
+        "lag": _lag(engines) if ready and "pipeline" in names else {},
+        "reactions": _reactions(engines, state) if ready and "worker" in names else {},
         "ready": ready,
         **_addresses(state, running=running),
         "data_dir": str(settings.data_dir),
@@ -68,16 +73,27 @@ def _addresses(state: "StackState", *, running: bool) -> dict[str, str | None]:
     }
 
 
-def _lag(settings: "Settings", state: "StackState") -> dict[str, int]:
+def _lag(engines: "Settings") -> dict[str, int]:
+    from lily.app import lag
+
+    return _read("The lag", lambda: lag(engines))
+
+
+def _reactions(engines: "Settings", state: "StackState") -> "dict[str, ReactionStatus]":
+    from lily.app import reactions
+
+    worker = f"http://{engines.host}:{state.ports['worker']}"
+    return _read("The state of the reactions", lambda: reactions(engines, [worker]))
+
+
+def _read(what: str, read: "Callable[[], dict[str, Value]]") -> "dict[str, Value]":
     from confluent_kafka import KafkaException
     from psycopg import Error as DatabaseError
 
-    from lily.app import lag
-
     try:
-        return lag(settings.model_copy(update={"kafka_bootstrap": state.kafka, "database_url": state.database}))
+        return read()
     except (LilyError, DatabaseError, KafkaException) as error:  # an engine may be restarting
-        print_error(f"The lag is unknown: {error}")
+        print_error(f"{what} is unknown: {error}")
         return {}
 
 
@@ -88,6 +104,7 @@ def _print(report: Mapping[str, Any], state: "StackState") -> None:
     _print_parts(report["parts"], state)
     _print_addresses(report)
     _print_lag(report["lag"])
+    _print_reactions(report["reactions"])
     detail = f" ({state.phase}{f': {state.detail}' if state.detail else ''})" if state.phase != "ready" else ""
     print_text("\n[green]ready[/]" if report["ready"] else f"\n[yellow]not ready[/]{detail}")
 
@@ -122,3 +139,20 @@ def _print_lag(lag: Mapping[str, int]) -> None:
         print_text("")
         rows = [{"topic": topic, "behind": f"{events:,}"} for topic, events in lag.items()]
         print_table(rows, {"topic": "topic", "behind": "events behind"})
+
+
+def _print_reactions(reactions: Mapping[str, "ReactionStatus"]) -> None:
+    if reactions:
+        print_text("")
+        rows = [
+            {
+                "name": name,
+                "lag": f"{reaction['lag']:,}",
+                "parked": f"{reaction['parked']:,}",
+                "rate": "unknown" if reaction["rate"] is None else f"{reaction['rate']:,.1f}/s",
+                "failures": "unknown" if reaction["failures"] is None else f"{reaction['failures']:,}",
+            }
+            for name, reaction in reactions.items()
+        ]
+        columns = {"name": "reaction", "lag": "events behind", "parked": "parked", "rate": "rate"}
+        print_table(rows, columns | {"failures": "failures"})

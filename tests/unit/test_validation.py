@@ -1,4 +1,4 @@
-"""One record cannot stop the log: it is an event, or a refusal with its cause."""
+"""No record can stop the pipeline: validation returns an event, or a refusal with its cause."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStateme
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.statements import read_statement
-from lily.pipeline.validation import PING, judge, judge_lineage
+from lily.pipeline.validation import PING, validate_asset_record, validate_lineage_record
 
 NOW = "2026-11-15T08:36:00.000000Z"
 TENANTS = {"default", "other"}
@@ -32,14 +32,16 @@ def place(event: AssetEvent) -> bytes:
 
 
 def refusal(value: bytes | None, key: bytes | None = None) -> Refusal:
-    verdict = judge(record(value, key), TENANTS.__contains__)
+    verdict = validate_asset_record(record(value, key), TENANTS.__contains__)
     assert isinstance(verdict, Refusal)
     return verdict
 
 
-def test_what_a_door_wrote_is_read_as_it_was_meant() -> None:
+def test_an_event_that_the_api_wrote_is_read_back_unchanged() -> None:
     event = an_event()
-    assert judge(record(orjson.dumps(event.as_cloudevent()), place(event)), TENANTS.__contains__) == event
+    assert (
+        validate_asset_record(record(orjson.dumps(event.as_cloudevent()), place(event)), TENANTS.__contains__) == event
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_what_a_door_wrote_is_read_as_it_was_meant() -> None:
         (b'{"specversion":"0.3"}', "INVALID_ENVELOPE"),
     ],
 )
-def test_what_is_no_event_is_refused(value: bytes | None, code: str) -> None:
+def test_a_record_that_is_not_an_event_is_refused(value: bytes | None, code: str) -> None:
     assert refusal(value, b"default/x").problems[0].code == code
 
 
@@ -72,26 +74,26 @@ def test_what_is_no_event_is_refused(value: bytes | None, code: str) -> None:
         ({"tenantid": "other"}, "KEY_MISMATCH"),
     ],
 )
-def test_an_event_that_breaks_the_contract_is_refused_with_the_cause(change: dict[str, Any], code: str) -> None:
+def test_an_event_that_violates_the_contract_is_refused_with_the_cause(change: dict[str, Any], code: str) -> None:
     event = an_event()
     refused = refusal(orjson.dumps(event.as_cloudevent() | change), place(event))
     assert refused.problems[0].code == code
     assert refused.tenant == "default"
 
 
-def test_a_tenant_that_does_not_exist_is_refused_and_shown_to_nobody() -> None:
+def test_an_event_of_an_unknown_tenant_is_refused_and_belongs_to_no_tenant() -> None:
     event = an_event("nobody")
     refused = refusal(orjson.dumps(event.as_cloudevent()), place(event))
     assert (refused.problems[0].code, refused.tenant) == ("UNKNOWN_TENANT", "")
 
 
 def test_a_ping_passes_and_changes_nothing() -> None:
-    assert judge(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
+    assert validate_asset_record(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
 
 
 @given(st.binary(max_size=60), st.binary(max_size=20))
-def test_no_bytes_can_stop_the_log(value: bytes, key: bytes) -> None:
-    assert isinstance(judge(record(value, key), TENANTS.__contains__), Refusal)
+def test_no_bytes_can_stop_the_pipeline(value: bytes, key: bytes) -> None:
+    assert isinstance(validate_asset_record(record(value, key), TENANTS.__contains__), Refusal)
 
 
 JSON = st.recursive(
@@ -104,13 +106,13 @@ JSON = st.recursive(
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(("entity_type", "attributes", "operation", "layer", "by"), JSON))
 )
-def test_no_data_can_stop_the_log(data: dict[str, Any]) -> None:
+def test_no_data_can_stop_the_pipeline(data: dict[str, Any]) -> None:
     event = an_event().as_cloudevent() | {"data": data}
     try:
         value = orjson.dumps(event)
     except (TypeError, ValueError):  # a lone surrogate or an enormous number never gets as far as the log
         return
-    verdict = judge(record(value, b"default/x"), TENANTS.__contains__)
+    verdict = validate_asset_record(record(value, b"default/x"), TENANTS.__contains__)
     assert isinstance(verdict, Refusal)
     assert all(problem.code != "INTERNAL" for problem in verdict.problems)
     orjson.dumps([problem.as_dict() for problem in verdict.problems])
@@ -125,31 +127,31 @@ LINEAGE: list[EdgeEvent | ClaimsEvent] = [
 
 
 @pytest.mark.parametrize("event", LINEAGE)
-def test_what_is_said_about_edges_is_read_as_it_was_meant(event: EdgeEvent | ClaimsEvent) -> None:
+def test_an_edge_event_is_read_back_unchanged(event: EdgeEvent | ClaimsEvent) -> None:
     value = orjson.dumps(event.as_cloudevent())
-    assert judge_lineage(record(value, event.key), TENANTS.__contains__) == event
+    assert validate_lineage_record(record(value, event.key), TENANTS.__contains__) == event
 
 
 @pytest.mark.parametrize("event", LINEAGE)
 def test_edges_and_assets_are_refused_on_each_others_topics(event: EdgeEvent | ClaimsEvent) -> None:
     assert refusal(orjson.dumps(event.as_cloudevent()), event.key).problems[0].code == "INVALID_ENVELOPE"
     asset = an_event()
-    verdict = judge_lineage(record(orjson.dumps(asset.as_cloudevent()), asset.key), TENANTS.__contains__)
+    verdict = validate_lineage_record(record(orjson.dumps(asset.as_cloudevent()), asset.key), TENANTS.__contains__)
     assert isinstance(verdict, Refusal)
     assert verdict.problems[0].code == "INVALID_ENVELOPE"
 
 
 @pytest.mark.parametrize("event", LINEAGE)
-def test_a_key_that_is_not_the_events_own_is_refused(event: EdgeEvent | ClaimsEvent) -> None:
+def test_a_record_with_a_wrong_key_is_refused(event: EdgeEvent | ClaimsEvent) -> None:
     value = orjson.dumps(event.as_cloudevent())
     for key in (b"default/x", None, b"other/" + EDGE.to_id.encode()):
-        verdict = judge_lineage(record(value, key), TENANTS.__contains__)
+        verdict = validate_lineage_record(record(value, key), TENANTS.__contains__)
         assert isinstance(verdict, Refusal)
         assert verdict.problems[0].code == "KEY_MISMATCH"
 
 
-def test_a_ping_passes_among_edges_too() -> None:
-    assert judge_lineage(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
+def test_a_ping_passes_on_the_topic_for_edges_too() -> None:
+    assert validate_lineage_record(record(orjson.dumps({"type": PING})), TENANTS.__contains__) is None
 
 
 @given(
@@ -160,11 +162,11 @@ def test_a_ping_passes_among_edges_too() -> None:
         min_size=1,
     ),
 )
-def test_no_data_about_edges_can_stop_the_log(event: dict[str, Any], data: dict[str, Any]) -> None:
+def test_no_data_about_edges_can_stop_the_pipeline(event: dict[str, Any], data: dict[str, Any]) -> None:
     try:
         value = orjson.dumps(event | {"data": event["data"] | data})
     except (TypeError, ValueError):
         return
-    verdict = judge_lineage(record(value, b"default/x"), TENANTS.__contains__)
+    verdict = validate_lineage_record(record(value, b"default/x"), TENANTS.__contains__)
     assert isinstance(verdict, Refusal)
     assert all(problem.code != "INTERNAL" for problem in verdict.problems)

@@ -1,6 +1,6 @@
-"""The graphs of PostgreSQL as DataFrames: read in parallel by ranges of ids, all of one moment.
+"""Reads the graphs from PostgreSQL to DataFrames, in parallel by ranges of ids, all in one exported snapshot.
 
-Through JDBC and not through psycopg in the tasks: the rows become columns inside the JVM, without a Python worker.
+It uses JDBC instead of psycopg in the tasks, so the rows never pass through a Python worker.
 """
 
 import time
@@ -15,42 +15,42 @@ from psycopg import Connection, IsolationLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
-from lily.pipeline.recompute.derived_tags import Graphs
+from lily.pipeline.recompute.tag_recomputation import Graphs
 from lily.store.lake.catalog import jdbc_address
 from lily.store.postgres.connection import connect
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
 
-QUIET_SECONDS = 20.0  # how long to look for a moment at which nothing is on its way
+QUIET_SECONDS = 20.0  # how long to wait for a moment at which propagation has caught up
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class Snapshot:
     graphs: Graphs
     derived: DataFrame  # tenant, tag, id, kind, via, depth
-    behind: bool  # whether propagation had still to follow something that was committed
+    behind: bool  # whether propagation had not caught up with the commits
 
 
-def read_stored(spark: SparkSession, database_url: str, tenant: str | None, patience: float) -> Stored:
-    """All of it is read before this returns, so that no snapshot holds up the cleaning of tables for long."""
-    with _moment(database_url, patience) as (snapshot, behind):
+def read_snapshot(spark: SparkSession, database_url: str, tenant: str | None, timeout: float) -> Snapshot:
+    """Reads everything before it returns, so that the snapshot does not block VACUUM for long."""
+    with _exported_snapshot(database_url, timeout) as (snapshot, behind):
         reader = _Reader(spark, database_url, snapshot, tenant)
         graphs = Graphs(
-            definitions=reader.read("recompute/tag_definitions", spread=False),
+            definitions=reader.read("recompute/tag_definitions", parallel=False),
             edges=reader.read("recompute/edges"),
             assets=reader.read("recompute/assets"),
             nodes=reader.read("recompute/graph_nodes"),
         )
-        return Stored(graphs, reader.read("recompute/derived_tags"), behind)
+        return Snapshot(graphs, reader.read("recompute/derived_tags"), behind)
 
 
 @contextmanager
-def _moment(database_url: str, patience: float) -> Iterator[tuple[str, bool]]:
-    """The name of a snapshot that lives as long as the block, and whether propagation was behind at it."""
+def _exported_snapshot(database_url: str, timeout: float) -> Iterator[tuple[str, bool]]:
+    """The name of a snapshot that is valid within the block, and whether propagation was behind at that time."""
     with connect(database_url, "lily-recompute") as connection:
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and _is_behind(connection):
             time.sleep(0.2)
         with connection.transaction():
@@ -73,22 +73,22 @@ class _Reader:
             "user": unquote(url.username or ""),
             "password": unquote(url.password or ""),
             "ApplicationName": "lily-recompute",
-            "fetchsize": "10000",  # with it the driver reads in a transaction, which the next line begins
+            "fetchsize": "10000",  # makes the driver read in a transaction, which sessionInitStatement configures
             "sessionInitStatement": "set transaction isolation level repeatable read read only; "
             f"set transaction snapshot '{snapshot}'",
         }
 
-    def read(self, name: str, *, spread: bool = True) -> DataFrame:
+    def read(self, name: str, *, parallel: bool = True) -> DataFrame:
         rows = self._spark.read.jdbc(
-            self._address, f"({query(name)}) as rows", predicates=self._ranges if spread else ["true"],
+            self._address, f"({query(name)}) as rows", predicates=self._ranges if parallel else ["true"],
             properties=self._properties,
         )  # fmt: skip
-        wanted = rows if self._tenant is None else rows.where(F.col("tenant") == self._tenant)
-        return wanted.localCheckpoint()
+        selected = rows if self._tenant is None else rows.where(F.col("tenant") == self._tenant)
+        return selected.localCheckpoint()
 
 
 def _ranges(count: int) -> list[str]:
-    """So many queries read a table, each its range of ids: of equal size, because ids are hashes."""
+    """Conditions that divide a table into ranges of ids. They have equal sizes, because ids are hashes."""
     starts = [f"'{(number << 32) // count:08x}-0000-0000-0000-000000000000'::uuid" for number in range(count)]
     between = [f"id >= {start} and id < {end}" for start, end in pairwise(starts)]
     return [*between, f"id >= {starts[-1]}"]
