@@ -1,7 +1,8 @@
-"""The doors: events a second that Lily accepts over HTTP, each of them durably in the log when it is answered.
+"""Ingestion: events per second that Lily accepts over HTTP, each durably in the log before the response.
 
-Bulk: one connection posts bodies of newline-delimited JSON, one after the other. Single: 32 connections, one event a
-request. The pipeline applies what comes in at the same time, on the same cores. There is no goal; it is reported.
+Bulk: one connection posts bodies of newline-delimited JSON, one after the other. Single: 32 connections, one event
+per request. The pipeline applies the events at the same time, on the same cores. There is no goal; the figures are
+reported.
 """
 
 import random

@@ -40,6 +40,12 @@ class Reactions(BaseModel):
     tenant_events: int = Field(20_000, description="most events of one tenant it handles at once; the rest is parked")
 
 
+class Jobs(BaseModel):
+    """The job queue, in `lily worker`."""
+
+    concurrency: int = Field(4, ge=1, description="jobs a worker runs at once; at most half of them of one tenant")
+
+
 class Lake(BaseModel):
     """The lake query: both lanes into Iceberg."""
 
@@ -107,6 +113,7 @@ class Settings(BaseSettings):
     api: Api = Api()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
+    jobs: Jobs = Jobs()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     s3: S3 = S3()

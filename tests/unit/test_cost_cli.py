@@ -124,4 +124,4 @@ def test_the_plan_in_the_documentation_is_the_one_that_is_printed() -> None:
     result = CliRunner().invoke(app, ["cost"], env={"COLUMNS": "118"}, catch_exceptions=False)
     table = result.stdout.partition("\n\n")[0].splitlines()
     page = (Path(__file__).parents[2] / "docs" / "capacity.md").read_text(encoding="utf-8")
-    assert "\n".join(f"    {line.rstrip()}" for line in table) in page
+    assert "\n".join(line.rstrip() for line in table) in page

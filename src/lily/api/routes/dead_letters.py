@@ -18,11 +18,13 @@ from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.outbox.dead_letters import (
     Letter,
     Replayable,
     letters,
     mark_replayed,
+    replay_jobs,
     replay_to_reactions,
     replayable,
 )
@@ -56,7 +58,7 @@ async def replay(call: Writes) -> Json:
     """Replays dead letters: those named by id, or with `all` every one not replayed yet.
 
     An event that the pipeline refused is appended to the log again; one that a reaction could not handle is passed to
-    that reaction again."""
+    that reaction again; a job is queued again."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # An event that is refused again becomes a new dead letter; the newest as of now bounds the loop.
     newest = await letters(call.services.database, call.tenant, below=None, limit=1)
@@ -76,7 +78,9 @@ async def _append(call: Call, batch: list[Replayable]) -> None:
     database = call.services.database
     if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
         await replay_to_reactions(database, call.tenant, of_reactions)
-    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
+    if of_jobs := [letter.id for letter in batch if letter.topic == JOBS]:
+        await replay_jobs(database, call.tenant, of_jobs)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic and letter.topic != JOBS]:
         await call.services.log.append([(_topic(letter), letter.key, letter.original or b"") for letter in refused])
         await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
