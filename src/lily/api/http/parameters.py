@@ -14,7 +14,7 @@ register_url_convertor("text", TextConvertor())  # `{id:text}` in the path of a 
 AssetId = Annotated[
     str,
     Path(
-        description="The asset's id or its qualified name. Percent-encode a slash in a name: `a%2Fb`.",
+        description="The asset's id or its qualified name. In a path, a slash in a name is sent as `%2F`.",
         openapi_examples={"a table": Example(value=ORDERS), "a dashboard": Example(value=DASHBOARD)},
     ),
 ]
