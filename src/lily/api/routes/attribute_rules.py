@@ -16,8 +16,8 @@ from lily.api.http.requests import DefineRuleBody, RedefineRuleBody
 from lily.api.http.responses import AttributeRule as RuleAnswer
 from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
-from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
+from lily.api.receipts.settling import decision_settled
 from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused

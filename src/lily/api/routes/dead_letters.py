@@ -1,6 +1,5 @@
 """`/dead-letters`: events that the pipeline or a reaction refused; list them, and replay them."""
 
-import asyncio
 import base64
 from typing import Any
 
@@ -78,10 +77,7 @@ async def _append(call: Call, batch: list[Replayable]) -> None:
     if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
         await replay_to_reactions(database, call.tenant, of_reactions)
     if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
-        confirmations = [
-            call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
-        ]
-        await asyncio.gather(*confirmations)
+        await call.services.log.append([(_topic(letter), letter.key, letter.original or b"") for letter in refused])
         await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 

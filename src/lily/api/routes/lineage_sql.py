@@ -11,8 +11,9 @@ from lily.api.http.errors import problems_answer
 from lily.api.http.openapi import body_model
 from lily.api.http.requests import SqlBody
 from lily.api.http.responses import Json, SqlLineage
-from lily.api.ingest.appends import Appends, edges_entry, standing
 from lily.api.ingest.known_tables import known_tables
+from lily.api.ingest.log_append import LogAppend
+from lily.api.ingest.records import lineage_record
 from lily.api.ingest.sql_analyzer import Unreadable
 from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
 from lily.model import clock, ids
@@ -21,7 +22,6 @@ from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
 
-TOGETHER = 500  # edges that are appended at a time
 MOST_TABLES = 500  # of one script: each is looked up with its columns
 
 router = APIRouter(tags=["lineage"])
@@ -36,7 +36,7 @@ router = APIRouter(tags=["lineage"])
 async def from_sql(call: WritesLineage) -> Json:
     """Finds the lineage of tables and columns in a SQL script, and stores it unless `dry_run` is true. `*` is expanded
     from the catalogue."""
-    call.wait()  # refused before anything is appended
+    append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
         answer = await _answer(call, body)
@@ -44,7 +44,7 @@ async def from_sql(call: WritesLineage) -> Json:
         return problems_answer(422, error.problems)
     edges = _resolved(call.tenant, answer.edges)
     stored = bool(edges) and not body.dry_run
-    status, headers = await _store(call, edges) if stored else (200, {})
+    status, headers = await _store(append, edges) if stored else (200, {})
     found = [
         {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
     ]
@@ -77,18 +77,20 @@ def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
     return found
 
 
-async def _store(call: Call, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
+async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
     """Stores the edges in the source layer, so what a user set on an edge takes precedence."""
-    appends, time, keys = Appends(call), clock.now(), list(edges.values())
-    for start in range(0, len(keys), TOGETHER):
-        await appends.add(edges_entry(_event(call, time, key)) for key in keys[start : start + TOGETHER])
-    return await standing(call, await appends.confirmed())
+    time = clock.now()
+    await append.add(lineage_record(_event(append.call, time, key)) for key in edges.values())
+    settlement = await append.settle()
+    return settlement.status, settlement.headers()
 
 
 def _event(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
     may_declassify = call.principal.may("policy:write")
     statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, may_declassify)
-    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return EdgeEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _ids(key: EdgeKey) -> dict[str, Any]:

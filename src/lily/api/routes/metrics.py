@@ -4,7 +4,6 @@ import asyncio
 
 import httpx
 from fastapi import APIRouter
-from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from lily.api.calls import Measures
@@ -29,7 +28,7 @@ async def metrics(call: Measures) -> Response:
     """Returns the metrics of all parts in the Prometheus text format. They name no tenant."""
     services = call.services
     _, peers = await asyncio.gather(_look(services), _peers(services))
-    return Response(_joined([generate_latest(services.metrics.registry).decode(), *peers]), media_type=TEXT)
+    return Response(_joined([services.metrics.text(), *peers]), media_type=TEXT)
 
 
 async def _look(services: Services) -> None:

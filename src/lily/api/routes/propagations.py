@@ -8,11 +8,13 @@ from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
 from lily.api.http.responses import Json
 from lily.api.http.responses import Receipt as ReceiptAnswer
-from lily.api.ingest.writes import finished, is_superseded, outcome_for
+from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.bus.producer import Position
 from lily.model import clock
 from lily.store.postgres.progress.propagated import to_follow, travel_of, travel_of_write
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.parking import is_parked
 
 router = APIRouter(tags=["metadata"])
 
@@ -49,8 +51,11 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
 async def _has_travelled(call: Call, receipt: Receipt) -> bool:
     if not receipt.travels:
         return True
-    places = await to_follow(call.services.database, receipt.positions)
-    return places is not None and await call.services.waiter.is_applied([Position(*place) for place in places])
+    database = call.services.database
+    places = await to_follow(database, receipt.positions)
+    if places is None or not await call.services.waiter.is_applied([Position(*place) for place in places]):
+        return False
+    return not await is_parked(database, call.tenant, PROPAGATION)
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:

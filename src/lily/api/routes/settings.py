@@ -9,7 +9,7 @@ from lily.api.http.openapi import body_model
 from lily.api.http.requests import SettingsBody
 from lily.api.http.responses import Json
 from lily.api.http.responses import TenantSettings as SettingsAnswer
-from lily.api.ingest.writes import decision_settled
+from lily.api.receipts.settling import decision_settled
 from lily.store.postgres.definitions.tags import decide_on_delete, read_rules
 
 router = APIRouter(tags=["tags"])

@@ -15,8 +15,8 @@ from lily.api.http.parameters import DefinedTag
 from lily.api.http.requests import DefineBody, RedefineBody
 from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
-from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
+from lily.api.receipts.settling import decision_settled
 from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused

@@ -76,8 +76,8 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         found,
         sender.by,
         sender.authorised,
-        sender.correlation,
-        sender.trace,
+        correlation=sender.correlation,
+        trace=sender.trace,
     )
     return Conversion(assets, claimed)
 
@@ -137,8 +137,8 @@ def _asset_events(collector: AssetCollector, sender: Sender, time: str, first: s
             time,
             sender.tenant,
             Statement("source", "upsert", name, kind, attributes, by=sender.by, authorised=sender.authorised),
-            sender.correlation,
-            sender.trace,
+            correlation=sender.correlation,
+            trace=sender.trace,
         )
         for number, (name, (kind, attributes)) in enumerate(collector.stated.items(), 1)
     ]

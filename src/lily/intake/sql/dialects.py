@@ -19,12 +19,12 @@ KNOWN = tuple(sorted({*(dialect.value for dialect in Dialects if dialect.value),
 
 def dialect_of(name: str) -> str:
     """sqlglot's name of a dialect. Raises Refused, with the list of supported ones, if it is unknown."""
-    folded = name.strip().lower()
-    if folded not in KNOWN:
+    normalised = name.strip().lower()
+    if normalised not in KNOWN:
         raise Refused(
             Problem("UNKNOWN_DIALECT", f"unknown dialect {name[:64]!r}; use one of: {', '.join(KNOWN)}", "dialect")
         )
-    return _ALIASES.get(folded, folded)
+    return _ALIASES.get(normalised, normalised)
 
 
 def case_sensitive(name: str) -> Dialect:

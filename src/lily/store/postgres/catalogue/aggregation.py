@@ -1,4 +1,4 @@
-"""Folds the events of one batch to one staged row for each layer of each asset they speak about."""
+"""Aggregates the events of one batch to one staged row per asset and layer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from lily.model.layers import Layer, merge
 from lily.model.states import AssetState
 from lily.store.postgres.copying import NULL, escaped_json
 
-MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
+MAX_CAUSES = 20  # a row keeps only its newest events
 
 
 @dataclass(slots=True)
-class Folded:
+class StagedLayer:
     layer_name: LayerName
     tenant: str
     asset_id: str
@@ -45,15 +45,15 @@ class Folded:
         )
 
 
-def fold(events: Iterable[AssetEvent]) -> list[Folded]:
-    found: dict[tuple[str, str], Folded] = {}
+def aggregate(events: Iterable[AssetEvent]) -> list[StagedLayer]:
+    found: dict[tuple[str, str], StagedLayer] = {}
     for event in events:
         layer, statement, asset_id = event.layer(), event.statement, event.asset_id
         known = found.get((statement.layer, asset_id))
         if known is not None:
             known.add(event, layer)
             continue
-        found[statement.layer, asset_id] = Folded(
+        found[statement.layer, asset_id] = StagedLayer(
             statement.layer,
             event.tenant,
             asset_id,
@@ -67,10 +67,10 @@ def fold(events: Iterable[AssetEvent]) -> list[Folded]:
     return list(found.values())
 
 
-def carried(state: AssetState) -> list[Folded]:
-    """The layers of a state that the lake held. The newest event of each stands for all that made it."""
+def layers_of(state: AssetState) -> list[StagedLayer]:
+    """The layers of a state from the lake. The cause of each is its newest event."""
     return [
-        Folded(
+        StagedLayer(
             name,
             state.tenant,
             state.id,
@@ -97,6 +97,6 @@ def cause(event: AssetEvent) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _key_array(keys: tuple[str, ...]) -> str:
-    """A text[] literal; assets of one kind state the same fields, so the cache nearly always has it."""
+    """A text[] literal, cached because assets of the same type state the same fields."""
     quoted = ('"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys)
     return escaped_json("{" + ",".join(quoted) + "}")
