@@ -62,7 +62,7 @@ def test_excessive_nesting_is_refused(sql: str) -> None:
 def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
-        with pytest.raises(Unreadable, match="not read within"):
+        with pytest.raises(Unreadable, match="not parsed within"):
             await analyzer.ask(
                 AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
             )

@@ -71,7 +71,7 @@ class SqlAnalyzer:
             finished = reply.endswith(b"\n")
         except TimeoutError as error:
             raise Unreadable(
-                Problem("TOO_COMPLEX", f"the script was not parsed within {SECONDS:.0f} s; split it", "sql")
+                Problem("TOO_COMPLEX", f"the script was not parsed within {SECONDS:g} s; split it", "sql")
             ) from error
         except (OSError, RuntimeError):  # uvloop's own for a pipe that is closed
             return b""
