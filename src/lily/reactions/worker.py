@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 import structlog
@@ -48,13 +48,14 @@ class Worker:
         self._settings, self._stop = settings, stop
         self.registry = CollectorRegistry()
         metrics = ReactionMetrics(self.registry)
-        residents: list[Resident] = [
-            Relay(settings, stop, self.registry),
-            ReactionRunner(settings, Propagation(self.registry), stop, metrics),
-            ReactionRunner(settings, Feed(), stop, metrics),
-            Jobs(settings, stop, self.registry),
-        ]
-        self._residents = [resident for resident in residents if resident.name in only]
+        make: dict[str, Callable[[], Resident]] = {
+            "relay": lambda: Relay(settings, stop, self.registry),
+            "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
+            "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
+            "jobs": lambda: Jobs(settings, stop, self.registry),
+        }
+        # Only what was chosen: the relay connects to Kafka as soon as it is made.
+        self._residents = [make[name]() for name in RESIDENTS if name in only]
         self._failure: BaseException | None = None
 
     def run(self) -> None:
