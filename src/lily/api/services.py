@@ -14,6 +14,7 @@ from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
 from lily.bus.ends import LogEnds
 from lily.bus.producer import LogProducer
+from lily.plugins import FORMATS, INTAKES, installed
 from lily.settings import Settings
 from lily.store.catalogue import Catalogue
 from lily.store.lake.files import io_properties
@@ -59,6 +60,7 @@ class Services:
 @asynccontextmanager
 async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
     """Raises Terminal if the database role is too mighty, StoreUnavailable if there is no database."""
+    _report_left_out()
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
@@ -95,6 +97,12 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             running.add_done_callback(_tell_failure)
             stack.push_async_callback(_cancelled, running)
         yield services
+
+
+def _report_left_out() -> None:
+    """Finds the plug-ins before the first request needs one, and says which will not be used, and why."""
+    for plugin in installed().left_out(FORMATS, INTAKES):
+        log.warning("plugin.left_out", **plugin.as_dict())
 
 
 def _tell_failure(task: "asyncio.Task[None]") -> None:

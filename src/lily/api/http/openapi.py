@@ -1,5 +1,6 @@
 """What the OpenAPI document says beyond what the framework works out: bodies, errors, security."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -7,6 +8,8 @@ from pydantic import BaseModel
 from lily.api.http.responses import Errors
 from lily.model.schemas import INGEST_BODY, Schema
 
+JSON = "application/json"
+BULK = "/ingest-metadata/bulk"
 PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 
 # Declared on every route: a fault can meet any of them, and a caller has to handle them alike everywhere.
@@ -28,7 +31,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def body_schema(schema: Schema, media_type: str = "application/json") -> dict[str, Any]:
+def body_schema(schema: Schema, media_type: str = JSON) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
 
 
@@ -36,15 +39,17 @@ def body_model(shape: type[BaseModel]) -> dict[str, Any]:
     return body_schema(shape.model_json_schema())
 
 
-def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
-    lines = {"schema": {"type": "string", "description": "one ingest body a line"}}
-    array = {"schema": {"type": "array", "items": INGEST_BODY}}
-    content = {**dict.fromkeys(line_types, lines), "application/json": array}
-    return {"requestBody": {"required": True, "content": content}}
+def bulk_body(media_types: Sequence[str]) -> dict[str, Any]:
+    """One entry for each format that is installed."""
+    rows: Schema = {"type": "string", "description": "many ingest bodies, one per row"}
+    array: Schema = {"type": "array", "items": INGEST_BODY}
+    content = {kind: {"schema": array if kind == JSON else rows} for kind in media_types}
+    return {"required": True, "content": content}
 
 
-def complete(document: dict[str, Any], page: int) -> None:
-    """States who may call without a token, and the limits that are settings."""
+def complete(document: dict[str, Any], page: int, bulk_types: Sequence[str]) -> None:
+    """States who may call without a token, the limits that are settings, and the formats that are plug-ins."""
+    document["paths"][BULK]["post"]["requestBody"] = bulk_body(bulk_types)
     document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     for path, operations in document["paths"].items():
         for operation in operations.values():

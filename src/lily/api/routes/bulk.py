@@ -1,22 +1,21 @@
-"""`POST /ingest-metadata/bulk`: many statements in one streamed body."""
+"""`POST /ingest-metadata/bulk`: many statements in one streamed body, in any format that is installed."""
 
 import asyncio
+from itertools import islice
 
 from fastapi import APIRouter
 
 from lily.api.calls import Call, HttpCall, Writes
-from lily.api.http.bodies import JSON, refuse_longer, require_media_type
-from lily.api.http.openapi import bulk_schema
+from lily.api.http.bodies import refuse_longer, require_media_type
 from lily.api.http.responses import Bulk, Json
 from lily.api.ingest.bulk.intake import BulkIntake
-from lily.api.ingest.bulk.json_array import Array
-from lily.api.ingest.bulk.rows import Lines, Splitter
 from lily.api.ingest.writes import receipt_headers, settled
 from lily.api.receipts.receipt import Receipt
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
+from lily.plugins import Splitter, installed
 
-NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+AT_ONCE = 500  # rows of a body's end that are split before they are taken
 
 router = APIRouter(tags=["ingest"])
 
@@ -25,19 +24,28 @@ router = APIRouter(tags=["ingest"])
     "/ingest-metadata/bulk",
     status_code=202,
     responses={200: {"model": Bulk}, 202: {"model": Bulk}},
-    openapi_extra=bulk_schema(NDJSON),
 )
 async def ingest_bulk(call: Writes) -> Json:
-    """Takes many assets, as newline-delimited JSON or as a JSON array. Each row stands for itself."""
+    """Takes many assets in one body, in a format that the Content-Type names. Each row stands for itself."""
     limits = call.services.settings.limits
     wait = call.wait()
-    kind = require_media_type(call.request, (*NDJSON, JSON))
-    refuse_longer(call.request, limits.bulk_bytes)
+    splitter = _splitter(call)
     intake = BulkIntake(call)
-    await _stream(call, intake, Array(limits.body_bytes) if kind == JSON else Lines(limits.body_bytes))
+    try:
+        refuse_longer(call.request, limits.bulk_bytes)
+        await _stream(call, intake, splitter)
+    finally:
+        splitter.close()
     await intake.finish()
     _refuse_if_nothing_was_read(intake)
     return await _answer(call, intake, wait)
+
+
+def _splitter(call: HttpCall) -> Splitter:
+    """Raises Declined with 415 and what is installed."""
+    formats = installed().formats
+    media_type = require_media_type(call.request, formats.media_types)
+    return formats.of_media_type(media_type).splitter(call.services.settings.limits.body_bytes)
 
 
 async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
@@ -47,11 +55,14 @@ async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> Non
         if length > limit:
             await intake.take(Problem("TOO_LARGE", f"the body must not exceed {limit} bytes; the rest is lost", "body"))
             return
-        for piece in splitter.feed(chunk):
-            await intake.take(piece)
+        for row in splitter.feed(chunk):
+            await intake.take(row)
         await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
-    for piece in splitter.finish():
-        await intake.take(piece)
+    # What a format can only read as a whole, a workbook for example, is read in a thread: other requests go on.
+    left = iter(splitter.finish())
+    while rows := await asyncio.to_thread(lambda: list(islice(left, AT_ONCE))):
+        for row in rows:
+            await intake.take(row)
 
 
 def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:

@@ -1,24 +1,25 @@
 """`POST /api/v1/lineage`: what OpenLineage's clients send, one event or an array of them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
-from lily.api.http.bodies import JSON, parse_json, require_media_type
+from lily.api.http.bodies import JSON, require_media_type
 from lily.api.http.encodings import read_decoded
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import body_schema
 from lily.api.http.responses import Bulk, Json, LineageTaken
 from lily.api.ingest.appends import Appends, Entry, asset_entry, edges_entry, standing
-from lily.intake.openlineage import Conversion, Naming, Sender, convert
 from lily.model import clock
+from lily.model.edges import ClaimsEvent
 from lily.model.errors import Problem, Refused
+from lily.model.events import AssetEvent
 from lily.observe import traces
+from lily.plugins import INTAKES, Delivery, Event, Intake, Sender, installed
 
 MOST_EVENTS = 1_000  # of one array
 LARGEST_ARRAY = 16 << 20  # bytes; it is held while it is converted
@@ -51,35 +52,39 @@ async def take(call: WritesLineage) -> Json:
     call.wait()  # refused before anything is appended
     require_media_type(call.request, (JSON,))
     raw = await read_decoded(call.request, LARGEST_ARRAY)
+    limits = call.services.settings.limits
+    delivery = Delivery(raw, call.request.headers, clock.now(), timedelta(seconds=limits.future_skew_seconds))
+    intake, sender = _intake(call), _sender(call)
     try:
-        body = parse_json(raw)
-        if isinstance(body, list):
-            return await _take_many(call, body)
-        if len(raw) > call.services.settings.limits.body_bytes:
-            raise too_large(call.services.settings.limits.body_bytes)
-        return await _take_one(call, body)
+        items = intake.decode(delivery)
+        if _is_array(raw):
+            return await _take_many(call, items, lambda item: intake.events(item, delivery, sender))
+        if len(raw) > limits.body_bytes:
+            raise too_large(limits.body_bytes)
+        return await _take_one(call, intake.events(items[0], delivery, sender))
     except Refused:
         call.services.metrics.refused.inc()
         raise
 
 
-async def _take_one(call: Call, body: Any) -> Json:
-    found = _converter(call)(body)
+async def _take_one(call: Call, events: Sequence[Event]) -> Json:
     appends = Appends(call)
-    await appends.add(_entries(found))
+    await appends.add(map(_entry, events))
     status, headers = await standing(call, await appends.confirmed())
-    return Json({"status": "success", "assets": len(found.assets), "edges": _edges(found)}, status, headers)
+    edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
+    assets = sum(isinstance(event, AssetEvent) for event in events)
+    return Json({"status": "success", "assets": assets, "edges": edges}, status, headers)
 
 
-async def _take_many(call: Call, events: list[Any]) -> Json:
+async def _take_many(call: Call, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
     """Each event stands for itself."""
-    if len(events) > MOST_EVENTS:
+    if len(items) > MOST_EVENTS:
         raise Declined(413, Problem("TOO_LARGE", f"send at most {MOST_EVENTS} events at a time", "body"))
-    convert_one, appends, rejected = _converter(call), Appends(call), 0
+    appends, rejected = Appends(call), 0
     errors: list[dict[str, Any]] = []
-    for row, event in enumerate(events, 1):
+    for row, item in enumerate(items, 1):
         try:
-            await appends.add(_entries(convert_one(event)))
+            await appends.add(map(_entry, events_of(item)))
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
@@ -87,25 +92,21 @@ async def _take_many(call: Call, events: list[Any]) -> Json:
     status, headers = await standing(call, await appends.confirmed())
     call.services.metrics.refused.inc(rejected)
     told = errors[: call.services.settings.limits.bulk_errors]
-    return Json({"accepted": len(events) - rejected, "rejected": rejected, "errors": told}, status, headers)
+    return Json({"accepted": len(items) - rejected, "rejected": rejected, "errors": told}, status, headers)
 
 
-def _entries(found: Conversion) -> list[Entry]:
-    assets = [asset_entry(asset) for asset in found.assets]
-    return assets if found.claims is None else [*assets, edges_entry(found.claims)]
+def _intake(call: Call) -> Intake:
+    return installed().make(INTAKES, "openlineage", {"namespaces": call.services.settings.openlineage.namespaces})
 
 
-def _converter(call: Call) -> Callable[[Any], Conversion]:
-    """With what all events of one call share."""
+def _sender(call: Call) -> Sender:
     may_declassify = call.principal.may("policy:write")
-    return partial(
-        convert,
-        sender=Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent()),
-        naming=Naming(call.services.settings.openlineage.namespaces),
-        received=clock.now(),
-        skew=timedelta(seconds=call.services.settings.limits.future_skew_seconds),
-    )
+    return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
 
 
-def _edges(found: Conversion) -> int:
-    return 0 if found.claims is None else len(found.claims.claims)
+def _entry(event: Event) -> Entry:
+    return asset_entry(event) if isinstance(event, AssetEvent) else edges_entry(event)
+
+
+def _is_array(raw: bytes) -> bool:
+    return raw.lstrip()[:1] == b"["

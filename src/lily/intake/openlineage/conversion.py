@@ -1,6 +1,5 @@
 """From a decoded OpenLineage event to Lily's own."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.model.statements import Statement
+from lily.plugins import Sender
 
 MOST_ASSETS = 10_000  # of one event: each is a record of the log
 DESIGN = "job"  # the run of a JobEvent: lineage by design, complete as soon as it is said
@@ -23,17 +23,6 @@ DESIGN = "job"  # the run of a JobEvent: lineage by design, complete as soon as 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
 Shape = Literal["run", "job", "dataset"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """Whose event it is."""
-
-    tenant: str
-    by: str = ""
-    authorised: bool = False
-    correlation: str = ""
-    trace: str = ""
 
 
 class Conversion(NamedTuple):

@@ -11,11 +11,11 @@ import orjson
 from lily.api.calls import Call
 from lily.api.http.bodies import parse_json
 from lily.api.ingest.asset_events import source_event
-from lily.api.ingest.bulk.rows import Piece
 from lily.bus import topics
 from lily.bus.producer import LogFull, LogUnavailable, Position
 from lily.model.errors import Problem, Refused
 from lily.model.lanes import Lane, lane_of
+from lily.plugins import Row
 
 IN_FLIGHT = 2_000  # unconfirmed rows of one body; the log's queue is shared with every other request
 ROOM_SECONDS = 0.02
@@ -35,12 +35,12 @@ class BulkIntake:
     newest: dict[tuple[str, int], Position] = field(default_factory=dict)
     _pending: deque[tuple[int, Lane, asyncio.Future[Position], int]] = field(default_factory=deque)
 
-    async def take(self, piece: Piece) -> None:
+    async def take(self, row: Row) -> None:
         self.rows += 1
-        if piece == b"":
+        if row == b"":
             return
         try:
-            await self._append(self._body(piece))
+            await self._append(self._body(row))
         except Refused as error:
             self._reject(self.rows, error.problems)
 
@@ -51,10 +51,10 @@ class BulkIntake:
         self.errors.sort(key=lambda error: int(error["row"]))
         self.call.services.metrics.refused.inc(self.rejected)
 
-    def _body(self, piece: Piece) -> Any:
-        if isinstance(piece, Problem):
-            raise Refused(piece)
-        body = parse_json(piece)
+    def _body(self, row: Row) -> Any:
+        if isinstance(row, Problem):
+            raise Refused(row)
+        body = parse_json(row) if isinstance(row, bytes) else row
         self.readable += 1
         return body
 

@@ -1,16 +1,17 @@
 """Splits a JSON array into its elements without parsing them.
 
 Only quotes and brackets are looked at, to find where an element ends; each element is then parsed by the parser that
-every other row goes through. So both bulk formats accept exactly the same, an element is dropped as soon as it is too
-long, and a broken one does not take the others along.
+the rows of newline-delimited JSON go through. So both accept exactly the same, an element is dropped as soon as it is
+too long, and a broken one does not take the others along.
 """
 
 import re
 from collections.abc import Generator, Iterator
 from enum import Enum, auto
 
-from lily.api.ingest.bulk.rows import Piece, Row
+from lily.formats.row import RowBuffer
 from lily.model.errors import Problem
+from lily.plugins.formats import Row
 
 _BETWEEN = re.compile(rb'["\[\]{},]')
 _QUOTED = re.compile(rb'["\\]')
@@ -24,22 +25,22 @@ class _Stage(Enum):
     BROKEN = auto()
 
 
-class Array:
+class Elements:
     def __init__(self, limit: int) -> None:
-        self._row = Row(limit)
+        self._row = RowBuffer(limit)
         self._stage = _Stage.BEFORE
         self._elements = 0
         self._depth = 0  # of brackets within the element being read
         self._quoted = False
         self._escaped = False
 
-    def feed(self, chunk: bytes) -> Iterator[Piece]:
+    def feed(self, chunk: bytes) -> Iterator[Row]:
         if self._stage is _Stage.BEFORE:
             chunk = chunk.lstrip(_SPACE)
             if chunk:
                 self._stage = _Stage.INSIDE if chunk.startswith(b"[") else _Stage.BROKEN
             if self._stage is _Stage.BROKEN:
-                yield Problem("MALFORMED_JSON", "the body is no JSON array", "body")
+                yield Problem("MALFORMED_JSON", "the body is not a JSON array", "body")
             chunk = chunk[1:]
         if self._stage is _Stage.INSIDE:
             chunk = yield from self._read(chunk)
@@ -47,22 +48,25 @@ class Array:
             self._stage = _Stage.BROKEN
             yield Problem("MALFORMED_JSON", "something follows the end of the array", "body")
 
-    def finish(self) -> Iterator[Piece]:
+    def finish(self) -> Iterator[Row]:
         if self._stage in {_Stage.BEFORE, _Stage.INSIDE}:
             yield Problem("MALFORMED_JSON", "the body ends before the array does, in this row", "body")
 
-    def _read(self, chunk: bytes) -> Generator[Piece, None, bytes]:
+    def close(self) -> None:
+        """Holds nothing."""
+
+    def _read(self, chunk: bytes) -> Generator[Row, None, bytes]:
         """The elements that end in this chunk; returns what follows the array."""
         start = 0
         for end in self._ends(chunk):
             self._row.keep(chunk[start:end])
             start = end + 1
-            piece, last = self._row.end(), chunk[end : end + 1] == b"]"
+            row, last = self._row.end(), chunk[end : end + 1] == b"]"
             if last:
                 self._stage = _Stage.AFTER
-            if piece or self._elements or not last:
+            if row or self._elements or not last:
                 self._elements += 1
-                yield piece or Problem("MALFORMED_JSON", "an element is missing here", "row")
+                yield row or Problem("MALFORMED_JSON", "an element is missing here", "row")
             if last:
                 return chunk[start:]
         self._row.keep(chunk[start:])
@@ -85,3 +89,11 @@ class Array:
                 yield found.start()
             elif mark != b",":
                 self._depth = max(self._depth - 1, 0)
+
+
+class JsonArray:
+    media_types = ("application/json",)
+    suffixes = (".json",)
+
+    def splitter(self, limit: int) -> Elements:
+        return Elements(limit)
