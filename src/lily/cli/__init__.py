@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from lily.cli import access, cost, demo, doctor, estate, jars, lifecycle, recompute, services, up
+from lily.cli import access, cost, demo, doctor, estate, ingest, jars, lifecycle, plugins, recompute, services, up
 from lily.cli.errors import reporting_errors
 
 app = typer.Typer(
@@ -25,6 +25,8 @@ app.command()(lifecycle.status)
 app.command()(doctor.doctor)
 app.command()(demo.demo)
 app.command()(estate.estate)
+app.command()(ingest.ingest)
+app.command()(plugins.plugins)
 app.command()(jars.jars)
 app.command()(cost.cost)
 app.command()(recompute.recompute)
