@@ -59,7 +59,8 @@ bench: setup ## Every benchmark as a table of ratios (docs/benchmarks.md, bench/
 lock: $(READY) ## Resolve the dependencies anew into requirements.txt
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
-		--extra dev --output-file requirements.txt pyproject.toml requirements.in
+		--extra dev --extra server --extra pipeline --extra embedded --extra s3 \
+		--output-file requirements.txt pyproject.toml requirements.in
 
 clean: ## Remove the environment and the default data directory (stop the stack first)
 	rm -rf $(VENV) .lily

@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from bench.events import Payloads, asset, producer, send
 from bench.findings import BenchError
-from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE, LINEAGE_INTAKE, METADATA
+from lily.bus.topics import ASSETS, ASSETS_BULK, GOVERNANCE, LINEAGE_INTAKE
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.store.postgres.propagation.propagator import PROGRESS
@@ -93,7 +93,7 @@ class BenchStack:
         for topic in (ASSETS, LINEAGE_INTAKE):
             self.wait_applied(self.ends(topic), topic)
         self._wait_published(LOOK)
-        for topic in (METADATA, LINEAGE):
+        for topic in (GOVERNANCE,):
             self.wait_applied(self.ends(topic), topic + PROGRESS)
         return time.time()
 
@@ -115,9 +115,9 @@ class BenchStack:
 
     def _is_calm(self) -> bool:
         """Watches the pipeline for a few seconds."""
-        before = _cpu_seconds(self.processes("pipeline"))
+        before = cpu_seconds_of(self.processes("pipeline"))
         time.sleep(CALM_SECONDS)
-        return _cpu_seconds(self.processes("pipeline")) - before < CALM * CALM_SECONDS
+        return cpu_seconds_of(self.processes("pipeline")) - before < CALM * CALM_SECONDS
 
     @staticmethod
     def _wait(done: Callable[[], bool], pause: float, complaint: str) -> None:
@@ -140,7 +140,9 @@ class BenchStack:
     def cpu_seconds(self) -> dict[str, float]:
         """Processor time spent so far by each part, and by `all` with the supervisor."""
         names = [part.name for part in load(self.data_dir).parts]
-        return {"all": _cpu_seconds(self.processes())} | {name: _cpu_seconds(self.processes(name)) for name in names}
+        return {"all": cpu_seconds_of(self.processes())} | {
+            name: cpu_seconds_of(self.processes(name)) for name in names
+        }
 
     def processes(self, part: str = "") -> list[psutil.Process]:
         """The processes of one part, or of the whole stack with its supervisor."""
@@ -162,7 +164,7 @@ def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
             process.send_signal(number)
 
 
-def _cpu_seconds(processes: list[psutil.Process]) -> float:
+def cpu_seconds_of(processes: list[psutil.Process]) -> float:
     """Ended children are counted with their parents, so that no time is lost when a process ends."""
     total = 0.0
     for process in reversed(processes):  # parents last: one that ends meanwhile is counted there

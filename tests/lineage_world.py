@@ -6,8 +6,6 @@ from operator import itemgetter
 import psycopg
 
 from lily.bus import topics
-from lily.lineage.explanation import replay
-from lily.lineage.recomputation import Derived
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent, read_event
@@ -19,7 +17,8 @@ from lily.store.postgres.outbox.batches import RuleStatement
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Outcome, Propagator
 from lily.store.postgres.queries import query
-from tests.oracle_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
+from tests.stored_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
+from tests.tag_oracle import Derived, replay
 
 _RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
 TRAVEL = {"direction": "downstream", "max_depth": None, "edge_types": None}

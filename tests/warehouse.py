@@ -22,12 +22,12 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType
 
 from lily.model.states import AssetState
-from lily.store.lake.reader import Located
-from lily.store.lake.rows import EVENT, STATE, as_batch
+from lily.store.lake.reader import LakeSnapshot
+from lily.store.lake.rows import EVENT_SCHEMA, STATE_SCHEMA, states_to_batch
 from lily.store.lake.scans import LakeEvent
-from lily.store.lake.tables import ASSETS, EVENTS, place_of
+from lily.store.lake.tables import ASSETS, EVENTS, id_prefix
 
-_SCHEMAS = {ASSETS: STATE, EVENTS: EVENT}
+_SCHEMAS = {ASSETS: STATE_SCHEMA, EVENTS: EVENT_SCHEMA}
 _TYPES: dict[Any, Any] = {pa.string(): StringType(), pa.int64(): LongType(), pa.int32(): IntegerType()}
 
 
@@ -44,10 +44,10 @@ class Warehouse:
         self._group_rows = group_rows
         self._numbers = itertools.count()
         self._files: dict[str, list[DataFile]] = defaultdict(list)
-        self.located = Located({}, "2026-01-02T00:00:00.000000Z")
+        self.located = LakeSnapshot({}, "2026-01-02T00:00:00.000000Z")
         self.questions = 0
 
-    async def locate(self) -> Located:
+    async def locate(self) -> LakeSnapshot:
         self.questions += 1
         await asyncio.sleep(0)
         return self.located
@@ -57,13 +57,15 @@ class Warehouse:
         self._commit(table, self._write(table, rows, claimed_by), [])
 
     def append_states(self, states: Iterable[AssetState], run: int = 1) -> None:
-        self.append_rows(ASSETS, pa.Table.from_batches([as_batch(states, run)]))
+        self.append_rows(ASSETS, pa.Table.from_batches([states_to_batch(states, run)]))
 
     def append_events(self, tenant: str, asset_id: str, events: Sequence[LakeEvent]) -> None:
         columns = dict(zip(LakeEvent._fields, zip(*events, strict=True), strict=True))
-        same = {"tenant": tenant, "id": asset_id, "place": place_of(asset_id)}
+        same = {"tenant": tenant, "id": asset_id, "place": id_prefix(asset_id)}
         rows = columns | {name: [value] * len(events) for name, value in same.items()}
-        self.append_rows(EVENTS, pa.table({field.name: pa.array(rows[field.name], field.type) for field in EVENT}))
+        self.append_rows(
+            EVENTS, pa.table({field.name: pa.array(rows[field.name], field.type) for field in EVENT_SCHEMA})
+        )
 
     def replace(self, table: str, rows: pa.Table) -> None:
         """What a compaction does, with the old files gone at once."""
@@ -139,4 +141,4 @@ class Warehouse:
     def _publish(self, table: str, metadata: TableMetadata) -> None:
         path = f"{self._root}/{table}/{next(self._numbers):05}-{table}.metadata.json"
         ToOutputFile.table_metadata(metadata, self._io.new_output(path), overwrite=True)
-        self.located = Located({**self.located.metadata, table: path}, self.located.fresh_as_of)
+        self.located = LakeSnapshot({**self.located.metadata, table: path}, self.located.fresh_as_of)

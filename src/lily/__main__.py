@@ -1,5 +1,31 @@
-"""`python -m lily` is the same as `lily`."""
+"""The `lily` command, also as `python -m lily`. An installation without the command's packages says what to install."""
 
-from lily.cli import main
+import sys
+from collections.abc import Sequence
 
-main()
+DISTRIBUTION = "lily-metadata"
+EXTRAS = {"api": "server", "worker": "server", "pipeline": "pipeline"}  # any other command: the embedded stack
+
+
+def main() -> None:
+    try:
+        from lily.cli import main as run  # noqa: PLC0415 (the bare client comes without the packages that this needs)
+
+        run()
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "lily":
+            raise  # a mistake of ours, which no installation mends
+        sys.exit(what_to_install(error.name, sys.argv[1:]))
+
+
+def what_to_install(module: str, arguments: Sequence[str]) -> str:
+    command = " ".join(["lily", *arguments[:1]])
+    extra = EXTRAS.get(arguments[0] if arguments else "", "embedded")
+    return (
+        f"`{command}` needs the Python package {module.partition('.')[0]}, which this installation lacks. "
+        f"Install what the command needs with:\n\n    pip install '{DISTRIBUTION}[{extra}]'"
+    )
+
+
+if __name__ == "__main__":
+    main()

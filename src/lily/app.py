@@ -3,17 +3,21 @@
 import signal
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import psycopg
 from confluent_kafka import Consumer
 
-from lily.bus import ends, topics
-from lily.bus.ends import Ends
+from lily.bus import offsets, topics
+from lily.bus.offsets import Offsets
 from lily.model.errors import Terminal
 from lily.observe import logs, traces
 from lily.settings import Settings
 
-QUERIES = ("hot", "lake", "propagation")
+if TYPE_CHECKING:
+    from lily.reactions.status import ReactionStatus
+
+QUERIES = ("hot", "lake")
 
 
 def run_api(settings: Settings) -> None:
@@ -34,29 +38,36 @@ def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:
     Runner(settings, queries, _stop_on_signal()).run()
 
 
-def run_worker(settings: Settings) -> None:
-    from lily.reactions.relay import Relay  # the CLI starts without Kafka's and PostgreSQL's libraries
+def run_worker(settings: Settings, only: Sequence[str] = ()) -> None:
+    from lily.reactions.worker import RESIDENTS, Worker  # the CLI starts without Kafka's and PostgreSQL's libraries
 
     _require(settings)
     _configure("worker", settings)
-    Relay(settings, _stop_on_signal()).run()
+    Worker(settings, _stop_on_signal(), only or RESIDENTS).run()
 
 
-def log_ends(settings: Settings) -> Ends:
-    """Where the topics of both lanes end right now. Raises KafkaException if the log does not answer."""
+def log_ends(settings: Settings, of: Sequence[str] = topics.INTAKE) -> Offsets:
+    """Where topics end right now, those of both lanes by default. Raises KafkaException if the log does not answer."""
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
-        return ends.read_ends(consumer, topics.INTAKE, patience=5)
+        return offsets.read_ends(consumer, of, patience=5)
     finally:
         consumer.close()
 
 
-def lag(settings: Settings, until: Ends | None = None) -> dict[str, int]:
+def lag(settings: Settings, until: Offsets | None = None) -> dict[str, int]:
     """For each lane's topic: how many events the catalogue is behind the log, or behind where it ended earlier."""
     with psycopg.connect(settings.database_url) as connection:
         rows = connection.execute("select topic, partition, next_offset from applied").fetchall()
     applied = {(topic, partition): offset for topic, partition, offset in rows}
-    return ends.behind(log_ends(settings) if until is None else until, applied)
+    return offsets.behind(log_ends(settings) if until is None else until, applied)
+
+
+def reactions(settings: Settings, workers: Sequence[str] = ()) -> "dict[str, ReactionStatus]":
+    """By reaction, how it is doing. `workers` are the addresses of the workers' metrics."""
+    from lily.reactions.status import TOPICS, reaction_status
+
+    return reaction_status(settings.database_url, log_ends(settings, TOPICS), workers)
 
 
 def _require(settings: Settings) -> None:

@@ -25,11 +25,11 @@ class Pipeline(BaseModel):
     driver_memory: str = "640m"
 
 
-class Propagation(BaseModel):
-    """The propagation query: what changed travels along the lineage."""
+class Reactions(BaseModel):
+    """Reactions to the change log, in `lily worker`."""
 
-    trigger_ms: int = Field(200, description="pause between micro-batches: lower is fresher, and costs idle CPU")
-    batch_events: int = Field(50_000, description="most events of the change log in one micro-batch")
+    batch_events: int = Field(50_000, description="most events a reaction reads at once")
+    tenant_events: int = Field(20_000, description="most events of one tenant it handles at once; the rest is parked")
 
 
 class Lake(BaseModel):
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     limits: Limits = Limits()
     pipeline: Pipeline = Pipeline()
-    propagation: Propagation = Propagation()
+    reactions: Reactions = Reactions()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     s3: S3 = S3()

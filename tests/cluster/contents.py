@@ -12,7 +12,7 @@ from pyiceberg.table import StaticTable
 from lily.bus import topics
 from lily.model.clock import stamp
 from lily.model.events import AssetEvent, read_event
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.store.lake.rows import read_states
 from lily.store.lake.tables import ASSETS, EVENTS
 from tests.integration.test_convergence import told
@@ -70,7 +70,7 @@ def events_in_lake(database: str, properties: Mapping[str, str] | None = None) -
 
 def assets_in_lake(database: str, properties: Mapping[str, str] | None = None) -> dict[tuple[str, str], dict[str, Any]]:
     """Every asset, its pieces joined, as the oracle tells it."""
-    states = joined(read_states(lake_table(database, ASSETS, properties).scan().to_arrow()))
+    states = merge_states(read_states(lake_table(database, ASSETS, properties).scan().to_arrow()))
     return {(state.tenant, state.qualified_name): _told(state) for state in states.values()}
 
 

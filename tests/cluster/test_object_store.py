@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lily.settings import S3
-from lily.store.lake.files import io_properties
+from lily.store.lake.data_files import io_properties
 from lily.store.lake.tables import ASSETS, EVENTS
 from tests import oracle
 from tests.cluster import contents

@@ -6,11 +6,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from lily.lineage.explanation import replay
 from lily.model import clock, ids
 from tests.contract.door import WAIT, Door, names, table
 from tests.contract.flows import connect, ingest_all, propagate
-from tests.oracle_lineage import stored_definitions, stored_graph
+from tests.stored_lineage import stored_definitions, stored_graph
+from tests.tag_oracle import replay
 
 
 def tags_of(door: Door, reference: str) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from lily.api.receipts.receipt import unseal
 from lily.bus import topics
-from lily.bus.ends import read_ends
+from lily.bus.offsets import read_ends
 from tests.contract.door import WAIT, Door, table
 
 NDJSON = {"Content-Type": "application/x-ndjson"}

@@ -1,5 +1,6 @@
 """Changes as they happen, over a WebSocket."""
 
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -139,3 +140,53 @@ def test_a_revoked_token_listens_no_longer_not_even_by_ticket(door: Door) -> Non
         revoke_token(door.stack.database, *door.token_ids("limited"))
         assert_ends(by_token)
         assert_ends(by_ticket)
+
+
+def lineage(door: Door, *names: str) -> list[str]:
+    """Tables that feed one another, in this order."""
+    ids = [door.ingest(name) for name in names]
+    edges = [{"from": a, "to": b, "relationship_type": "derived-from"} for a, b in pairwise(ids)]
+    door.change("POST", "/lineage", {"edges": edges})
+    return ids
+
+
+def test_a_tag_that_comes_and_goes_by_propagation_is_announced_with_its_cause(door: Door) -> None:
+    origin, _, dashboard = lineage(door, "raw.people", "core.people", "bi.people")
+    with listen(door, metadata_id="bi.people") as socket:
+        door.change("POST", f"/metadata/{origin}/tags", {"tag": "pii"})
+        gained = next_message(socket)
+        door.change("DELETE", f"/metadata/{origin}/tags/PII")
+        lost = next_message(socket)
+    cause = {"tag": "PII", "origin": origin, "layer": "propagated"}
+    assert (gained["change"], gained["metadata_id"], gained["cause"]) == ("tagged", dashboard, cause)
+    assert (gained["entity_type"], gained["qualified_name"]) == ("table", "bi.people")
+    assert gained["tags"] == {"added": ["PII"], "removed": []}
+    assert (lost["change"], lost["metadata_id"], lost["cause"]) == ("untagged", dashboard, cause)
+    assert lost["tags"] == {"added": [], "removed": ["PII"]}
+
+
+def test_the_cause_of_a_tag_that_an_edge_brought_is_its_origin(door: Door) -> None:
+    origin = door.ingest("raw.people", tags=["PII"])
+    middle, end = lineage(door, "core.people", "bi.people")
+    with listen(door, metadata_id="bi.people") as socket:
+        door.change("POST", "/lineage", {"edges": [{"from": origin, "to": middle, "relationship_type": "used-in"}]})
+        message = next_message(socket)
+    assert (message["change"], message["metadata_id"], message["cause"]["origin"]) == ("tagged", end, origin)
+
+
+def test_announcements_are_filtered_and_resumed_like_changes(door: Door, other_door: Door) -> None:
+    origin, middle, end = lineage(door, "raw.people", "core.people", "bi.people")
+    with listen(door, change="tagged") as socket, listen(other_door) as other:
+        assert socket.response is not None
+        position = socket.response.headers["Lily-Position"]
+        door.change("POST", f"/metadata/{origin}/tags", {"tag": "PII"})
+        heard = [next_message(socket) for _ in range(3)]
+        own = other_door.ingest("mine")
+        assert next_message(other)["metadata_id"] == own
+    assert {message["metadata_id"] for message in heard} == {origin, middle, end}
+    with listen(door, change="tagged", since=position) as socket:
+        again = [next_message(socket) for _ in range(3)]
+    assert {message["id"] for message in again} == {message["id"] for message in heard}
+    with listen(door, since=again[-1]["position"]) as socket:
+        after = door.ingest("after")
+        assert next_message(socket)["metadata_id"] == after

@@ -17,7 +17,7 @@ from lily.model.assets import LAYERS, LayerName
 from lily.model.clock import parse, stamp_micros
 from lily.model.layers import Layer
 from lily.model.records import Record
-from lily.model.states import joined
+from lily.model.states import merge_states
 from lily.store.lake import tables
 from lily.store.lake.rows import read_states
 
@@ -83,7 +83,7 @@ def _lake(locations: Mapping[str, str]) -> tuple[dict[str, Asset], list[Spot]]:
     """All of the lake, read without any of Lily's own readers."""
     assets = StaticTable.from_metadata(locations[tables.ASSETS]).scan().to_arrow()
     events = StaticTable.from_metadata(locations[tables.EVENTS]).scan(selected_fields=SPOT).to_arrow().to_pylist()
-    states = joined(read_states(assets)).values()
+    states = merge_states(read_states(assets)).values()
     return {
         state.id: Asset(
             state.tenant, state.id, state.qualified_name, state.layers, 0, parse(state.first), parse(state.last)

@@ -16,12 +16,12 @@ import psycopg
 from confluent_kafka import KafkaException
 
 from lily.app import lag, log_ends
-from lily.bus import ends, topics
+from lily.bus import offsets, topics
 from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
 from lily.settings import Settings
-from lily.store.postgres.propagation.propagator import PROGRESS
+from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
 
 SETTLE_SECONDS = 150.0  # the longest backoff, a cold Spark and the backlog, on a busy machine
@@ -73,9 +73,11 @@ class OwnStack:
                     "select positions from lake_batches order by number desc limit 1"
                 ).fetchone()
                 (awaiting,) = connection.execute("select count(*) from assets where awaits_lake").fetchone() or ()
-                (travelling,) = connection.execute(query("recompute/is_behind"), [PROGRESS]).fetchone() or ()
+                (travelling,) = (
+                    connection.execute(query("recompute/is_behind"), {"reaction": PROPAGATION}).fetchone() or ()
+                )
             lanes = {place: end for place, end in log_ends(settings).items() if place[0] in topics.OF_LANE.values()}
-            lake = ends.behind(lanes, _reached(*(in_lake or ({},))))
+            lake = offsets.behind(lanes, _reached(*(in_lake or ({},))))
         except (psycopg.Error, KafkaException) as error:
             return f"the engines do not answer: {error}"
         if any(behind.values()) or any(lake.values()) or batches or awaiting:

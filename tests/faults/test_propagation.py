@@ -18,14 +18,14 @@ from lily.model import ids
 from lily.store.postgres.access.administration import create_tenant, create_token
 from tests.faults.killer import Killer
 from tests.faults.own_stack import OwnStack, own_stack
-from tests.oracle_lineage import expected_derived, stored_derived
+from tests.stored_lineage import expected_derived, stored_derived
 
 pytestmark = pytest.mark.faults
 
 TENANT = "north"
 NAMES = [f"shop.public.t{number}" for number in range(3_000)]
 TYPE = "derived-from"
-VICTIMS = ("relay", "PostgreSQL", "pipeline JVM", "PostgreSQL", "relay", "pipeline driver")
+VICTIMS = ("worker", "PostgreSQL", "worker", "PostgreSQL", "worker", "pipeline JVM")
 WRITERS = 3
 PACE_SECONDS = 0.03
 LONGEST_WAIT_SECONDS = 60.0  # for a run to kill in its midst: a new Spark takes twenty on a quiet machine

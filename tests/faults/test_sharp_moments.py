@@ -172,7 +172,7 @@ def _commit_changes(database: str, events: int) -> set[str]:
 def _relay(engines: OwnStack, database: str) -> Iterator[subprocess.Popen[bytes]]:
     """The worker process, as a deployment runs it."""
     settings = {"LILY_KAFKA_BOOTSTRAP": engines.kafka, "LILY_DATABASE_URL": database}
-    command = [sys.executable, "-m", "lily", "worker", "--data-dir", str(engines.data_dir)]
+    command = [sys.executable, "-m", "lily", "worker", "--only", "relay", "--data-dir", str(engines.data_dir)]
     with subprocess.Popen(command, env={**os.environ, **settings}, stderr=subprocess.DEVNULL) as relay:
         try:
             yield relay

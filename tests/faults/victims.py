@@ -58,7 +58,7 @@ VICTIMS: Final[Mapping[str, Find]] = {
     "Kafka": _part("kafka"),
     "PostgreSQL": _part("postgres"),
     "PostgreSQL backend": backend,
-    "relay": _part("worker"),
+    "worker": _part("worker"),
 }
 # The supervised part whose new process shows that the stack has recovered from a kill; the others leave their part
 # alive, and only its work shows it.
@@ -68,7 +68,7 @@ PART_OF: Final[Mapping[str, str]] = {
     "API": "api",
     "Kafka": "kafka",
     "PostgreSQL": "postgres",
-    "relay": "worker",
+    "worker": "worker",
 }
 
 

@@ -9,17 +9,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.lineage.attribute_recomputation import replay_value
-from lily.lineage.attribute_rules import Holder, enriched_value
+from lily.lineage.attribute_rules import StatedValue, enriched_value
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.graph.lake_nodes import Known
 from lily.store.postgres.propagation.marks import AssetMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 from lily.store.postgres.recompute.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
+from tests.attribute_oracle import replay_value
 from tests.lineage_world import World
-from tests.oracle_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
 from tests.shared_stack import Stack
+from tests.stored_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f"])
 ENDS = st.lists(NAMES, min_size=2, max_size=2, unique=True)
@@ -59,7 +59,7 @@ def check(world: World, owner: psycopg.Connection) -> None:
             assert replay_value(path, item, graph, about, holders) == []
         for asset, enriched in names.items():
             labels = {item: label for (at, item), label in found.items() if at == asset}
-            expected = enriched_value(about, holders.get(asset, Holder()), labels)
+            expected = enriched_value(about, holders.get(asset, StatedValue()), labels)
             assert (enriched or {}).get(about.attribute) == expected
 
 
@@ -174,7 +174,7 @@ def test_an_asset_that_comes_after_its_edges_is_told_what_had_passed_it(world: W
     world.asset("b")
     assert settled(world) == 1
     assert world.shown("b") == "ada"
-    propagator.place({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
+    propagator.set_parents({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
     assert world.state_what_rules_say() == 1
     assert world.shown("c") == "ada"
 

@@ -2,16 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import get_args
 
 import psycopg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from lily.lineage.definitions import DIRECTIONS, ON_DELETE, TagDefinition
-from lily.lineage.explanation import replay
-from lily.lineage.graph import Edge, Graph
-from lily.lineage.recomputation import recompute
+from lily.lineage.definitions import Direction, OnDelete, TagDefinition
+from lily.lineage.graph import Edge
 from lily.model import ids
 from lily.model.assets import PARENT_ID, SUPPRESSED
 from lily.store.assets import StoredAsset
@@ -23,6 +22,7 @@ from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations
 from lily.store.postgres.sessions import Database
 from tests.shared_stack import Stack
+from tests.tag_oracle import TagGraph, recompute, replay
 
 NAMES = "abcdefgh"
 AT = "2026-01-01T00:00:00.000000Z/e"
@@ -32,18 +32,18 @@ Read = tuple[StoredAsset, list[Derivation], Origins]
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> TagGraph:
     names = st.sampled_from(NAMES)
     edges = st.builds(Edge, names, names, st.sampled_from(["derived-from", "used-in"]), st.booleans(), st.booleans())
     some = st.sets(names, max_size=3)
     drawn = draw(st.lists(edges, max_size=12, unique_by=lambda edge: edge[:3]))
-    return Graph(
+    return TagGraph(
         edges={edge for edge in drawn if edge.from_id != edge.to_id},
         stated={name: {"pii"} for name in draw(some)},
         suppressed={name: {"pii"} for name in draw(some)},
         parents={child: up for child, up in draw(st.dictionaries(names, names, max_size=5)).items() if child != up},
         deleted=draw(some),
-        on_delete=draw(st.sampled_from(ON_DELETE)),
+        on_delete=draw(st.sampled_from(get_args(OnDelete))),
     )
 
 
@@ -52,13 +52,13 @@ definitions = st.builds(
     st.just("pii"),
     st.just("PII"),
     propagates=st.just(True),
-    direction=st.sampled_from(DIRECTIONS),
+    direction=st.sampled_from(get_args(Direction)),
     max_depth=st.none() | st.integers(1, 3),
     stopped_by_masking=st.booleans(),
 )
 
 
-def store(stack: Stack, tenant: str, graph: Graph, tag: TagDefinition) -> Graph:
+def store(stack: Stack, tenant: str, graph: TagGraph, tag: TagDefinition) -> TagGraph:
     """Puts the graph in the place of what the tenant had, propagates, and gives it with ids for names."""
 
     def named(name: str) -> str:
@@ -100,13 +100,13 @@ def store(stack: Stack, tenant: str, graph: Graph, tag: TagDefinition) -> Graph:
         propagator.propagate(tenant, marks)
     finally:
         propagator.close()
-    return Graph(
-        {edge._replace(from_id=named(edge.from_id), to_id=named(edge.to_id)) for edge in graph.edges},
-        {named(name): tags for name, tags in graph.stated.items()},
-        {named(name): tags for name, tags in graph.suppressed.items()},
-        {named(child): named(up) for child, up in graph.parents.items()},
-        {named(name) for name in graph.deleted},
-        graph.on_delete,
+    return TagGraph(
+        edges={edge._replace(from_id=named(edge.from_id), to_id=named(edge.to_id)) for edge in graph.edges},
+        stated={named(name): tags for name, tags in graph.stated.items()},
+        suppressed={named(name): tags for name, tags in graph.suppressed.items()},
+        parents={named(child): named(up) for child, up in graph.parents.items()},
+        deleted={named(name) for name in graph.deleted},
+        on_delete=graph.on_delete,
     )
 
 
@@ -127,7 +127,7 @@ async def read(stack: Stack, tenant: str) -> list[Read]:
 @FEW
 @given(graphs(), definitions)
 def test_reads_show_what_the_recomputation_finds_and_explain_it(
-    stack: Stack, make_tenant: Callable[[], tuple[str, str]], drawn: Graph, tag: TagDefinition
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]], drawn: TagGraph, tag: TagDefinition
 ) -> None:
     tenant, _ = make_tenant()
     graph = store(stack, tenant, drawn, tag)

@@ -8,7 +8,6 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from lily.lineage.recomputation import Derived
 from lily.pipeline.recompute.derived_tags import recompute
 from lily.pipeline.recompute.drift import Drift, find_drift, repair
 from lily.pipeline.recompute.stored_graphs import read_stored
@@ -17,6 +16,7 @@ from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 from tests.stream.conftest import Lake
+from tests.tag_oracle import Derived
 
 # PySpark leaves the socket of a collected result to the garbage collector.
 pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"), pytest.mark.timeout(600)]

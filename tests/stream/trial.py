@@ -13,7 +13,7 @@ from lily.model.envelopes import FUTURE_SKEW
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.records import Record
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.lookups import LakeLookups
 from lily.pipeline.lake.promotion import promote
@@ -89,7 +89,7 @@ class Trial:
 
     def in_lake(self) -> dict[tuple[str, str], AssetState]:
         rows = self.lake.spark.table(tables.identifier(tables.ASSETS)).where(f"tenant = '{self.tenant}'").toArrow()
-        return joined(read_states(rows))
+        return merge_states(read_states(rows))
 
     def events_in_lake(self) -> list[tuple[str, int, str]]:
         rows = self.lake.spark.table(tables.identifier(tables.EVENTS)).where(f"tenant = '{self.tenant}'").collect()

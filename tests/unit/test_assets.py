@@ -1,8 +1,8 @@
-"""Which layer is shown, which tags are effective, when an asset counts as deleted."""
+"""Which layer is shown, which tags are in effect, and when an asset is deleted."""
 
 from typing import Any
 
-from lily.model.assets import NOTHING, LayerName, Reached, asset_view, is_deleted, shown_fields, tags_of
+from lily.model.assets import NO_DERIVED_TAGS, DerivedTags, LayerName, asset_view, is_deleted, shown_fields, tags_of
 from lily.model.layers import Layer, merge
 from lily.model.statements import Statement
 
@@ -13,7 +13,7 @@ def layer(which: LayerName, at: str, operation: Any = "upsert", **attributes: An
     )
 
 
-def test_the_person_comes_before_enrichment_and_enrichment_before_the_source() -> None:
+def test_the_user_layer_precedes_the_enriched_layer_and_that_the_source() -> None:
     layers: dict[LayerName, Layer] = {
         "source": layer("source", "1", name="t", owner="alice", description="from the source"),
         "enriched": layer("enriched", "2", owner="rule"),
@@ -22,19 +22,19 @@ def test_the_person_comes_before_enrichment_and_enrichment_before_the_source() -
     assert shown_fields(layers) == {"name": "t", "owner": "bob", "description": "from the source"}
 
 
-def test_a_person_who_clears_a_field_shows_the_layer_below_again() -> None:
+def test_clearing_a_field_in_the_user_layer_shows_the_layer_below() -> None:
     person = merge(layer("user", "2", owner="bob"), layer("user", "3", owner=None))
     assert shown_fields({"source": layer("source", "1", owner="alice"), "user": person})["owner"] == "alice"
 
 
-def test_the_tags_of_the_source_are_shown_where_it_states_any() -> None:
+def test_the_tags_of_the_source_are_shown_if_it_states_any() -> None:
     person = layer("user", "2", tags=["mine"])
     assert tags_of({"source": layer("source", "1", tags=["public"]), "user": person})["shown"] == ["public"]
     assert tags_of({"source": layer("source", "1", tags=[]), "user": person})["shown"] == ["mine"]
     assert tags_of({"source": layer("source", "1"), "user": person})["shown"] == ["mine"]
 
 
-def test_a_protective_tag_is_effective_in_whatever_layer_it_stands() -> None:
+def test_a_protective_tag_is_in_effect_in_every_layer() -> None:
     tags = tags_of({"source": layer("source", "1", tags=["public"]), "user": layer("user", "2", tags=["pii", "mine"])})
     assert tags["shown"] == ["public"]
     assert tags["effective"] == ["pii", "public"]
@@ -43,31 +43,31 @@ def test_a_protective_tag_is_effective_in_whatever_layer_it_stands() -> None:
 PUBLIC: dict[LayerName, Layer] = {"source": layer("source", "1", tags=["public"])}
 
 
-def test_what_reached_an_asset_is_effective_where_it_protects() -> None:
-    tags = tags_of(PUBLIC, Reached({"pii": "PII"}, {"gdpr": "GDPR", "team": "Team"}))
+def test_a_derived_tag_is_in_effect_if_it_is_protective() -> None:
+    tags = tags_of(PUBLIC, DerivedTags({"pii": "PII"}, {"gdpr": "GDPR", "team": "Team"}))
     assert (tags["propagated"], tags["inherited"]) == (["PII"], ["GDPR", "Team"])
     assert tags["effective"] == ["GDPR", "PII", "public"]
 
 
-def test_a_tag_protects_where_the_tenant_says_so() -> None:
+def test_a_tenant_decides_which_further_tags_are_protective() -> None:
     layers = {**PUBLIC, "enriched": layer("enriched", "2", tags=["Secret"])}
     assert tags_of(layers)["effective"] == ["public"]
-    assert tags_of(layers, NOTHING, {"secret"})["effective"] == ["public", "Secret"]
+    assert tags_of(layers, NO_DERIVED_TAGS, {"secret"})["effective"] == ["public", "Secret"]
 
 
-def test_a_suppression_hides_what_is_derived_and_still_lists_it() -> None:
+def test_a_suppressed_derived_tag_is_listed_but_not_in_effect() -> None:
     hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
-    tags = tags_of({**PUBLIC, "user": hidden}, Reached({"pii": "PII"}, {"pii": "PII"}))
+    tags = tags_of({**PUBLIC, "user": hidden}, DerivedTags({"pii": "PII"}, {"pii": "PII"}))
     assert (tags["propagated"], tags["inherited"], tags["effective"]) == (["PII"], ["PII"], ["public"])
 
 
-def test_a_suppression_never_hides_what_the_asset_states_itself() -> None:
+def test_a_suppression_does_not_hide_a_tag_that_the_asset_states_itself() -> None:
     hidden = Statement("user", "suppress", "db.t", None, {}, "PII", "me", "tokenised").as_layer("default", "3")
-    tags = tags_of({"source": layer("source", "1", tags=["pii"]), "user": hidden}, Reached({"pii": "PII"}))
+    tags = tags_of({"source": layer("source", "1", tags=["pii"]), "user": hidden}, DerivedTags({"pii": "PII"}))
     assert (tags["propagated"], tags["effective"]) == ([], ["pii"])
 
 
-def test_a_persons_deletion_outlives_source_refreshes_until_it_is_restored() -> None:
+def test_a_users_deletion_outlives_source_refreshes_until_the_asset_is_restored() -> None:
     deleted = layer("user", "2", "delete")
     assert is_deleted({"source": layer("source", "9"), "user": deleted})
     restored = merge(deleted, layer("user", "3", "restore"))
@@ -81,7 +81,7 @@ def test_a_sources_deletion_is_undone_by_a_newer_source_event() -> None:
     assert is_deleted({"source": merge(deleted, layer("source", "1", name="t"))})
 
 
-def test_a_restore_outlives_only_the_older_deletion_of_the_source() -> None:
+def test_a_restore_overrides_only_an_older_deletion_by_the_source() -> None:
     restored = layer("user", "3", "restore")
     assert not is_deleted({"source": layer("source", "2", "delete"), "user": restored})
     assert is_deleted({"source": layer("source", "4", "delete"), "user": restored})

@@ -1,4 +1,4 @@
-"""Both stores as one: PostgreSQL's answer where it has all of it, the lake's where it does not."""
+"""Both stores as one catalogue: the lake is read only for what PostgreSQL lacks."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model import ids
-from lily.model.assets import Reached
+from lily.model.assets import DerivedTags
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from lily.model.states import AssetState
 from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
-from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
+from lily.store.lake.reader import LakeReader, LakeSnapshot, LakeUnavailable
 from lily.store.lake.tables import ASSETS
 from lily.store.postgres.catalogue.reader import AssetReader
 from tests.warehouse import Warehouse
 
 TENANT = "one"
 NAME = "wh.sales.orders.email"
-RULES = Rules()
-REACHED = Reached({"pii": "PII"}, {"gdpr": "GDPR"})
+RULES = TagRules()
+REACHED = DerivedTags({"pii": "PII"}, {"gdpr": "GDPR"})
 
 
 class Held(AssetReader):
-    """What PostgreSQL has."""
+    """Stands in for PostgreSQL, with these assets."""
 
     def __init__(self, *assets: StoredAsset) -> None:
         super().__init__(None, None)  # type: ignore[arg-type]  # what would use them is replaced
@@ -36,9 +36,9 @@ class Held(AssetReader):
         assert tenant == TENANT
         return {asset_id: self._assets[asset_id] for asset_id in asset_ids if asset_id in self._assets}
 
-    async def placed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+    async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
         assert tenant == TENANT
-        return [asset.under(RULES, REACHED) for asset in assets]
+        return [asset.with_tag_rules(RULES, REACHED) for asset in assets]
 
 
 def state(layer: str, tick: int, **attributes: Any) -> AssetState:
@@ -62,8 +62,8 @@ def warehouse(tmp_path: Any) -> Warehouse:
     return warehouse
 
 
-async def gone() -> Located:
-    return Located({ASSETS: "/no/such/warehouse/1.metadata.json"}, "2026-01-02T00:00:00.000000Z")
+async def gone() -> LakeSnapshot:
+    return LakeSnapshot({ASSETS: "/no/such/warehouse/1.metadata.json"}, "2026-01-02T00:00:00.000000Z")
 
 
 def find(catalogue: Catalogue) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def find(catalogue: Catalogue) -> dict[str, Any]:
     return found.view
 
 
-def test_what_postgresql_lacks_the_lake_tells(warehouse: Warehouse) -> None:
+def test_an_asset_that_postgresql_lacks_is_read_from_the_lake(warehouse: Warehouse) -> None:
     view = find(Catalogue(Held(), LakeReader(warehouse.locate)))
     assert (view["attributes"]["data_type"], view["version"]) == ("text", 1)
     assert view["fresh_as_of"] == warehouse.located.fresh_as_of
@@ -80,19 +80,19 @@ def test_what_postgresql_lacks_the_lake_tells(warehouse: Warehouse) -> None:
     assert view["tags"]["effective"] == ["GDPR", "PII"]
 
 
-def test_what_was_just_promoted_is_shown_whole(warehouse: Warehouse) -> None:
+def test_an_asset_that_awaits_promotion_is_merged_with_its_state_in_the_lake(warehouse: Warehouse) -> None:
     edited = held(state("user", 3, description="by a person"), awaits_lake=True)
     view = find(Catalogue(Held(edited), LakeReader(warehouse.locate)))
     assert (view["attributes"]["data_type"], view["attributes"]["description"]) == ("text", "by a person")
     assert (view["version"], view["created_at"][17:19], view["updated_at"][17:19]) == (4, "01", "03")
 
 
-def test_what_postgresql_has_all_of_needs_no_lake() -> None:
+def test_an_asset_that_is_complete_in_postgresql_needs_no_lake() -> None:
     whole = held(state("source", 2, name="email"), awaits_lake=False)
     assert find(Catalogue(Held(whole), LakeReader(gone)))["attributes"]["name"] == "email"
 
 
-def test_what_needs_the_lake_fails_with_it() -> None:
+def test_a_read_that_needs_the_lake_fails_if_the_lake_is_unavailable() -> None:
     for reader in (Held(), Held(held(state("user", 3, description="x"), awaits_lake=True))):
         with pytest.raises(LakeUnavailable):
             find(Catalogue(reader, LakeReader(gone)))

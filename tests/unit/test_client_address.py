@@ -51,6 +51,13 @@ def test_a_stack_that_does_not_run_is_no_address(tmp_path: Path, phase: str) -> 
         find_address()
 
 
+def test_without_a_stack_the_error_names_every_way_to_one(tmp_path: Path) -> None:
+    with pytest.raises(NoAddress) as caught:
+        find_address()
+    for remedy in ("`lily up`", "LILY_DATA_DIR", "LILY_URL", "LILY_TOKEN", str(tmp_path / ".lily")):
+        assert remedy in str(caught.value)
+
+
 def test_a_damaged_record_is_no_address(tmp_path: Path) -> None:
     (tmp_path / ".lily").mkdir()
     (tmp_path / ".lily" / "stack.json").write_text("{")

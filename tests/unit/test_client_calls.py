@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import pydoc
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -183,7 +184,7 @@ def test_where_nothing_listens_the_message_says_so(client: type[Lily] | type[Asy
         async with AsyncLily(gone.url, "secret", retry=QUICK) as other:
             await other.get("shop")
 
-    with pytest.raises(Unavailable, match="Is Lily running there") as caught:
+    with pytest.raises(Unavailable, match=f"No response from {gone.url} .*`lily status`") as caught:
         asyncio.run(ask())
     assert isinstance(caught.value, Transient)
     assert caught.value.status == 0
@@ -257,12 +258,19 @@ def test_pauses_grow_and_never_undercut_what_the_server_asks_for() -> None:
 
 def test_both_clients_offer_the_same_calls_with_the_same_signatures() -> None:
     def calls(client: type) -> dict[str, list[str]]:
-        named = {name: getattr(client, name) for name in vars(client) if not name.startswith("_")}
-        methods = {name: method for name, method in named.items() if callable(method)}
-        return {name: list(inspect.signature(method).parameters) for name, method in methods.items()}
+        methods = inspect.getmembers(client, inspect.isfunction)
+        return {name: list(inspect.signature(method).parameters) for name, method in methods if name[0] != "_"}
 
     assert calls(Lily) == calls(AsyncLily)
-    assert list(inspect.signature(Lily.get).parameters) == ["self", "id_or_name"]
+    assert len(calls(Lily)) > 30
+    assert calls(Lily)["get"] == ["self", "id_or_name"]
+
+
+@pytest.mark.parametrize("client", [Lily, AsyncLily])
+def test_help_shows_what_a_call_takes_and_does(client: type[Lily] | type[AsyncLily]) -> None:
+    shown = pydoc.plain(pydoc.render_doc(client))
+    assert "add_tag(self, /, id_or_name: str, tag: str, *, wait: int | None = None)" in shown
+    assert "Adds one tag to the user layer." in shown
 
 
 def test_tags_are_defined_suppressed_and_tried_out(server: BadServer, play: Play) -> None:

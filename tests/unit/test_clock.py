@@ -1,4 +1,4 @@
-"""Clocks are UTC with microseconds in fixed width, so that text order is time order."""
+"""Timestamps are UTC with microseconds in fixed width, so that text order is time order."""
 
 from datetime import UTC, datetime
 
@@ -33,7 +33,7 @@ def test_a_stamp_reads_back_as_itself(moment: datetime) -> None:
         ("2026-11-15 03:06:00.123456789-05:30", "2026-11-15T08:36:00.123456Z"),
     ],
 )
-def test_a_time_with_a_zone_is_brought_to_utc(given_time: str, expected: str) -> None:
+def test_a_time_with_a_zone_is_converted_to_utc(given_time: str, expected: str) -> None:
     assert clock.normalise_time(given_time) == expected
 
 
@@ -51,18 +51,18 @@ def test_a_time_with_a_zone_is_brought_to_utc(given_time: str, expected: str) ->
         1763195760,
     ],
 )
-def test_a_time_that_leaves_doubt_is_refused(given_time: object) -> None:
+def test_an_ambiguous_or_invalid_time_is_refused(given_time: object) -> None:
     with pytest.raises(Refused) as refused:
         read_time(given_time, received="2026-11-15T08:36:00.000000Z")
     assert refused.value.problems[0].code == "INVALID_TIME"
 
 
-def test_the_future_is_refused_beyond_the_allowed_skew() -> None:
+def test_a_time_beyond_the_allowed_skew_is_refused() -> None:
     received = "2026-11-15T08:36:00.000000Z"
     assert read_time("2026-11-15T08:41:00Z", received=received) == "2026-11-15T08:41:00.000000Z"
     with pytest.raises(Refused, match="TIME_IN_FUTURE"):
         read_time("2026-11-15T08:41:00.000001Z", received=received)
 
 
-def test_an_event_without_a_time_happened_when_it_was_received() -> None:
+def test_an_event_without_a_time_gets_the_time_of_receipt() -> None:
     assert read_time(None, received="2026-11-15T08:36:00.000000Z") == "2026-11-15T08:36:00.000000Z"

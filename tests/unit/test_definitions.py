@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lily.lineage.definitions import TagDefinition
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.sessions import Database, Query, Row, StoreUnavailable
 
@@ -76,10 +76,10 @@ def test_rules_that_cannot_be_read_are_asked_for_again() -> None:
 
 
 def test_the_legal_tags_protect_whatever_is_defined() -> None:
-    assert Rules({}).protective == {"pii", "gdpr"}
-    assert Rules({"pii": TagDefinition("pii", "PII")}).protective == {"pii", "gdpr"}
+    assert TagRules({}).protective == {"pii", "gdpr"}
+    assert TagRules({"pii": TagDefinition("pii", "PII")}).protective == {"pii", "gdpr"}
 
 
 def test_names_of_tags_are_quoted_for_the_store() -> None:
-    rules = Rules({tag: TagDefinition(tag, tag, propagates=True) for tag in ('a"b', "c\\d", "e,f")})
-    assert rules.as_array == '{"a\\"b","c\\\\d","e,f","gdpr","pii"}'
+    rules = TagRules({tag: TagDefinition(tag, tag, propagates=True) for tag in ('a"b', "c\\d", "e,f")})
+    assert rules.protective_array == '{"a\\"b","c\\\\d","e,f","gdpr","pii"}'

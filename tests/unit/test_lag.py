@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.cli import journey as journeys
 from lily.cli.journey import Journey, bars
 from lily.estate import Estate

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lily.model.events import AssetEvent
 from lily.model.ids import asset_id
 from lily.model.statements import read_statement
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.store.postgres.graph.lake_nodes import Known, adds_nothing, known_of
 from tests.strategies import events
 
@@ -27,10 +27,10 @@ def piece(second: int, **attributes: str | None) -> AssetState:
 @given(st.lists(events(), min_size=2, max_size=8, unique_by=lambda event: event.id))
 def test_what_adds_nothing_changes_nothing(found: list[AssetEvent]) -> None:
     further = AssetState.of(found[-1])
-    known = known_of(joined(map(AssetState.of, found[:-1])).get((further.tenant, further.id)))
+    known = known_of(merge_states(map(AssetState.of, found[:-1])).get((further.tenant, further.id)))
     if adds_nothing(further, known):
         note("adds nothing")
-        whole = joined(map(AssetState.of, found))[further.tenant, further.id]
+        whole = merge_states(map(AssetState.of, found))[further.tenant, further.id]
         assert known_of(whole) == known
 
 

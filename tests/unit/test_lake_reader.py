@@ -1,4 +1,4 @@
-"""The lake as it is read: pieces joined, files found, one tenant never seen by another."""
+"""Reading the lake: pieces are merged, files are found, and no tenant sees another's rows."""
 
 import asyncio
 import random
@@ -19,24 +19,23 @@ from moto.server import ThreadedMotoServer
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.settings import S3
-from lily.store.lake.files import io_properties
-from lily.store.lake.past import at_time
-from lily.store.lake.past import story as told_by
-from lily.store.lake.reader import LakeReader, LakeUnavailable, Located
-from lily.store.lake.rows import as_batch
+from lily.store.lake.asset_filter import AssetFilter
+from lily.store.lake.data_files import io_properties
+from lily.store.lake.event_replay import replay_history, state_at
+from lily.store.lake.reader import LakeReader, LakeSnapshot, LakeUnavailable
+from lily.store.lake.rows import states_to_batch
 from lily.store.lake.scans import LakeEvent
 from lily.store.lake.tables import ASSETS
-from lily.store.lake.wanted import Wanted
 from tests.strategies import events as any_events
 from tests.warehouse import Warehouse
 
 Result = TypeVar("Result")
 MANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-EVENTS_TOLD = st.lists(any_events("one"), max_size=12, unique_by=lambda event: event.id)
+EVENT_LISTS = st.lists(any_events("one"), max_size=12, unique_by=lambda event: event.id)
 TENANTS = ("one", "two")
-# The same names for both tenants, a few in each place.
+# The same names for both tenants, a few with each id prefix.
 COLUMNS = [f"wh.sales.{table}.{column}" for table in ("orders", "items", "Größen") for column in ("id", "PRICE", "név")]
 
 
@@ -53,7 +52,7 @@ def column(tenant: str, name: str, tick: int = 0, **attributes: Any) -> AssetEve
 
 
 def states_of(events: Sequence[AssetEvent]) -> list[AssetState]:
-    return list(joined(AssetState.of(event) for event in events).values())
+    return list(merge_states(AssetState.of(event) for event in events).values())
 
 
 def recorded(event: AssetEvent, offset: int, *, batch: int = 1, topic: str = "bulk") -> LakeEvent:
@@ -70,37 +69,35 @@ def names(states: Sequence[AssetState]) -> set[str]:
     return {state.qualified_name for state in states}
 
 
-def test_a_lake_without_tables_knows_nothing(warehouse: Warehouse) -> None:
+def test_a_lake_without_tables_is_empty(warehouse: Warehouse) -> None:
     async def story() -> None:
         lake = LakeReader(warehouse.locate)
         assert await lake.states("one", [ids.asset_id("one", "a.b.c")]) == {}
         assert await lake.children("one", ids.asset_id("one", "a.b"), "a.b") == []
         assert await lake.events("one", ids.asset_id("one", "a.b.c")) == []
-        assert (await lake.search("one", Wanted(), start="", limit=10, seconds=1)).states == []
+        assert (await lake.search("one", AssetFilter(), start="", limit=10, seconds=1)).states == []
 
     run(story())
 
 
 @MANY
-@given(told=EVENTS_TOLD, runs=st.integers(1, 4))
-def test_the_joined_pieces_are_what_the_events_amount_to(
+@given(told=EVENT_LISTS, runs=st.integers(1, 4))
+def test_merged_pieces_equal_the_state_of_all_events(
     tmp_path_factory: pytest.TempPathFactory, told: list[AssetEvent], runs: int
 ) -> None:
     warehouse = Warehouse(str(tmp_path_factory.mktemp("lake")))
     for number in range(runs):
         if events := told[number::runs]:
             warehouse.append_states(states_of(events), number)
-    whole = joined(AssetState.of(event) for event in told)
+    whole = merge_states(AssetState.of(event) for event in told)
     found = run(LakeReader(warehouse.locate).states("one", [asset_id for _, asset_id in whole]))
     assert found == {asset_id: state for (_, asset_id), state in whole.items()}
 
 
 @MANY
 @given(data=st.data())
-def test_no_question_brings_up_another_tenants_row(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    """Files are asked for by tenant; here one also holds rows of both, which no writer makes."""
+def test_no_read_returns_another_tenants_row(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Files are selected by tenant; here one also holds rows of both tenants, which no writer produces."""
     warehouse = Warehouse(str(tmp_path_factory.mktemp("lake")), buckets=data.draw(st.integers(1, 4)))
     told = data.draw(st.lists(st.tuples(st.sampled_from(TENANTS), st.sampled_from(COLUMNS)), min_size=1, max_size=12))
     events = [column(tenant, name, tick) for tick, (tenant, name) in enumerate(told)]
@@ -108,7 +105,7 @@ def test_no_question_brings_up_another_tenants_row(
     mixed = data.draw(st.booleans())
     for number, some in enumerate((events[:cut], events[cut:])):
         if some:
-            rows = pa.Table.from_batches([as_batch(states_of(some), number)])
+            rows = pa.Table.from_batches([states_to_batch(states_of(some), number)])
             warehouse.append_rows(ASSETS, rows, claimed_by=data.draw(st.sampled_from(TENANTS)) if mixed else None)
     mine = data.draw(st.sampled_from(TENANTS))
     anyone = st.sampled_from([ids.asset_id(tenant, name) for tenant in TENANTS for name in COLUMNS])
@@ -116,8 +113,8 @@ def test_no_question_brings_up_another_tenants_row(
     asked = data.draw(st.lists(anyone | noise, max_size=6))
     parent = data.draw(st.sampled_from(["wh.sales.orders", "wh.sales.items", "wh"]))
     owner = data.draw(st.sampled_from(TENANTS))
-    wanted = Wanted(
-        words=data.draw(st.none() | st.sampled_from([("or",), ("wh", "pr"), ("n",), ()])),
+    wanted = AssetFilter(
+        terms=data.draw(st.none() | st.sampled_from([("or",), ("wh", "pr"), ("n",), ()])),
         owner=data.draw(st.none() | st.sampled_from(TENANTS)),
     )
 
@@ -129,7 +126,7 @@ def test_no_question_brings_up_another_tenants_row(
                 found += await lake.children(mine, ids.asset_id(tenant, parent), named)
         start = data.draw(st.sampled_from(["", *asked]))
         found += (await lake.search(mine, wanted, start=start, limit=50, seconds=9)).states
-        found += (await lake.search(mine, Wanted(owner=owner), start="", limit=50, seconds=9)).states
+        found += (await lake.search(mine, AssetFilter(owner=owner), start="", limit=50, seconds=9)).states
         return found
 
     found = run(story())
@@ -137,7 +134,7 @@ def test_no_question_brings_up_another_tenants_row(
     assert {state.layers["source"].fields["owner"] for state in found} <= {mine}
 
 
-def test_children_are_found_by_the_parents_name_as_by_its_id_alone(warehouse: Warehouse) -> None:
+def test_children_are_found_by_the_parents_name_or_by_its_id_alone(warehouse: Warehouse) -> None:
     for number in range(3):
         warehouse.append_states(states_of([column("one", name, number) for name in COLUMNS]), number)
     moved = column("one", "wh.sales.orders.id", 9, parent="wh.sales.other")
@@ -155,43 +152,47 @@ def test_children_are_found_by_the_parents_name_as_by_its_id_alone(warehouse: Wa
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), COLUMNS),
-        (Wanted(words=("ord", "pri")), ["wh.sales.orders.PRICE"]),
-        (Wanted(words=("rders",)), []),
-        (Wanted(words=("größ", "név")), ["wh.sales.Größen.név"]),
-        (Wanted(words=()), []),
-        (Wanted(entity_type="column", words=("id",)), [name for name in COLUMNS if name.endswith(".id")]),
-        (Wanted(entity_type="field"), []),
-        (Wanted(owner="one", words=("items",)), [name for name in COLUMNS if "items" in name]),
-        (Wanted(owner="on"), []),
-        (Wanted(data_source="w"), []),
+        (AssetFilter(), COLUMNS),
+        (AssetFilter(terms=("ord", "pri")), ["wh.sales.orders.PRICE"]),
+        (AssetFilter(terms=("rders",)), []),
+        (AssetFilter(terms=("größ", "név")), ["wh.sales.Größen.név"]),
+        (AssetFilter(terms=()), []),
+        (AssetFilter(entity_type="column", terms=("id",)), [name for name in COLUMNS if name.endswith(".id")]),
+        (AssetFilter(entity_type="field"), []),
+        (AssetFilter(owner="one", terms=("items",)), [name for name in COLUMNS if "items" in name]),
+        (AssetFilter(owner="on"), []),
+        (AssetFilter(data_source="w"), []),
     ],
 )
-def test_a_search_finds_exactly_what_it_says(warehouse: Warehouse, wanted: Wanted, expected: list[str]) -> None:
+def test_a_search_finds_exactly_what_matches_the_filter(
+    warehouse: Warehouse, wanted: AssetFilter, expected: list[str]
+) -> None:
     for number in range(2):
         warehouse.append_states(states_of([column("one", name, number) for name in COLUMNS]), number)
 
     async def story() -> None:
         found = await LakeReader(warehouse.locate).search("one", wanted, start="", limit=100, seconds=9)
-        assert (names(found.states), found.start) == (set(expected), None)
+        assert (names(found.states), found.next_start) == (set(expected), None)
 
     run(story())
 
 
-def test_a_value_that_a_later_piece_replaced_is_not_found(warehouse: Warehouse) -> None:
+def test_a_value_that_a_later_event_replaced_is_not_found(warehouse: Warehouse) -> None:
     warehouse.append_states(states_of([column("one", "a.b.c", 1, owner="then")]), 1)
     warehouse.append_states(states_of([column("one", "a.b.c", 2, owner="now")]), 2)
 
     async def story() -> None:
         lake = LakeReader(warehouse.locate)
         for owner, count in (("then", 0), ("now", 1)):
-            assert len((await lake.search("one", Wanted(owner=owner), start="", limit=9, seconds=9)).states) == count
+            assert (
+                len((await lake.search("one", AssetFilter(owner=owner), start="", limit=9, seconds=9)).states) == count
+            )
 
     run(story())
 
 
 @pytest.mark.parametrize(("limit", "seconds"), [(1, 9.0), (3, 9.0), (50, 9.0), (3, 0.0)])
-def test_pages_of_a_search_make_up_the_whole_in_the_order_of_ids(
+def test_the_pages_of_a_search_together_are_complete_and_ordered_by_id(
     warehouse: Warehouse, limit: int, seconds: float
 ) -> None:
     everything = [f"wh.s.t{table}.c{number}" for table in range(12) for number in range(4)]
@@ -202,18 +203,18 @@ def test_pages_of_a_search_make_up_the_whole_in_the_order_of_ids(
     async def story() -> None:
         lake, found, start = LakeReader(warehouse.locate), list[str](), ""
         for _ in range(500):
-            page = await lake.search("one", Wanted(), start=start, limit=limit, seconds=seconds)
+            page = await lake.search("one", AssetFilter(), start=start, limit=limit, seconds=seconds)
             found += [state.id for state in page.states]
-            if page.start is None:
+            if page.next_start is None:
                 break
-            assert page.start > start
-            start = page.start
+            assert page.next_start > start
+            start = page.next_start
         assert found == sorted(ids.asset_id("one", name) for name in everything)
 
     run(story())
 
 
-def test_whoever_reads_after_a_commit_sees_it(warehouse: Warehouse) -> None:
+def test_a_read_after_a_commit_sees_it(warehouse: Warehouse) -> None:
     async def story() -> None:
         lake = LakeReader(warehouse.locate)
         asset_id = ids.asset_id("one", "a.b.c")
@@ -225,7 +226,7 @@ def test_whoever_reads_after_a_commit_sees_it(warehouse: Warehouse) -> None:
     run(story())
 
 
-def test_readers_that_come_together_share_one_question(warehouse: Warehouse) -> None:
+def test_concurrent_reads_share_one_query_of_the_catalog(warehouse: Warehouse) -> None:
     warehouse.append_states(states_of([column("one", name) for name in COLUMNS]))
 
     async def story() -> None:
@@ -237,7 +238,7 @@ def test_readers_that_come_together_share_one_question(warehouse: Warehouse) -> 
     run(story())
 
 
-def test_files_that_a_compaction_took_away_are_looked_for_anew(warehouse: Warehouse) -> None:
+def test_a_read_is_repeated_if_compaction_removed_its_files(warehouse: Warehouse) -> None:
     events = [column("one", name) for name in COLUMNS]
     warehouse.append_states(states_of(events))
     stale = warehouse.located
@@ -245,22 +246,22 @@ def test_files_that_a_compaction_took_away_are_looked_for_anew(warehouse: Wareho
     async def story() -> None:
         answers = [stale]
 
-        async def locate() -> Located:
+        async def locate() -> LakeSnapshot:
             return answers.pop(0) if answers else await warehouse.locate()
 
         lake = LakeReader(locate)
-        warehouse.replace(ASSETS, pa.Table.from_batches([as_batch(states_of(events), 7)]))
+        warehouse.replace(ASSETS, pa.Table.from_batches([states_to_batch(states_of(events), 7)]))
         assert len(await lake.states("one", [event.asset_id for event in events])) == len(events)
 
     run(story())
 
 
-def test_a_warehouse_that_cannot_be_read_says_what_to_do(warehouse: Warehouse) -> None:
+def test_an_unreadable_warehouse_raises_an_error_that_says_what_to_do(warehouse: Warehouse) -> None:
     warehouse.append_states(states_of([column("one", "a.b.c")]))
-    lost = Located({ASSETS: warehouse.located.metadata[ASSETS] + ".gone.metadata.json"})
+    lost = LakeSnapshot({ASSETS: warehouse.located.metadata[ASSETS] + ".gone.metadata.json"})
 
     async def story() -> None:
-        async def locate() -> Located:
+        async def locate() -> LakeSnapshot:
             return lost
 
         with pytest.raises(LakeUnavailable, match="LILY_WAREHOUSE"):
@@ -269,7 +270,7 @@ def test_a_warehouse_that_cannot_be_read_says_what_to_do(warehouse: Warehouse) -
     run(story())
 
 
-def test_the_past_is_what_was_recorded_by_then(warehouse: Warehouse) -> None:
+def test_a_past_state_is_made_of_the_events_recorded_by_then(warehouse: Warehouse) -> None:
     told = [column("one", "a.b.c", tick, owner=f"o{tick}") for tick in (1, 3, 2)]
     records = [recorded(event, offset, batch=offset) for offset, event in enumerate(told, start=1)]
     asset_id, other = told[0].asset_id, column("two", "a.b.c")
@@ -284,29 +285,29 @@ def test_the_past_is_what_was_recorded_by_then(warehouse: Warehouse) -> None:
         owners = []
         for batch in range(4):
             recorded_by_then = [event for event in events if event.batch <= batch and event.offset < 8]
-            past = at_time("one", asset_id, recorded_by_then, lambda _: True, skew)
+            past = state_at("one", asset_id, recorded_by_then, lambda _: True, skew)
             owners.append(past and (past.state.layers["source"].fields["owner"], past.events))
         assert owners == [None, ("o1", 1), ("o3", 2), ("o3", 3)]
-        changes = told_by("one", asset_id, events, skew).steps
+        changes = replay_history("one", asset_id, events, skew).changes
         assert [(step.position, step.version, step.after["owner"]) for step in changes] == [(1, 1, "o1"), (2, 2, "o3")]
 
     run(story())
 
 
 @MANY
-@given(told=EVENTS_TOLD)
-def test_the_whole_past_is_the_present(told: list[AssetEvent]) -> None:
-    for (_, asset_id), state in joined(AssetState.of(event) for event in told).items():
+@given(told=EVENT_LISTS)
+def test_replaying_all_events_gives_the_present_state(told: list[AssetEvent]) -> None:
+    for (_, asset_id), state in merge_states(AssetState.of(event) for event in told).items():
         records = [recorded(event, number) for number, event in enumerate(told) if event.asset_id == asset_id]
-        past = at_time("one", asset_id, records, lambda _: True, timedelta(minutes=5))
+        past = state_at("one", asset_id, records, lambda _: True, timedelta(minutes=5))
         assert past is not None
         assert past.state == state
-        changes = told_by("one", asset_id, records, timedelta(minutes=5)).steps
+        changes = replay_history("one", asset_id, records, timedelta(minutes=5)).changes
         last = {step.event.statement.layer: step.after for step in changes}
         assert last == {name: layer.fields for name, layer in state.layers.items() if layer.fields or name in last}
 
 
-def test_an_id_that_is_none_finds_nothing(warehouse: Warehouse) -> None:
+def test_text_that_is_not_an_id_finds_nothing(warehouse: Warehouse) -> None:
     warehouse.append_states(states_of([column("one", name) for name in COLUMNS]))
     assert run(LakeReader(warehouse.locate).states("one", [str(uuid.uuid4()), "zz", ""])) == {}
 
@@ -334,18 +335,18 @@ def test_a_warehouse_may_be_an_object_store(object_store: dict[str, str]) -> Non
     async def story() -> None:
         lake = LakeReader(warehouse.locate, object_store)
         assert names(list((await lake.states("one", wanted)).values())) == set(COLUMNS)
-        warehouse.replace(ASSETS, pa.Table.from_batches([as_batch(states_of(events), 7)]))
+        warehouse.replace(ASSETS, pa.Table.from_batches([states_to_batch(states_of(events), 7)]))
         assert names(list((await lake.states("one", wanted)).values())) == set(COLUMNS)
 
     run(story())
 
 
-def test_an_object_store_that_is_away_is_told_so() -> None:
+def test_an_unreachable_object_store_raises_lake_unavailable() -> None:
     properties = io_properties(S3(endpoint="http://127.0.0.1:9", region="x", access_key="key", secret_key="secret"))
 
     async def story() -> None:
-        async def locate() -> Located:
-            return Located({ASSETS: "s3://lake/warehouse/assets/metadata/1.metadata.json"})
+        async def locate() -> LakeSnapshot:
+            return LakeSnapshot({ASSETS: "s3://lake/warehouse/assets/metadata/1.metadata.json"})
 
         with pytest.raises(LakeUnavailable):
             await LakeReader(locate, properties).states("one", [ids.asset_id("one", "a.b.c")])

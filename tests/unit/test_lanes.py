@@ -1,4 +1,4 @@
-"""Which lane an event that came in bulk takes: what decisions depend on is hot, plain columns follow."""
+"""The lane of an event that arrived in bulk: hot if decisions depend on it, bulk for plain columns."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ SEPARATORS = st.sampled_from("./")
 
 @st.composite
 def plain_columns(draw: st.DrawFn) -> AssetEvent:
-    """A column as its source states it: no tag, and under the table that its name says, where it says one."""
+    """A column as a source states it: without tags, and below the table that its name implies."""
     above = draw(NAMES)
     stated = {key: value for key, value in draw(attributes()).items() if key not in {"tags", "parent"}}
     stated |= draw(st.sampled_from([{}, {"tags": []}, {"tags": None}]))
@@ -47,7 +47,7 @@ def test_a_plain_column_is_bulk(event: AssetEvent) -> None:
 
 
 @given(plain_columns(), st.lists(st.sampled_from(TAGS), min_size=1))
-def test_whatever_carries_a_tag_is_hot(event: AssetEvent, tags: list[str]) -> None:
+def test_an_event_with_a_tag_is_hot(event: AssetEvent, tags: list[str]) -> None:
     assert lane_of(with_attributes(event, tags=tags)) == "hot"
 
 
@@ -57,30 +57,30 @@ def test_a_deletion_is_hot(event: AssetEvent) -> None:
 
 
 @given(plain_columns(), st.sampled_from(sorted(ENTITY_TYPES - BULK_TYPES)))
-def test_structure_is_hot(event: AssetEvent, entity_type: str) -> None:
+def test_an_asset_other_than_a_column_or_field_is_hot(event: AssetEvent, entity_type: str) -> None:
     assert lane_of(replace(event, statement=replace(event.statement, entity_type=entity_type))) == "hot"
 
 
 @given(events())
-def test_what_a_person_or_a_rule_says_is_hot(event: AssetEvent) -> None:
+def test_statements_of_people_and_rules_are_hot(event: AssetEvent) -> None:
     assume(event.statement.layer != "source")
     assert lane_of(event) == "hot"
 
 
 @given(plain_columns(), NAMES)
-def test_a_column_outside_its_parents_place_is_hot(event: AssetEvent, elsewhere: str) -> None:
-    assume(elsewhere != ids.prefix(event.statement.qualified_name))
+def test_a_column_that_is_not_named_below_its_parent_is_hot(event: AssetEvent, elsewhere: str) -> None:
+    assume(elsewhere != ids.name_prefix(event.statement.qualified_name))
     assert lane_of(with_attributes(event, parent=elsewhere)) == "hot"
     assert lane_of(with_attributes(event, parent=ids.asset_id(TENANT, elsewhere))) == "hot"
 
 
-def test_the_parent_of_another_tenant_is_elsewhere() -> None:
+def test_another_tenants_parent_does_not_count() -> None:
     foreign = ids.asset_id("other", "shop.orders")
     assert lane_of(stating("column", {"name": "id", "qualified_name": "shop.orders.id", "parent": foreign})) == "hot"
 
 
 @given(st.one_of(plain_columns(), events()))
-def test_the_lane_is_the_same_when_the_event_is_read_back_from_the_log(event: AssetEvent) -> None:
+def test_an_event_read_back_from_the_log_has_the_same_lane(event: AssetEvent) -> None:
     assert lane_of(read_event(event.as_cloudevent(), received=event.time)) == lane_of(event)
 
 

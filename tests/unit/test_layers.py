@@ -1,4 +1,4 @@
-"""Within a layer the newest event wins, whatever the order, the repetition and the grouping."""
+"""Within a layer the newest event wins, in any order, with duplicates, and in batches of any size."""
 
 from functools import reduce
 from random import Random
@@ -24,7 +24,7 @@ def one_layer(found: list[AssetEvent]) -> list[AssetEvent]:
 
 
 @given(LISTS, st.randoms())
-def test_order_and_repetition_do_not_matter(found: list[AssetEvent], random: Random) -> None:
+def test_order_and_duplicates_make_no_difference(found: list[AssetEvent], random: Random) -> None:
     mine = one_layer(found)
     shuffled = mine * 2
     random.shuffle(shuffled)
@@ -32,21 +32,21 @@ def test_order_and_repetition_do_not_matter(found: list[AssetEvent], random: Ran
 
 
 @given(LISTS, st.integers(0, 8))
-def test_batches_of_any_size_end_in_the_same_layer(found: list[AssetEvent], cut: int) -> None:
+def test_batches_of_any_size_give_the_same_layer(found: list[AssetEvent], cut: int) -> None:
     mine = one_layer(found)
     parts = [part for part in (mine[:cut], mine[cut:]) if part]
     assert reduce(merge, map(merged, parts)) == merged(mine)
 
 
 @given(LISTS)
-def test_the_layer_is_what_applying_the_events_in_the_order_of_time_gives(found: list[AssetEvent]) -> None:
+def test_the_merged_layer_equals_applying_the_events_in_time_order(found: list[AssetEvent]) -> None:
     mine = one_layer(found)
     (expected,) = oracle.catalogue(mine).values()
     assert plain(merged(mine)) == expected[mine[0].statement.layer]
 
 
 @given(LISTS)
-def test_an_event_holds_until_a_newer_one_overrules_it(found: list[AssetEvent]) -> None:
+def test_an_event_holds_until_a_newer_one_overrides_it(found: list[AssetEvent]) -> None:
     mine = one_layer(found)
     newest = max(mine, key=lambda event: event.clock)
     assert holds(merged(mine), newest.layer())
@@ -54,7 +54,7 @@ def test_an_event_holds_until_a_newer_one_overrules_it(found: list[AssetEvent]) 
 
 
 def plain(layer: Layer) -> dict[str, object]:
-    """A layer as the oracle tells it."""
+    """A layer in the oracle's form."""
     fields = {key: value for key, value in layer.fields.items() if not key.startswith("$")}
     if "tags" in fields:
         fields["tags"] = set(fields["tags"])

@@ -4,68 +4,58 @@ from datetime import UTC, datetime
 
 import jsonschema_rs
 import orjson
-import pyarrow as pa
 
 from lily.bus import topics
-from lily.model import ids
+from lily.model import governance, ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.schemas import SCHEMAS
 from lily.model.statements import Statement
-from lily.pipeline.propagation import marks_of
 from lily.pipeline.validation import judge
+from lily.reactions.propagation.reaction import marks_of
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.outbox.batches import RuleStatement
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
-COLUMNS = ("topic", "key", "correlation", "position", "from", "kind", "name", "changed", "layer")
 
 
-def records(*rows: tuple[str | None, ...]) -> pa.Table:
-    columns = zip(*rows, strict=True)
-    return pa.table({name: pa.array(column, pa.string()) for name, column in zip(COLUMNS, columns, strict=True)})
-
-
-def changed(key: str | None, fields: str, layer: str | None = "source") -> tuple[str | None, ...]:
-    return (topics.METADATA, key, "write", "7", None, None, None, fields, layer)
+def changed(asset: str, *fields: str, layer: str = "source") -> bytes:
+    return orjson.dumps(governance.asset_record(asset, layer, fields, 7, "write"))
 
 
 def test_an_asset_is_marked_with_what_of_it_changed() -> None:
-    table = records(
-        changed("t/plain", "owner,description"),
-        changed("t/tagged", "tags,notes"),
-        changed("t/moved", "$parent,owner", "user"),
-        changed("t/new", "name,$type,$deleted"),
-        changed("t/ruled", "owner", "enriched"),
-        changed("t/old", "owner", None),  # published before layers were told
-        changed("other/plain", "owner"),
-        changed(None, "description"),
-    )
     owner = frozenset({"owner"})
-    assert marks_of(table, {"t": owner}) == {
-        "t": Marks(
-            assets=[
-                AssetMark("plain", 7, "write", tags=False, attributes=owner),
-                AssetMark("tagged", 7, "write", tags=True, attributes=frozenset()),
-                AssetMark("moved", 7, "write", tags=True, attributes=owner),
-                AssetMark("new", 7, "write", tags=True, attributes=owner),
-                AssetMark("old", 7, "write", tags=False, attributes=owner),
-            ]
-        )
-    }
-
-
-def test_edges_and_decisions_are_marked_by_their_headers() -> None:
-    table = records(
-        (topics.LINEAGE, "t/end", None, "8", "start", None, None, "masking", None),
-        (topics.POLICIES, "t/tag/x", None, "9", None, "tag", "PII", None, None),
-        (topics.POLICIES, "t/rule/x", None, "9", None, "rule", "owners", None, None),
-        (topics.POLICIES, "t/setting/x", None, "9", None, "setting", "on_delete", None, None),
+    values = [
+        changed("plain", "owner", "description"),
+        changed("tagged", "tags", "notes"),
+        changed("moved", "$parent", "owner", layer="user"),
+        changed("new", "name", "$type", "$deleted"),
+        changed("ruled", "owner", layer="enriched"),
+        changed("suppressed", "$suppressed:pii", layer="user"),
+        changed("other", "description"),
+    ]
+    assert marks_of(values, owner) == Marks(
+        assets=[
+            AssetMark("plain", 7, "write", tags=False, attributes=owner),
+            AssetMark("tagged", 7, "write", tags=True, attributes=frozenset()),
+            AssetMark("moved", 7, "write", tags=True, attributes=owner),
+            AssetMark("new", 7, "write", tags=True, attributes=owner),
+            AssetMark("suppressed", 7, "write", tags=True, attributes=frozenset()),
+        ]
     )
-    assert marks_of(table, {}) == {
-        "t": Marks(edges=[EdgeMark("start", "end", 8)], tags={"pii"}, rules={"owners"}, deletion=True)
-    }
+
+
+def test_edges_and_decisions_are_marked() -> None:
+    records = [
+        governance.edge_record("start", "end", 8, ""),
+        governance.decision_record("tag", "PII", 9),
+        governance.decision_record("rule", "Owners", 9),
+        governance.decision_record("setting", "on_delete", 9),
+    ]
+    assert marks_of(map(orjson.dumps, records), frozenset()) == Marks(
+        edges=[EdgeMark("start", "end", 8)], tags={"pii"}, rules={"owners"}, deletion=True
+    )
 
 
 def test_what_a_rule_states_is_read_like_a_statement_of_a_door() -> None:

@@ -8,12 +8,9 @@ import orjson
 from lily.reactions.relay.change_events import (
     MAX_EVENT_BYTES,
     change_event,
-    change_headers,
     dead_letter_event,
     decision_event,
-    decision_headers,
     edge_event,
-    edge_headers,
     propagated_event,
     sendable,
 )
@@ -63,21 +60,6 @@ def test_a_dead_letter_that_is_too_large_goes_without_its_original() -> None:
     assert (data["original_base64"], data["truncated"], data["offset"]) == (None, True, 5)
 
 
-def changed(before: dict[str, Any] | None, after: dict[str, Any]) -> set[str]:
-    headers = dict(change_headers(a_change(before, after)))
-    assert (headers["position"], headers["layer"]) == (b"7", b"source")
-    names = headers["changed"]
-    assert isinstance(names, bytes)
-    return set(names.decode().split(","))
-
-
-def test_headers_name_what_differs_so_that_nobody_has_to_read_the_event() -> None:
-    before = {"name": "t", "owner": "alice", "$parent": "p", "$suppressed:pii": {"by": "me"}}
-    after = {"name": "t", "tags": {"pii": "PII"}, "$parent": "q", "$deleted": True}
-    assert changed(before, after) == {"owner", "tags", "$parent", "$deleted", "$suppressed:pii"}
-    assert changed(None, after) == {"name", "tags", "$parent", "$deleted"}
-
-
 def an_edge_change(before: dict[str, bool] | None, *, deleted: bool = False, propagates: bool = True) -> EdgeChange:
     after = {"propagates": propagates, "masking": False, "is_deleted": deleted}
     causes = [{"id": "d", "time": "t", "correlation": "w1"}, {"id": "e", "time": "t", "correlation": "w2"}]
@@ -96,17 +78,6 @@ def test_an_edge_is_created_updated_deleted_and_restored() -> None:
     events = [edge_event(change) for change in told]
     assert [event["data"]["change"] for event in events] == ["created", "updated", "deleted", "restored"]
     assert {event["id"] for event in events} == {"change-9"}
-    assert [dict(edge_headers(change))["changed"] for change in told[1:]] == [
-        b"propagates",
-        b"is_deleted",
-        b"is_deleted",
-    ]
-    assert dict(edge_headers(told[0])) == {
-        "changed": b"propagates,masking,is_deleted",
-        "correlation": b"w2",
-        "from": b"f",
-        "position": b"9",
-    }
 
 
 def test_what_propagation_reached_goes_out_with_its_root() -> None:
@@ -120,4 +91,3 @@ def test_what_propagation_reached_goes_out_with_its_root() -> None:
 def test_a_decision_goes_out_with_who_made_it() -> None:
     decision = Decision(5, "default", "tag", "Secrét", None, {"propagates": True}, "alice", NOW)
     assert decision_event(decision)["data"]["by"] == "alice"
-    assert dict(decision_headers(decision)) == {"position": b"5", "kind": b"tag", "name": "Secrét".encode()}

@@ -1,4 +1,4 @@
-"""What a statement may say, and what becomes of one that says it badly."""
+"""Which statements are valid, and how invalid ones are refused."""
 
 from typing import Any
 
@@ -48,11 +48,11 @@ def test_a_bad_statement_is_refused_with_the_reason(data: dict[str, Any], expect
     assert expected in codes(data)
 
 
-def test_all_problems_are_named_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     assert len(codes({"entity_type": "nope", "attributes": {"name": 1, "tags": 2}})) >= 3
 
 
-def test_absurd_nesting_is_refused() -> None:
+def test_excessive_nesting_is_refused() -> None:
     nested: Any = "bottom"
     for _ in range(40):
         nested = [nested]
@@ -65,12 +65,12 @@ def test_names_are_normalised() -> None:
     assert statement.attributes["tags"] == ["PII", "GDPR"]
 
 
-def test_a_statement_survives_the_log() -> None:
+def test_a_statement_reads_back_from_the_log_unchanged() -> None:
     statement = read_statement(stated(parent="db", tags=[], owner=None, n={"deep": [1, None]}), tenant="default")
     assert read_statement(statement.as_data(), tenant="default") == statement
 
 
-def test_absent_is_not_stated_null_clears_and_an_empty_list_states_none() -> None:
+def test_absent_is_not_stated_null_clears_and_an_empty_list_means_no_tags() -> None:
     layer = read_statement(stated(owner=None, tags=[]), tenant="default").as_layer("default", "clock")
     assert "description" not in layer.fields
     assert "owner" not in layer.fields
@@ -89,7 +89,7 @@ def test_absent_is_not_stated_null_clears_and_an_empty_list_states_none() -> Non
         ({"name": 'a.b"c', "parent": "wh"}, 'wh.table:"a.b""c"'),
     ],
 )
-def test_a_qualified_name_is_taken_or_composed(attributes: dict[str, Any], expected: str) -> None:
+def test_a_qualified_name_is_stated_or_composed(attributes: dict[str, Any], expected: str) -> None:
     data = {"entity_type": "table", "attributes": attributes}
     assert read_statement(data, tenant="default").qualified_name == expected
 

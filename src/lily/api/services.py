@@ -12,12 +12,12 @@ from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
-from lily.bus.ends import LogEnds
+from lily.bus.offsets import LogEnds
 from lily.bus.producer import LogProducer
 from lily.plugins import FORMATS, INTAKES, installed
 from lily.settings import Settings
 from lily.store.catalogue import Catalogue
-from lily.store.lake.files import io_properties
+from lily.store.lake.data_files import io_properties
 from lily.store.lake.reader import LakeReader
 from lily.store.listing import Lister
 from lily.store.postgres import listener

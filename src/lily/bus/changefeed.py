@@ -1,14 +1,15 @@
-"""Reads a topic without a group: the live end for everyone, or a stretch of the past for one who was away."""
+"""Reads topics without a consumer group: from their end on for everyone, or a range of the past for one reader."""
 
 import asyncio
 import threading
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 import structlog
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
+from lily.bus.offsets import Offsets, read_bounds, read_ends
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Terminal
 
@@ -16,12 +17,11 @@ AT_ONCE = 500
 POLL_SECONDS = 0.2
 PATIENCE_SECONDS = 5.0
 
-# The next offset to read, by partition.
-Offsets = dict[int, int]
 log = structlog.get_logger()
 
 
 class Read(NamedTuple):
+    topic: str
     partition: int
     offset: int
     key: bytes
@@ -29,18 +29,19 @@ class Read(NamedTuple):
 
 
 class PositionLost(Terminal):
-    """The log no longer holds what was asked for. Read the current state, then follow from now on."""
+    """The log no longer holds the requested position. Read the current state, then follow from now on."""
 
 
 class Changefeed:
-    """Hands every new record of a topic to `deliver`, from a thread of its own, and waits for it: one batch at a time.
+    """Passes every new record of the topics to `deliver`, from a thread of its own, and waits for it: one batch at a
+    time.
 
-    While the log is away nothing is delivered; when it is back, reading goes on where it was.
+    While the log is unavailable nothing is delivered; once it is back, reading continues where it stopped.
     """
 
-    def __init__(self, bootstrap: str, topic: str, deliver: Callable[[list[Read]], Awaitable[None]]) -> None:
+    def __init__(self, bootstrap: str, topics: Sequence[str], deliver: Callable[[list[Read]], Awaitable[None]]) -> None:
         self._bootstrap = bootstrap
-        self._topic = topic
+        self._topics = topics
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
         self._running = False
@@ -48,9 +49,9 @@ class Changefeed:
         self._consumer = _consumer(bootstrap)
 
     async def start(self) -> Offsets:
-        """Begins at the end of the log, and says where that is. Raises LogUnavailable if the log does not answer."""
-        offsets = await asyncio.to_thread(_ends, self._consumer, self._topic)
-        self._consumer.assign([TopicPartition(self._topic, at, offset) for at, offset in offsets.items()])
+        """Begins at the end of the log, and returns where that is. Raises LogUnavailable if the log does not answer."""
+        offsets = await asyncio.to_thread(_ends, self._consumer, self._topics)
+        self._consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()])
         self._running = True
         self._thread.start()
         return offsets
@@ -81,17 +82,18 @@ class Changefeed:
             """The loop is busy; a stop must not wait for it, since it is the loop that stops."""
 
 
-async def replay(bootstrap: str, topic: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[Read]]:
+async def replay(bootstrap: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[Read]]:
     """The records from one position to another. Raises PositionLost if the log has dropped some of them."""
     consumer = _consumer(bootstrap)
     try:
         left = {at: offset for at, offset in end.items() if offset > begin.get(at, 0)}
-        await asyncio.to_thread(_refuse_lost, consumer, topic, {at: begin.get(at, 0) for at in left})
-        consumer.assign([TopicPartition(topic, at, begin.get(at, 0)) for at in left])
+        await asyncio.to_thread(_refuse_lost, consumer, {at: begin.get(at, 0) for at in left})
+        consumer.assign([TopicPartition(*at, begin.get(at, 0)) for at in left])
         while left:
             batch = _records(await asyncio.to_thread(consumer.consume, AT_ONCE, POLL_SECONDS))
-            yield [record for record in batch if record.partition in left and record.offset < end[record.partition]]
-            reached = {at.partition: at.offset for at in consumer.position([TopicPartition(topic, at) for at in left])}
+            yield [record for record in batch if record.offset < left.get((record.topic, record.partition), 0)]
+            positions = consumer.position([TopicPartition(*at) for at in left])
+            reached = {(at.topic, at.partition): at.offset for at in positions}
             left = {at: offset for at, offset in left.items() if reached[at] < offset}
     finally:
         consumer.close()
@@ -111,22 +113,20 @@ def _consumer(bootstrap: str) -> Consumer:
     )
 
 
-def _ends(consumer: Consumer, topic: str) -> Offsets:
+def _ends(consumer: Consumer, topics: Sequence[str]) -> Offsets:
     try:
-        partitions = consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
-        return {at: consumer.get_watermark_offsets(TopicPartition(topic, at), PATIENCE_SECONDS)[1] for at in partitions}
+        return read_ends(consumer, topics, PATIENCE_SECONDS)
     except KafkaException as error:
         raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
 
 
-def _refuse_lost(consumer: Consumer, topic: str, begin: Offsets) -> None:
-    for at, offset in begin.items():
-        try:
-            low, _ = consumer.get_watermark_offsets(TopicPartition(topic, at), PATIENCE_SECONDS)
-        except KafkaException as error:
-            raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
-        if offset < low:
-            raise PositionLost("The log no longer reaches back that far. Read the current state, then follow anew.")
+def _refuse_lost(consumer: Consumer, begin: Offsets) -> None:
+    try:
+        bounds = read_bounds(consumer, {topic for topic, _ in begin}, PATIENCE_SECONDS)
+    except KafkaException as error:
+        raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
+    if any(offset < bounds[at][0] for at, offset in begin.items()):
+        raise PositionLost("The log no longer reaches back that far. Read the current state, then follow from now on.")
 
 
 def _records(messages: list[Message]) -> list[Read]:
@@ -136,6 +136,6 @@ def _records(messages: list[Message]) -> list[Read]:
         if error is not None:
             log.warning("changefeed.error", reason=error.str())
         else:
-            at, offset = message.partition() or 0, message.offset() or 0
-            found.append(Read(at, offset, message.key() or b"", message.value() or b""))
+            topic, at, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
+            found.append(Read(topic, at, offset, message.key() or b"", message.value() or b""))
     return found

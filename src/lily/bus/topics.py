@@ -12,7 +12,9 @@ ASSETS_BULK = "asset-ingestion-events-bulk"
 LINEAGE_INTAKE = "lineage-ingestion-events"  # statements about edges, and what the runs of jobs claim
 METADATA = "metadata-events"
 LINEAGE = "lineage-events"
+GOVERNANCE = "governance-events"  # changes that can travel or that decisions depend on: lily.model.governance
 PROPAGATED = "metadata-update-propagation-events"
+NOTIFICATIONS = "notification-events"
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
@@ -30,7 +32,8 @@ TOPICS = (
     LINEAGE,
     POLICIES,
     PROPAGATED,
-    "notification-events",
+    GOVERNANCE,
+    NOTIFICATIONS,
 )
 _MAX_MESSAGE = 5 << 20  # what a producer sends is at most 4 MiB, and the envelope of its batch comes on top
 

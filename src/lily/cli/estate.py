@@ -15,7 +15,7 @@ from lily.estate import Estate
 from lily.model.errors import Terminal, Transient
 
 if TYPE_CHECKING:
-    from lily.bus.ends import Ends
+    from lily.bus.offsets import Offsets
     from lily.cli.journey import Journey
     from lily.client import BulkResult, Lily
     from lily.settings import Settings
@@ -66,7 +66,7 @@ def _send(lily: "Lily", wanted: Estate, journey: "Journey", stack: "Settings | N
     return result
 
 
-def _log_ends(stack: "Settings") -> "Ends":
+def _log_ends(stack: "Settings") -> "Offsets":
     from confluent_kafka import KafkaException
 
     from lily.app import log_ends
@@ -77,7 +77,7 @@ def _log_ends(stack: "Settings") -> "Ends":
         raise Transient(f"All was sent, but the log does not answer any more: {error}. See: lily status") from error
 
 
-def _lag(stack: "Settings", until: "Ends | None" = None) -> dict[str, int] | None:
+def _lag(stack: "Settings", until: "Offsets | None" = None) -> dict[str, int] | None:
     from confluent_kafka import KafkaException
     from psycopg import Error as DatabaseError
 

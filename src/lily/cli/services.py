@@ -35,10 +35,13 @@ def pipeline(
 
 
 def worker(
+    only: Annotated[
+        str, typer.Option(help="Which residents (relay, propagation, feed), separated by commas; all by default.")
+    ] = "",
     data_dir: DataDir = None,
     answer: AnswerFormat = Format.text,  # noqa: ARG001 (every command takes it; errors heed it)
 ) -> None:
-    """Run the reactions to changes. Needs LILY_KAFKA_BOOTSTRAP and LILY_DATABASE_URL."""
+    """Publish committed changes and run the reactions to them. Needs LILY_KAFKA_BOOTSTRAP and LILY_DATABASE_URL."""
     from lily.app import run_worker
 
-    run_worker(read_settings(data_dir))
+    run_worker(read_settings(data_dir), tuple(name.strip() for name in only.split(",") if name.strip()))

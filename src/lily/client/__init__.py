@@ -4,11 +4,14 @@
         lily.ingest("table", {"name": "orders", "qualified_name": "shop.public.orders"}, wait=5)
         print(lily.get("shop.public.orders").attributes["name"])
 
-Needs no part of Lily but the model, so a service that only calls Lily installs neither Spark nor Kafka.
+It needs only httpx, orjson and websockets: no Spark, no Kafka client, no database driver.
 """
 
 from lily.client.address import NoAddress
-from lily.client.answers import (
+from lily.client.asynchronous import AsyncLily, AsyncNotifications
+from lily.client.blocking import Lily, Notifications
+from lily.client.errors import LilyApiError, NotAllowed, NotAuthenticated, NotFound, Refused, Unavailable, Unexpected
+from lily.client.results import (
     Asset,
     AttributeRule,
     Batch,
@@ -32,9 +35,6 @@ from lily.client.answers import (
     Travel,
     WouldReach,
 )
-from lily.client.asynchronous import AsyncLily, AsyncNotifications
-from lily.client.blocking import Lily, Notifications
-from lily.client.errors import LilyApiError, NotAllowed, NotAuthenticated, NotFound, Refused, Unavailable, Unexpected
 from lily.client.retry import Retry
 
 __all__ = [

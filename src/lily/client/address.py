@@ -1,4 +1,4 @@
-"""Where Lily is and which token to show: as given, else from the environment, else the embedded stack's own."""
+"""The address and the token: as given, else from the environment, else those of the embedded stack."""
 
 import os
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ENDED = frozenset({"stopped", "failed"})
 
 
 class NoAddress(Terminal):
-    """Nothing says where Lily is, or with which token to ask it."""
+    """The address or the token is missing or invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Address:
     token: str
 
     def __repr__(self) -> str:
-        return f"Address({self.url!r})"  # the token is nobody's to read in a log
+        return f"Address({self.url!r})"  # without the token, which must not appear in logs
 
     @property
     def headers(self) -> dict[str, str]:
@@ -37,23 +37,27 @@ class Address:
 def find_address(url: str | None = None, token: str | None = None) -> Address:
     """Raises NoAddress with what to do.
 
-    The embedded stack's admin token is only ever shown to the embedded stack: never to an address given by hand.
+    The embedded stack's admin token is sent to the embedded stack only, never to another address.
     """
     data_dir = Path(os.environ.get("LILY_DATA_DIR", DEFAULT_DATA_DIR)).expanduser()
     embedded = _embedded_url(data_dir)
     found = (url or os.environ.get("LILY_URL") or embedded).rstrip("/")
     if not found:
-        raise NoAddress(f"Nothing runs in {data_dir}. Start it with `lily up`, or set LILY_URL and LILY_TOKEN.")
+        raise NoAddress(
+            f"No address for Lily: LILY_URL is not set, and no stack is running in {data_dir.absolute()}. "
+            "Start one with `lily up`, or set LILY_DATA_DIR to the data directory of a running stack, "
+            "or set LILY_URL and LILY_TOKEN."
+        )
     if urlsplit(found).scheme not in ("http", "https") or not urlsplit(found).hostname:
-        raise NoAddress(f"{found!r} is no address. Write it as http://HOST:PORT.")
-    shown = token or os.environ.get("LILY_TOKEN") or (_admin_token(data_dir) if found == embedded else "")
-    if not shown:
-        raise NoAddress(f"There is no token for {found}. Set LILY_TOKEN; `lily token create` makes one.")
-    return Address(found, shown)
+        raise NoAddress(f"{found!r} is not a valid address. Write it as http://HOST:PORT.")
+    secret = token or os.environ.get("LILY_TOKEN") or (_admin_token(data_dir) if found == embedded else "")
+    if not secret:
+        raise NoAddress(f"No token for {found}. Create one with `lily token create` and set LILY_TOKEN.")
+    return Address(found, secret)
 
 
 def _embedded_url(data_dir: Path) -> str:
-    """What `lily up` recorded; empty if nothing, or if it has stopped."""
+    """The address that `lily up` recorded; empty if there is none, or if the stack has stopped."""
     try:
         state = orjson.loads((data_dir / "stack.json").read_bytes())
         return "" if state["phase"] in ENDED else str(state["url"]).rstrip("/")

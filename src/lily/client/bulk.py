@@ -1,26 +1,27 @@
-"""Splits a stream of events into batches that fit in memory, and adds their answers up."""
+"""Splits a stream of events into batches that fit in memory, and adds up their results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from lily.client.answers import BulkResult, ItemProblem
-from lily.client.calls import encoded, stamped
+from lily.client.encoding import encoded, stamped
 from lily.client.errors import Refused
+from lily.client.results import BulkResult, ItemProblem
 
 BATCH = 5_000
-BATCH_BYTES = 16 << 20  # a batch is held until it is confirmed, so that it can be sent again
-KEPT_ERRORS = 1_000  # an endless stream can have endless errors; all are counted, these are spelled out
+BATCH_BYTES = 16 << 20  # a batch is kept until it is confirmed, so that it can be sent again
+KEPT_ERRORS = 1_000  # an endless stream can have endless errors: all are counted, the first are listed
 
 Event = Mapping[str, Any]
+Events = Iterable[Event]
 Progress = Callable[[BulkResult], None]
 
 
 class Bulk:
-    """Gathers rows into bodies of newline-delimited JSON: `add` and `finish` give one whenever it is to be sent.
+    """Collects events into bodies of newline-delimited JSON: `add` and `finish` return one when it is due.
 
-    An event that no JSON can say is refused here, as the door would have done; a blank line keeps its place, so that
-    the server's row numbers stay true.
+    An event that cannot be written as JSON is refused here, as the API would; a blank line takes its place, so that
+    the server's row numbers stay correct.
     """
 
     def __init__(self, batch: int = BATCH, on_progress: Progress | None = None) -> None:
@@ -28,8 +29,8 @@ class Bulk:
         self._on_progress = on_progress
         self._lines: list[bytes] = []
         self._size = 0
-        self._sent = 0  # rows in bodies already given out
-        self._in_answer = 0  # rows before the body whose answer is awaited
+        self._sent = 0  # rows in bodies already returned
+        self._before = 0  # rows before the body whose result is awaited
         self.result = BulkResult(readable=True)
 
     def add(self, event: Event) -> bytes | None:
@@ -39,14 +40,15 @@ class Bulk:
         return self.finish() if len(self._lines) >= self._batch or self._size >= BATCH_BYTES else None
 
     def finish(self) -> bytes | None:
-        """The rows gathered so far, None if there is nothing to send."""
+        """The rows collected so far; None if there is nothing to send."""
         lines, self._lines, self._size = self._lines, [], 0
-        self._in_answer, self._sent = self._sent, self._sent + len(lines)
+        self._before, self._sent = self._sent, self._sent + len(lines)
         return b"\n".join(lines) + b"\n" if any(lines) else None
 
-    def take(self, answer: BulkResult) -> None:
-        shifted = [replace(error, row=error.row + self._in_answer) for error in answer.errors]
-        self._count(answer.accepted, answer.rejected, shifted, readable=answer.readable)
+    def take(self, result: BulkResult) -> None:
+        """Adds the result of the body returned last."""
+        shifted = [replace(error, row=error.row + self._before) for error in result.errors]
+        self._count(result.accepted, result.rejected, shifted, readable=result.readable)
         if self._on_progress:
             self._on_progress(self.result)
 

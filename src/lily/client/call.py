@@ -1,35 +1,48 @@
-"""A call as data: what is sent, and how its answer is read. Both clients send the same calls."""
+"""A call as data: what to send, and how to parse the response. Both clients send the same calls."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
+from urllib.parse import quote
 
 import httpx
 import orjson
 
-from lily.client.answers import Page
 from lily.client.errors import LilyApiError, error_for, unexpected, unreachable
+from lily.client.results import Page
 
 T = TypeVar("T")
 CONNECT_SECONDS = 5.0
-ANSWER_SECONDS = 30.0  # beyond what the caller asked the server to wait
+RESPONSE_SECONDS = 30.0  # on top of the seconds that the caller asked the server to wait
+JSON, NDJSON = "application/json", "application/x-ndjson"
+CREATED = frozenset({201})
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
     method: str
     path: str
-    read: Callable[[httpx.Response], T]
+    parse: Callable[[httpx.Response], T]
     params: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    wait: float = 0.0
-    accepts: frozenset[int] = frozenset({200, 202})
-    repeatable: bool = True
+    content_type: str = JSON
+    wait: int | None = None
+    success: frozenset[int] = frozenset({200, 202})
+    retryable: bool = True
+
+    @property
+    def headers(self) -> dict[str, str]:
+        content_type = {} if self.content is None else {"Content-Type": self.content_type}
+        return content_type | ({} if self.wait is None else {"Prefer": f"wait={self.wait}"})
 
 
-def after(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
-    """The call for the next page; None where this was the last."""
+def path(*segments: str) -> str:
+    """Each segment is quoted whole, so a name that contains a slash stays one segment."""
+    return "".join(f"/{quote(segment, safe='')}" for segment in segments)
+
+
+def next_page(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
+    """The call for the page after this one; None if this is the last."""
     return replace(call, params={**call.params, "cursor": page.next_cursor}) if page.next_cursor else None
 
 
@@ -39,24 +52,24 @@ def request_of(http: httpx.Client | httpx.AsyncClient, call: Call[T]) -> httpx.R
         call.path,
         params=dict(call.params) or None,
         content=call.content,
-        headers=dict(call.headers),
-        timeout=httpx.Timeout(ANSWER_SECONDS + call.wait, connect=CONNECT_SECONDS),
+        headers=call.headers,
+        timeout=httpx.Timeout(RESPONSE_SECONDS + (call.wait or 0), connect=CONNECT_SECONDS),
     )
 
 
-def result_of(call: Call[T], answer: httpx.Response) -> T:
-    """Raises the LilyApiError that the answer amounts to."""
-    if answer.status_code not in call.accepts:
-        raise error_for(answer.status_code, answer.content, answer.headers.get("Retry-After", ""))
+def result_of(call: Call[T], response: httpx.Response) -> T:
+    """Raises the LilyApiError that the status stands for."""
+    if response.status_code not in call.success:
+        raise error_for(response.status_code, response.content, response.headers.get("Retry-After", ""))
     try:
-        return call.read(answer)
+        return call.parse(response)
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        what = f"{call.method} {call.path} was not answered as the contract says"
-        raise unexpected(answer.status_code, what) from error
+        what = f"The response to {call.method} {call.path} does not follow the API's contract"
+        raise unexpected(response.status_code, what) from error
 
 
 def failure_of(request: httpx.Request, error: httpx.HTTPError) -> LilyApiError:
-    """An exchange that broke off: mostly the connection, which may be tried again."""
+    """The error for a request without a complete response. A failed connection may be retried."""
     if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol):
         return unreachable(str(request.url.copy_with(raw_path=b"/")).rstrip("/"), error)
-    return unexpected(0, f"{request.method} {request.url.path}: {error}")
+    return unexpected(0, f"{request.method} {request.url.path} failed: {error}")

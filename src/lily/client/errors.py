@@ -1,4 +1,4 @@
-"""What the client raises: every answer that is no success, and whether repeating the call can help."""
+"""What the client raises. The type says whether a retry can help."""
 
 import re
 from collections.abc import Sequence
@@ -11,32 +11,32 @@ from lily.model.errors import LilyError, Problem, Terminal, Transient
 
 
 class LilyApiError(LilyError):
-    """The API's own words: its status (0 where there was no answer at all) and its problems."""
+    """The API's error: its status (0 if there was no response) and its problems, as the server describes them."""
 
     def __init__(self, status: int, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(_sentence(problem) for problem in problems) or f"the answer was {status}")
+        super().__init__("; ".join(map(_sentence, problems)) or f"The API responded with status {status}.")
         self.status = status
         self.problems = tuple(problems)
 
 
 class NotAuthenticated(LilyApiError, Terminal):
-    """401: the token is missing, forged, revoked or expired. Get one with `lily token create`."""
+    """401: the token is missing, invalid, revoked or expired. Create one with `lily token create`."""
 
 
 class NotAllowed(LilyApiError, Terminal):
-    """403: the token lacks a scope, a policy denies it, or the body names another tenant."""
+    """403: the token lacks a scope, a policy denies the call, or the body names another tenant."""
 
 
 class NotFound(LilyApiError, Terminal):
-    """404: this tenant has no such thing."""
+    """404: the tenant has no asset, definition or receipt of this id or name."""
 
 
 class Refused(LilyApiError, Terminal):
-    """Any other 4xx: the call breaks the contract. Nothing of it was stored."""
+    """Any other 4xx, or a call refused before it was sent: the input is invalid. Nothing was stored."""
 
 
 class Unavailable(LilyApiError, Transient):
-    """429, 502, 503, 504 or no answer, also after every retry. Writes may be repeated: they state the same again."""
+    """429, 502, 503, 504 or no response, after all retries. Writes are idempotent, so they may be sent again later."""
 
     def __init__(self, status: int, problems: Sequence[Problem], retry_after: float | None = None) -> None:
         super().__init__(status, problems)
@@ -44,16 +44,16 @@ class Unavailable(LilyApiError, Transient):
 
 
 class Unexpected(LilyApiError, Terminal):
-    """500, or an answer that is none of Lily's: a bug of the server, or the address of something else."""
+    """500, or a response that does not follow the contract: a bug, or the address of another server."""
 
 
 _KINDS = {401: NotAuthenticated, 403: NotAllowed, 404: NotFound}
-_UNAVAILABLE = frozenset({429, 502, 503, 504})  # 502 and 504 are a gateway's words for the same
+_UNAVAILABLE = frozenset({429, 502, 503, 504})  # a gateway sends 502 and 504 for the same
 _LONGEST_RETRY_AFTER = 3_600.0
 
 
 def error_for(status: int, body: bytes, retry_after: str = "") -> LilyApiError:
-    """The error that an answer amounts to."""
+    """The error that a status stands for."""
     problems = _problems(status, body)
     if status in _UNAVAILABLE:
         return Unavailable(status, problems, _seconds(retry_after))
@@ -63,23 +63,23 @@ def error_for(status: int, body: bytes, retry_after: str = "") -> LilyApiError:
 
 def unreachable(url: str, cause: BaseException) -> Unavailable:
     reason = str(cause) or type(cause).__name__
-    description = f"{url} does not answer ({reason}). Is Lily running there? See `lily status`."
+    description = f"No response from {url} ({reason}). Check the address, and with `lily status` that Lily is running."
     return Unavailable(0, [Problem("UNREACHABLE", description)])
 
 
 def unexpected(status: int, what: str) -> Unexpected:
-    return Unexpected(status, [Problem("UNEXPECTED_ANSWER", f"{what}. Is this the address of a Lily?")])
+    return Unexpected(status, [Problem("UNEXPECTED_ANSWER", f"{what}. Check that LILY_URL is the address of a Lily.")])
 
 
 def _problems(status: int, body: bytes) -> list[Problem]:
-    """The problems as the contract spells them; whatever else stands in front of Lily answers in its own way."""
+    """The problems in the contract's shape; a proxy in front of Lily sends bodies of its own, so then the status."""
     try:
         entries: list[Any] = orjson.loads(body)["errors"]
         return [
             Problem(str(entry["code"]), str(entry["description"]), str(entry.get("entity") or "")) for entry in entries
         ]
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        return [Problem(_code(status), f"the answer was {status} {_phrase(status)}".rstrip())]
+        return [Problem(_code(status), f"The API responded with {status} {_phrase(status)}".rstrip() + ".")]
 
 
 def _code(status: int) -> str:
@@ -95,5 +95,5 @@ def _sentence(problem: Problem) -> str:
 
 
 def _seconds(retry_after: str) -> float | None:
-    """Only the form in seconds: Lily sends no other, and a date would need the server's clock to be ours."""
+    """Seconds only: Lily sends no dates, and a date would depend on the server's clock."""
     return min(float(retry_after), _LONGEST_RETRY_AFTER) if re.fullmatch(r"\d{1,9}", retry_after, re.ASCII) else None

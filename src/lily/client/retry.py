@@ -1,4 +1,4 @@
-"""When to try again: connection errors, 429 and 503, with growing pauses, bounded in number and in time."""
+"""Retries: connection errors, 429, 502, 503 and 504, with growing pauses, limited in number and in time."""
 
 import random
 import time
@@ -9,10 +9,10 @@ from lily.client.errors import Unavailable
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """At most so many attempts, none begun later than so many seconds after the first."""
+    """At most `attempts` attempts; none starts more than `seconds` after the first."""
 
     attempts: int = 8
-    seconds: float = 60.0  # the stack restarts a part that was killed in less
+    seconds: float = 60.0  # the stack restarts a killed part in less
     first_pause: float = 0.1
     longest_pause: float = 10.0
 
@@ -24,7 +24,7 @@ NEVER = Retry(attempts=1)
 
 
 class Attempts:
-    """The attempts at one call."""
+    """The attempts to send one call."""
 
     def __init__(self, retry: Retry) -> None:
         self._retry = retry
@@ -32,10 +32,10 @@ class Attempts:
         self._deadline = time.monotonic() + retry.seconds
 
     def pause_after(self, failure: Unavailable) -> float:
-        """Seconds to wait before the next attempt; raises the failure where there is to be none.
+        """Seconds to wait before the next attempt; raises the failure if no attempt is left.
 
-        The pause grows twofold and is random between its half and its whole, so that many clients whose server came
-        back do not all return in the same moment. The server's Retry-After is heeded, never undercut.
+        The pause doubles each time. A random part (up to half) is taken off, so that clients do not all return at the
+        same moment when a server comes back. A Retry-After of the server is added to it.
         """
         self._failed += 1
         pause = min(self._retry.first_pause * 2.0 ** (self._failed - 1), self._retry.longest_pause)

@@ -21,7 +21,7 @@ TENANT = "default"
 def prepare_stores(settings: Settings, kafka: str, owner_url: str, passwords: Mapping[str, str]) -> None:
     """Brings schema, roles and topics up to date and makes sure the admin token works. Safe to repeat."""
     try:
-        migrate(owner_url, dict(passwords))
+        migrate(owner_url, passwords)
         ensure_topics(kafka, settings.kafka_partitions, settings.kafka_replication)
         create_tenant(owner_url, TENANT)
         ensure_admin_token(settings.data_dir, owner_url)

@@ -1,1 +1,1 @@
-"""The meaning of propagation, apart from any engine: what reaches which asset, and why."""
+"""The rules of propagation, independent of any engine: which tags and attribute values reach which asset, and why."""

@@ -1,76 +1,64 @@
-"""Everything that a rule derives in a graph, worked out from nothing: slow, plain, and the judge of every other way.
+"""Recomputes every value that a rule derives in a graph, from the whole graph.
 
-It relaxes until nothing changes, an item at a time, and shares no idea with the incremental computation.
+It is slow and plain: it relaxes until nothing changes, one item at a time, and shares no method with the incremental
+computation, whose result `lily recompute` and the tests check against it.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import chain
 
-from lily.lineage.attribute_rules import SILENT, WHOLE, AttributeRule, Holder, Label, is_empty, items_of
+from lily.lineage.attribute_rules import WHOLE_VALUE, AttributeRule, DerivedValue, StatedValue, is_empty, items_of
 from lily.lineage.graph import Graph
 
-Holders = Mapping[str, Holder]
-Derived = dict[tuple[str, str], Label]  # by asset and item
+StatedValues = Mapping[str, StatedValue]  # by asset
+DerivedByItem = dict[tuple[str, str], DerivedValue]  # by asset and item
 
 
-def recompute_attribute(graph: Graph, rule: AttributeRule, holders: Holders) -> Derived:
-    arcs = passing(graph, rule)
+def recompute_attribute(graph: Graph, rule: AttributeRule, stated: StatedValues) -> DerivedByItem:
+    arcs = passable_arcs(graph, rule)
     if rule.mode == "add":
-        having = {asset: items_of(holder.own) for asset, holder in holders.items()}
-        items = {item: value for items in having.values() for item, value in items.items()}
-        derived: Derived = {}
-        for item, value in items.items():
-            origins = {asset: value for asset, items in having.items() if item in items}
-            derived |= {(asset, item): label for asset, label in _of_one(arcs, origins, rule.max_depth).items()}
+        items_by_asset = {asset: items_of(value.own) for asset, value in stated.items()}
+        derived: DerivedByItem = {}
+        for item, value in dict(chain.from_iterable(items.items() for items in items_by_asset.values())).items():
+            origins = {asset: value for asset, items in items_by_asset.items() if item in items}
+            derived |= {(asset, item): found for asset, found in _nearest(arcs, origins, rule.max_depth).items()}
         return derived
-    roots = holders.keys() - {end for _, end in arcs}
-    origins = {asset: holder.own for asset, holder in holders.items() if is_origin(rule, holder, root=asset in roots)}
-    return {(asset, WHOLE): label for asset, label in _of_one(arcs, origins, rule.max_depth).items()}
+    roots = stated.keys() - {end for _, end in arcs}
+    origins = {asset: value.own for asset, value in stated.items() if is_origin(rule, value, root=asset in roots)}
+    return {(asset, WHOLE_VALUE): found for asset, found in _nearest(arcs, origins, rule.max_depth).items()}
 
 
-def passing(graph: Graph, rule: AttributeRule) -> set[tuple[str, str]]:
-    """From where to where a value passes."""
+def passable_arcs(graph: Graph, rule: AttributeRule) -> set[tuple[str, str]]:
+    """The arcs along which a value passes."""
     cut = graph.deleted if graph.on_delete == "cut" else set()
     return {(start, end) for start, end in graph.arcs(rule) if start not in cut and start != end}
 
 
-def is_origin(rule: AttributeRule, holder: Holder, *, root: bool) -> bool:
-    by_a_person = not is_empty(holder.user)
-    return not is_empty(holder.own) and (rule.mode != "override" or by_a_person or root)
+def is_origin(rule: AttributeRule, value: StatedValue, *, root: bool) -> bool:
+    by_a_person = not is_empty(value.user)
+    return not is_empty(value.own) and (rule.mode != "override" or by_a_person or root)
 
 
-def replay_value(path: list[str], item: str, graph: Graph, rule: AttributeRule, holders: Holders) -> list[str]:
-    """What is wrong with a path that is to explain a derived value, origin first; nothing where it holds."""
-    arcs = passing(graph, rule)
-    steps = list(pairwise(path))
-    problems = [f"nothing passes from {start} to {end}" for start, end in steps if (start, end) not in arcs]
-    origin = holders.get(path[0], SILENT)
-    root = path[0] not in {end for _, end in arcs}
-    begins = item in items_of(origin.own) if rule.mode == "add" else is_origin(rule, origin, root=root)
-    if not steps or not begins:
-        problems.append(f"{path[0]} is no origin of it")
-    if rule.max_depth is not None and len(steps) > rule.max_depth:
-        problems.append(f"{len(steps)} edges are more than {rule.max_depth}")
-    return problems
-
-
-def _of_one(arcs: set[tuple[str, str]], origins: Mapping[str, object], max_depth: int | None) -> dict[str, Label]:
-    leaving, entering = _by_end(arcs, 0), _by_end(arcs, 1)
+def _nearest(
+    arcs: set[tuple[str, str]], origins: Mapping[str, object], max_depth: int | None
+) -> dict[str, DerivedValue]:
+    """For every asset that a value reaches, the value of the nearest origin."""
+    outgoing, incoming = _by_end(arcs, 0), _by_end(arcs, 1)
     distance, pending = dict.fromkeys(origins, 0), deque(origins)
     while pending:
         start = pending.popleft()
         depth = distance[start] + 1
-        for end in leaving.get(start, ()):
+        for end in outgoing.get(start, ()):
             if depth < distance.get(end, depth + 1) and (max_depth is None or depth <= max_depth):
                 distance[end] = depth
                 pending.append(end)
-    labels: dict[str, Label] = {}
+    derived: dict[str, DerivedValue] = {}
     for asset in sorted(distance.keys() - origins.keys(), key=lambda asset: distance[asset]):
         depth = distance[asset]
-        via = min(start for start in entering[asset] if distance.get(start) == depth - 1)
-        labels[asset] = Label(origins[via] if via in origins else labels[via].value, via, depth)
-    return labels
+        via = min(start for start in incoming[asset] if distance.get(start) == depth - 1)
+        derived[asset] = DerivedValue(origins[via] if via in origins else derived[via].value, via, depth)
+    return derived
 
 
 def _by_end(arcs: set[tuple[str, str]], end: int) -> dict[str, list[str]]:

@@ -1,49 +1,48 @@
-"""How an attribute travels: a rule of the tenant names it, and says what its value does where it arrives."""
+"""Rules of a tenant that propagate an attribute: which attribute, along which edges, and how values combine."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from lily.lineage.definitions import Direction
 from lily.model.errors import Problem
 from lily.model.layers import TAGS
-from lily.model.statements import NAMES
+from lily.model.statements import NAME_ATTRIBUTES
 from lily.model.values import MAX_ITEMS, MAX_KEY
 
 Mode = Literal["set-if-empty", "add", "override"]
-MODES: tuple[Mode, ...] = get_args(Mode)
-WHOLE = ""  # the item of a value that travels as one
-MAX_ITEM = 200  # characters of an item that names itself: an index row of PostgreSQL takes 2,700 bytes
-MAX_ADDED = 256 << 10  # bytes that a rule adds to a list at most: the log takes no event of any size
+WHOLE_VALUE = ""  # the item of a value that propagates as a whole
+MAX_ITEM = 200  # characters; a longer item is hashed, because an index entry in PostgreSQL holds 2,700 bytes
+MAX_ADDED = 256 << 10  # bytes that a rule adds to a list at most: Kafka limits the size of a record
 _IDENTITY = frozenset({"name", "qualified_name", "parent", "created_by", "data_source"})
-_SINGLE = NAMES | {"description"}
+_SINGLE = NAME_ATTRIBUTES | {"description"}
 
 
 @dataclass(frozen=True, slots=True)
 class AttributeRule:
-    key: str  # the name, folded
-    name: str  # as first given
+    key: str  # the name, case-folded
+    name: str  # as first stated
     attribute: str
     mode: Mode
     direction: Direction = "downstream"
     max_depth: int | None = None  # in edges
-    edge_types: frozenset[str] | None = None  # None: all
+    edge_types: frozenset[str] | None = None  # None means all
 
     @property
     def stopped_by_masking(self) -> bool:
-        """Masking hides values of the data, and not who owns it."""
+        """Never: masking hides data values, not attributes such as the owner."""
         return False
 
-    def fits(self, item: str) -> bool:
-        """Whether it is a rule of this mode that has such items."""
-        return (item == WHOLE) == (self.mode != "add")
+    def derives(self, item: str) -> bool:
+        """Whether a rule of this mode derives such an item."""
+        return (item == WHOLE_VALUE) == (self.mode != "add")
 
 
-class Holder(NamedTuple):
-    """What an asset itself says about an attribute. The enriched layer never counts: rules write it."""
+class StatedValue(NamedTuple):
+    """The value of an attribute that an asset states itself. The enriched layer is left out: rules write it."""
 
     source: Any = None
     user: Any = None
@@ -53,18 +52,18 @@ class Holder(NamedTuple):
         return self.source if self.user is None else self.user
 
 
-SILENT = Holder()
+NOT_STATED = StatedValue()
 
 
-class Label(NamedTuple):
-    """A value that came from elsewhere: `via` has it too, one edge nearer to the nearest origin."""
+class DerivedValue(NamedTuple):
+    """A value from another asset. `via` is the neighbour that has it, one edge nearer to the nearest origin."""
 
     value: Any
     via: str
     depth: int
 
 
-Labels = Mapping[str, Label]  # by item
+DerivedValues = Mapping[str, DerivedValue]  # by item
 
 
 def is_empty(value: Any) -> bool:
@@ -72,59 +71,59 @@ def is_empty(value: Any) -> bool:
 
 
 def canonical(value: Any) -> str:
-    """Equal for values that are equal in JSON, and only for those: to Python, 1 and true are equal as well."""
+    """The same text for values that are equal in JSON, and only for those. (In Python, 1 equals True.)"""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def items_of(value: Any) -> dict[str, Any]:
-    """The items of a list, each under its own name; a single value counts as a list of one."""
+    """The items of a list by their name; a single value counts as a list of one."""
     items = value if isinstance(value, list) else [value]
     return {_item_name(item): item for item in items if not is_empty(item)}
 
 
-def sets_out(rule: AttributeRule, holder: Holder, *, root: bool) -> dict[str, Any]:
-    """By item, what begins to travel at an asset, and is not taken there from others. `root`: no edge that the rule
-    passes leads to it."""
+def origin_values(rule: AttributeRule, value: StatedValue, *, root: bool) -> dict[str, Any]:
+    """The values, by item, of which an asset is an origin; it derives none of these from others. An asset is a `root`
+    if no edge that the rule follows leads to it."""
     if rule.mode == "add":
-        return items_of(holder.own)
-    if is_empty(holder.own) or (rule.mode == "override" and is_empty(holder.user) and not root):
+        return items_of(value.own)
+    if is_empty(value.own) or (rule.mode == "override" and is_empty(value.user) and not root):
         return {}
-    return {WHOLE: holder.own}
+    return {WHOLE_VALUE: value.own}
 
 
-def stops(rule: AttributeRule, holder: Holder) -> bool:
-    """Whether nothing from elsewhere passes through an asset to which an edge leads."""
-    return rule.mode != "add" and not is_empty(holder.user if rule.mode == "override" else holder.own)
+def blocks(rule: AttributeRule, value: StatedValue) -> bool:
+    """Whether values of other assets do not pass through an asset that is not a root."""
+    return rule.mode != "add" and not is_empty(value.user if rule.mode == "override" else value.own)
 
 
-def enriched_value(rule: AttributeRule, holder: Holder, labels: Labels) -> Any:
-    """The attribute as the rule states it in the enriched layer, None where it has nothing to state. That layer is
-    shown before the source's, so a list begins with what the source has."""
+def enriched_value(rule: AttributeRule, stated: StatedValue, derived: DerivedValues) -> Any:
+    """The value that the rule states in the enriched layer, or None. That layer is shown instead of the source's, so a
+    list begins with the source's items."""
     if rule.mode != "add":
-        return labels[WHOLE].value if labels else None
-    there = items if isinstance(items := holder.source, list) else [] if is_empty(items) else [items]
-    known = {canonical(item) for item in there}
-    came = {canonical(label.value): label.value for label in labels.values()}
-    added = _fitting([(text, came[text]) for text in sorted(came.keys() - known)], len(there))
-    return [*there, *added] if added else None
+        return derived[WHOLE_VALUE].value if derived else None
+    own = items if isinstance(items := stated.source, list) else [] if is_empty(items) else [items]
+    known = {canonical(item) for item in own}
+    items_by_text = {canonical(value.value): value.value for value in derived.values()}
+    added = _fitting([(text, items_by_text[text]) for text in sorted(items_by_text.keys() - known)], len(own))
+    return [*own, *added] if added else None
 
 
-def refusal(attribute: str, mode: Mode) -> Problem | None:
-    """Why there can be no such rule, and what to do instead."""
+def rule_problem(attribute: str, mode: Mode) -> Problem | None:
+    """Why a rule for this attribute and mode is not possible, and what to do instead; None if it is possible."""
     if attribute == TAGS:
-        says = 'tags travel by their definitions: POST /tags {"name", "propagates": true}'
+        says = 'tags propagate by their definitions: POST /tags {"name", "propagates": true}'
         return Problem("NOT_DERIVABLE", says, "attribute")
     if attribute in _IDENTITY:
-        says = f"{attribute} says which asset it is and cannot come from another one; name owner, description, "
-        return Problem("NOT_DERIVABLE", says + "business_terms or an attribute of your own", "attribute")
+        says = f"{attribute} identifies the asset and cannot come from another one; use owner, description, "
+        return Problem("NOT_DERIVABLE", says + "business_terms or a custom attribute", "attribute")
     if not attribute or attribute.startswith("$") or len(attribute) > MAX_KEY or not attribute.isprintable():
-        says = "an attribute's name is printable and does not begin with $; name one that assets have"
+        says = "an attribute's name must be printable and must not begin with $; use one that assets have"
         return Problem("INVALID_VALUE", says, "attribute")
     if "," in attribute:
-        says = "a rule's attribute has no comma in its name; state the value under another name"
+        says = "a rule's attribute must have no comma in its name; state the value under another name"
         return Problem("INVALID_VALUE", says, "attribute")
     if mode == "add" and attribute in _SINGLE:
-        says = f"{attribute} holds one value, and add is for lists; use set-if-empty or override"
+        says = f"{attribute} holds a single value and add is for lists; use set-if-empty or override"
         return Problem("INVALID_VALUE", says, "mode")
     return None
 
@@ -135,7 +134,7 @@ def _item_name(item: Any) -> str:
 
 
 def _fitting(added: Sequence[tuple[str, Any]], taken: int) -> list[Any]:
-    """As many as a list and an event can hold."""
+    """As many items as a list and an event can hold."""
     fitting: list[Any] = []
     size = 0
     for text, value in added[: max(MAX_ITEMS - taken, 0)]:

@@ -1,4 +1,4 @@
-"""What comes down the hierarchy to an asset, and from which of its ancestors."""
+"""The tags that an asset inherits down the hierarchy, and from which of its ancestors."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,19 +7,19 @@ from typing import NamedTuple
 class Ancestor(NamedTuple):
     id: str
     stated: frozenset[str]
-    arrived: frozenset[str]  # along edges
+    propagated: frozenset[str]  # reached it along edges
     suppressed: frozenset[str]
     deleted: bool = False
 
 
-def carriers(ancestors: Sequence[Ancestor], *, cut: bool) -> dict[str, int]:
-    """Every tag that comes down, with the place of the nearest ancestor that has it itself; the parent comes first."""
+def inherited_tags(ancestors: Sequence[Ancestor], *, cut: bool) -> dict[str, int]:
+    """Every inherited tag, with the index of the nearest ancestor that has it. The parent is the first ancestor."""
     found: dict[str, int] = {}
     stopped: set[str] = set()
-    for place, ancestor in enumerate(ancestors):
+    for index, ancestor in enumerate(ancestors):
         if cut and ancestor.deleted:
-            break  # nothing passes it, and nothing that is above it
-        for tag in (ancestor.stated | (ancestor.arrived - ancestor.suppressed)) - stopped:
-            found.setdefault(tag, place)
+            break  # passes nothing on, neither its own tags nor those of its ancestors
+        for tag in (ancestor.stated | (ancestor.propagated - ancestor.suppressed)) - stopped:
+            found.setdefault(tag, index)
         stopped |= ancestor.suppressed
     return found

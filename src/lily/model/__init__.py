@@ -1,1 +1,1 @@
-"""The meaning of Lily: assets, layers, events, clocks, ids, errors. Pure; knows no engine."""
+"""Lily's data model: assets, layers, edges, events, clocks, ids and errors. It imports no engine."""

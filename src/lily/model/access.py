@@ -1,4 +1,4 @@
-"""Who is asking: every request has a principal, a tenant and scopes."""
+"""The principal of a request: its user, its tenant and its scopes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -32,5 +32,5 @@ class Principal:
 
     @property
     def name(self) -> str:
-        """What history and audit show: the user, or the token where no user was named."""
+        """What history and audit show: the user, or the token if it was issued without one."""
         return self.user or f"token:{self.token_id}"

@@ -1,4 +1,4 @@
-"""Assets as people see them: the entity types, the shown value of each field, the effective tags."""
+"""What an asset shows: its entity type, the value of each field, and the tags that are in effect."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
@@ -8,9 +8,9 @@ from lily.model.layers import TAGS, Layer
 LayerName = Literal["source", "enriched", "user"]
 LAYERS: tuple[LayerName, ...] = ("source", "enriched", "user")
 
-# Fields that are Lily's own. "$" cannot begin an attribute's name, so they never collide with a user's.
+# Internal fields. An attribute's name cannot begin with "$", so they never collide with a user's.
 TYPE, DELETED, PARENT_ID = "$type", "$deleted", "$parent"
-SUPPRESSED = "$suppressed:"  # followed by a folded tag; holds who suppressed it here, and why
+SUPPRESSED = "$suppressed:"  # followed by a tag's key; the value holds who suppressed the tag, and why
 
 _ENTITY_TYPES = """
     database schema table view materialized_view column index function procedure
@@ -22,28 +22,28 @@ _ENTITY_TYPES = """
 """
 ENTITY_TYPES = frozenset(_ENTITY_TYPES.split())
 
-# A protective tag never stops protecting because another layer is the one shown (contract, "Access"). These two are
-# protective in every tenant, whatever it defines.
+# A protective tag is in effect even if another layer's tags are shown (contract, "Access"). These two are protective in
+# every tenant, whatever the tenant defines.
 PROTECTIVE = frozenset({"pii", "gdpr"})
 
 
-class Reached(NamedTuple):
-    """What reached an asset from elsewhere: folded tags with their names."""
+class DerivedTags(NamedTuple):
+    """The tags that other assets pass to an asset along edges and down the hierarchy: name by key."""
 
     propagated: Mapping[str, str] = {}
     inherited: Mapping[str, str] = {}
 
 
-NOTHING = Reached()
+NO_DERIVED_TAGS = DerivedTags()
 
 
-def fold_tag(tag: str) -> str:
-    """Names of tags compare without case."""
+def tag_key(tag: str) -> str:
+    """The form in which tags are compared: case does not count."""
     return tag.casefold()
 
 
 def shown_fields(layers: Mapping[LayerName, Layer]) -> dict[str, Any]:
-    """The attributes shown: the person's, else the enriched, else the source's. Without tags and Lily's own fields."""
+    """The shown attributes but tags and internal fields: the user layer's, else the enriched, else the source's."""
     shown: dict[str, Any] = {}
     for name in LAYERS:
         if name in layers:
@@ -52,11 +52,16 @@ def shown_fields(layers: Mapping[LayerName, Layer]) -> dict[str, Any]:
 
 
 def shown_value(layers: Mapping[LayerName, Layer], key: str) -> str | None:
-    """One field as it is shown: the person's, else the enriched, else the source's."""
+    """The shown value of one field: the user layer's, else the enriched, else the source's."""
     for name in reversed(LAYERS):
         if (layer := layers.get(name)) is not None and (value := layer.fields.get(key)) is not None:
             return str(value)
     return None
+
+
+def parent_id(layers: Mapping[LayerName, Layer]) -> str | None:
+    """The id of the shown parent."""
+    return shown_value(layers, PARENT_ID)
 
 
 def entity_type(layers: Mapping[LayerName, Layer]) -> str:
@@ -66,7 +71,7 @@ def entity_type(layers: Mapping[LayerName, Layer]) -> str:
 
 
 def is_deleted(layers: Mapping[LayerName, Layer]) -> bool:
-    """A person's deletion outlives source refreshes; a person's restore outlives the source's older deletion."""
+    """A user's deletion outlives source refreshes; a user's restore overrides an older deletion by the source."""
     source, user = layers.get("source"), layers.get("user")
     person = user.fields.get(DELETED) if user else None
     if person is True:
@@ -77,44 +82,44 @@ def is_deleted(layers: Mapping[LayerName, Layer]) -> bool:
 
 
 def stated_tags(layers: Mapping[LayerName, Layer]) -> dict[str, str]:
-    """The tags of all layers: folded, with the name as stated."""
+    """The tags that any layer states: name by key."""
     return {tag: name for layer in layers.values() for tag, name in layer.fields.get(TAGS, {}).items()}
 
 
 def suppressions(layers: Mapping[LayerName, Layer]) -> dict[str, dict[str, Any]]:
-    """By folded tag: who suppressed it here, why, and which origins were known."""
+    """By tag key: who suppressed the tag on this asset, why, and which origins it had then."""
     user = layers.get("user")
     fields = user.fields if user else {}
     return {key[len(SUPPRESSED) :]: fields[key] for key in fields if key.startswith(SUPPRESSED)}
 
 
-def reached_here(layers: Mapping[LayerName, Layer], reached: Reached) -> Reached:
-    """What an asset states itself, it is not said to derive as well."""
-    if not (reached.propagated or reached.inherited):
-        return reached
+def without_stated(layers: Mapping[LayerName, Layer], derived: DerivedTags) -> DerivedTags:
+    """A tag that an asset states itself is not listed as derived as well."""
+    if not (derived.propagated or derived.inherited):
+        return derived
     stated = stated_tags(layers)
-    return Reached(
-        *({tag: name for tag, name in tags.items() if tag not in stated} for tags in reached),
+    return DerivedTags(
+        *({tag: name for tag, name in tags.items() if tag not in stated} for tags in derived),
     )
 
 
 def tags_of(
-    layers: Mapping[LayerName, Layer], reached: Reached = NOTHING, protective: Collection[str] = PROTECTIVE
+    layers: Mapping[LayerName, Layer], derived: DerivedTags = NO_DERIVED_TAGS, protective: Collection[str] = PROTECTIVE
 ) -> dict[str, list[str]]:
     """`{source, enriched, user, propagated, inherited, shown, effective}`: each a sorted list of names.
 
-    A suppression hides what is derived, never what the asset states itself.
+    A suppression hides a derived tag, never one that the asset states itself.
     """
     stated: dict[str, dict[str, str]] = {
         name: (layers[name].fields.get(TAGS, {}) if name in layers else {}) for name in LAYERS
     }
     shown = stated["source"] or stated["user"]
     protecting = {tag: name for layer in stated.values() for tag, name in layer.items() if tag in protective}
-    propagated, inherited = reached_here(layers, reached)
+    propagated, inherited = without_stated(layers, derived)
     if propagated or inherited:
         hidden = suppressions(layers)
-        derived = {**inherited, **propagated}.items()
-        protecting |= {tag: name for tag, name in derived if tag in protective and tag not in hidden}
+        both = {**inherited, **propagated}.items()
+        protecting |= {tag: name for tag, name in both if tag in protective and tag not in hidden}
     return {
         **{layer: _names(tags.values()) for layer, tags in stated.items()},
         "propagated": _names(propagated.values()),
@@ -134,11 +139,11 @@ def asset_view(
     created_at: str,
     updated_at: str,
     fresh_as_of: str,
-    reached: Reached = NOTHING,
+    derived: DerivedTags = NO_DERIVED_TAGS,
     protective: Collection[str] = PROTECTIVE,
 ) -> dict[str, Any]:
-    """The asset of the contract."""
-    tags = tags_of(layers, reached, protective)
+    """An asset in the shape of the public contract."""
+    tags = tags_of(layers, derived, protective)
     fields = shown_fields(layers)
     attributes: dict[str, Any] = {
         "name": fields.pop("name", None),

@@ -1,4 +1,4 @@
-"""What a change of a layer amounts to: its kind, the fields that differ, the tags that came and went."""
+"""Describes a change of a layer: its kind, the fields that differ, the tags added and removed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +12,9 @@ Values = Mapping[str, Any]
 
 
 def kind(before: Values | None, after: Values) -> str:
-    """created, deleted, restored, tagged, untagged or updated; `before` is None where the layer is new.
+    """created, deleted, restored, tagged, untagged or updated; `before` is None if the layer is new.
 
-    Only a source states a type, so a new layer with a type is a new asset; a person's new layer is an update.
+    Only a source states a type, so a new layer with a type is a new asset; a new user layer is an update.
     """
     if after.get(DELETED) is True and (before or {}).get(DELETED) is not True:
         return "deleted"
@@ -29,7 +29,7 @@ def kind(before: Values | None, after: Values) -> str:
 
 
 def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any]]:
-    """`{field: {"from", "to"}}` of what is different now, in the names of the contract."""
+    """`{field: {"from", "to"}}` for each field that differs, under its name in the contract."""
     was = before or {}
     changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and key != PARENT_ID]
     return {

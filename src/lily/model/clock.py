@@ -1,7 +1,7 @@
-"""Time as Lily compares it: UTC with microseconds in fixed width, so that text order is time order.
+"""Timestamps: UTC with microseconds in fixed width, so that text order is time order.
 
-A *clock* is `TIME/EVENT_ID`: ties between events of the same microsecond are broken by the event's id, so any two
-events have one order everywhere (Python, Spark, PostgreSQL with COLLATE "C").
+A *clock* is `TIME/EVENT_ID`. The event's id breaks ties within a microsecond, so any two events have the same order in
+Python, in Spark and in PostgreSQL (with COLLATE "C").
 """
 
 import re
@@ -32,9 +32,9 @@ def time_of(clock: str) -> str:
 
 
 def normalise_time(text: str) -> str:
-    """An RFC 3339 time with a zone, in fixed width. Raises ValueError for anything else; digits below µs are cut."""
+    """An RFC 3339 time with a zone, in fixed width; digits below µs are cut. Raises ValueError for other text."""
     if _CANONICAL.fullmatch(text):
-        datetime.fromisoformat(text)  # the digits may still name no day there is
+        datetime.fromisoformat(text)  # raises for digits that are not a date
         return text
     match = _RFC3339.fullmatch(text)
     if match is None:
@@ -44,16 +44,16 @@ def normalise_time(text: str) -> str:
     if not zulu:
         offset = timedelta(hours=int(hours), minutes=int(minutes))
         if offset >= timedelta(days=1):
-            raise ValueError("the zone must be less than a day away from UTC")
+            raise ValueError("the zone's offset from UTC must be less than a day")
         try:
             moment = moment - offset if sign == "+" else moment + offset
         except OverflowError as error:
-            raise ValueError("the year must lie between 1 and 9999") from error
+            raise ValueError("the year must be between 1 and 9999") from error
     return stamp(moment)
 
 
 def milliseconds(time: str) -> str:
-    """The time as the log counts it. Two of these compare as text; one with a whole time does not."""
+    """The time cut to milliseconds, Kafka's resolution. Compare it only with another one of the same length."""
     return time[:23]
 
 
@@ -61,6 +61,6 @@ def parse(time: str) -> datetime:
     return datetime.fromisoformat(time)
 
 
-@lru_cache(maxsize=4096)  # the log counts milliseconds, so neighbours share one
+@lru_cache(maxsize=4096)  # Kafka's timestamps are in milliseconds, so neighbouring records share one
 def stamp_micros(micros: int) -> str:
     return stamp(datetime.fromtimestamp(micros / 1_000_000, UTC))

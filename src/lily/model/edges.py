@@ -1,8 +1,8 @@
-"""Edges of the lineage graph: what an event says about one, and what a job's run says about many.
+"""Edges of the lineage graph: statements about single edges, and the claims of a job's run about many.
 
-An edge points the way data flows and is identified by its two assets and its type. It has two layers with the rules of
-an asset's (newest wins, field by field): *source* for what was ingested and *user* for what a person set. Besides, jobs
-claim edges: an edge that a job's newest complete run no longer claims is no longer that job's.
+An edge points in the direction of the data flow and is identified by its two assets and its type. It has two layers
+that merge like an asset's (newest wins, field by field): *source* for what was ingested and *user* for what a person
+set. Jobs claim edges as well: a job's newest complete run replaces the claims of its earlier runs.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, get_args
 
-from lily.model import clock, ids
+from lily.model import ids
 from lily.model.assets import DELETED
-from lily.model.envelopes import FUTURE_SKEW, Envelope, envelope, read_envelope
+from lily.model.envelopes import FUTURE_SKEW, cloud_event, read_envelope
 from lily.model.errors import Problem, Refused
+from lily.model.events import LogEvent
 from lily.model.layers import Layer
 from lily.model.values import Checker
 
@@ -27,7 +28,7 @@ EDGE_LAYERS: tuple[EdgeLayer, ...] = get_args(EdgeLayer)
 EDGE_OPERATIONS: tuple[EdgeOperation, ...] = get_args(EdgeOperation)
 MAX_TYPE = 64
 MAX_RUN = 128
-MOST_CLAIMS = 20_000  # what one event may claim: more would not fit into a record of the log
+MAX_CLAIMS = 20_000  # per event: more would not fit into one Kafka record
 
 
 class EdgeKey(NamedTuple):
@@ -38,14 +39,14 @@ class EdgeKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EdgeStatement:
-    """`settings` holds `propagates` and `masking` as stated, None where one was cleared; absent is not stated."""
+    """`settings` holds `propagates` and `masking`: None clears one, an absent one is not stated."""
 
     layer: EdgeLayer
     operation: EdgeOperation
     key: EdgeKey
     settings: dict[str, bool | None]
     by: str = ""
-    authorised: bool = False  # whoever said it may take protective tags away
+    authorised: bool = False  # the caller had `policy:write`, so the statement may remove protective tags
 
     def as_data(self) -> dict[str, Any]:
         data = {
@@ -56,7 +57,7 @@ class EdgeStatement:
             "relationship_type": self.key.type,
             **self.settings,
         }
-        return data | _told(self.by, authorised=self.authorised)
+        return data | _caller(self.by, authorised=self.authorised)
 
     def as_layer(self, at: str) -> Layer:
         fields: dict[str, Any] = {key: value for key, value in self.settings.items() if value is not None}
@@ -66,34 +67,32 @@ class EdgeStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeEvent:
-    """One statement about one edge, at one time."""
+class EdgeEvent(LogEvent):
+    """One statement about one edge."""
 
-    id: str
-    time: str
-    tenant: str
     statement: EdgeStatement
     correlation: str = ""
     trace: str = ""
 
     @property
     def key(self) -> bytes:
-        """Events of one edge stay in one partition. By the target: hubs have more targets than sources."""
+        """The record's key, which keeps all events of an edge in one partition. It is the target's id because hubs
+        have more targets than sources."""
         return f"{self.tenant}/{self.statement.key.to_id}".encode()
-
-    @property
-    def clock(self) -> str:
-        return clock.clock(self.time, self.id)
 
     def layer(self) -> Layer:
         return self.statement.as_layer(self.clock)
 
     def as_cloudevent(self) -> dict[str, Any]:
-        return envelope(
+        return cloud_event(
             EDGE_STATED,
-            Envelope(self.id, self.time, self.tenant, self.correlation, self.trace),
-            self.statement.key.to_id,
-            self.statement.as_data(),
+            event_id=self.id,
+            time=self.time,
+            tenant=self.tenant,
+            subject=self.statement.key.to_id,
+            data=self.statement.as_data(),
+            correlation=self.correlation,
+            trace=self.trace,
         )
 
 
@@ -103,12 +102,10 @@ class Claim(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimsEvent:
-    """The edges that one event of a job's run names. Once a run completes, its edges are the job's."""
+class ClaimsEvent(LogEvent):
+    """The edges that one event of a job's run claims. When a run completes, its claims replace the job's earlier
+    ones."""
 
-    id: str
-    time: str
-    tenant: str
     job_id: str
     run: str
     complete: bool
@@ -122,10 +119,6 @@ class ClaimsEvent:
     def key(self) -> bytes:
         return f"{self.tenant}/{self.job_id}".encode()
 
-    @property
-    def clock(self) -> str:
-        return clock.clock(self.time, self.id)
-
     def as_cloudevent(self) -> dict[str, Any]:
         data = {
             "job": self.job_id,
@@ -133,16 +126,21 @@ class ClaimsEvent:
             "complete": self.complete,
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
         }
-        return envelope(
+        return cloud_event(
             EDGES_CLAIMED,
-            Envelope(self.id, self.time, self.tenant, self.correlation, self.trace),
-            self.job_id,
-            data | _told(self.by, authorised=self.authorised),
+            event_id=self.id,
+            time=self.time,
+            tenant=self.tenant,
+            subject=self.job_id,
+            data=data | _caller(self.by, authorised=self.authorised),
+            correlation=self.correlation,
+            trace=self.trace,
         )
 
 
 def read_edge_statement(data: Mapping[str, Any], *, tenant: str) -> EdgeStatement:
-    """Checks what is said about an edge; assets are named by id or qualified name. Raises Refused with all of it."""
+    """Validates a statement about an edge, whose assets are named by id or qualified name. Raises Refused with every
+    problem found."""
     checker = Checker()
     layer: Any = data.get("layer", "source")
     operation: Any = data.get("operation") or "upsert"
@@ -159,33 +157,33 @@ def read_edge_statement(data: Mapping[str, Any], *, tenant: str) -> EdgeStatemen
 
 
 def read_edge_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> EdgeEvent:
-    head, data = read_envelope(event, EDGE_STATED, received=received, skew=skew)
-    statement = read_edge_statement(data, tenant=head.tenant)
-    return EdgeEvent(head.id, head.time, head.tenant, statement, head.correlation, head.trace)
+    envelope, data = read_envelope(event, EDGE_STATED, received=received, skew=skew)
+    statement = read_edge_statement(data, tenant=envelope.tenant)
+    return EdgeEvent(envelope.id, envelope.time, envelope.tenant, statement, envelope.correlation, envelope.trace)
 
 
 def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> ClaimsEvent:
-    head, data = read_envelope(event, EDGES_CLAIMED, received=received, skew=skew)
+    envelope, data = read_envelope(event, EDGES_CLAIMED, received=received, skew=skew)
     job, run, edges = data.get("job"), data.get("run"), data.get("edges")
     if not isinstance(job, str) or not ids.looks_like_uuid(job):
         raise Refused(Problem("INVALID_VALUE", "job must be the id of an asset", "job"))
     if not isinstance(run, str) or not 0 < len(run) <= MAX_RUN:
         raise Refused(Problem("INVALID_VALUE", f"run must be 1 to {MAX_RUN} characters", "run"))
-    if not isinstance(edges, list) or len(edges) > MOST_CLAIMS:
-        raise Refused(Problem("INVALID_VALUE", f"edges must be a list of at most {MOST_CLAIMS}", "edges"))
+    if not isinstance(edges, list) or len(edges) > MAX_CLAIMS:
+        raise Refused(Problem("INVALID_VALUE", f"edges must be a list of at most {MAX_CLAIMS} entries", "edges"))
     claims = tuple(dict.fromkeys(_claim(edge) for edge in edges))
     return ClaimsEvent(
-        head.id,
-        head.time,
-        head.tenant,
+        envelope.id,
+        envelope.time,
+        envelope.tenant,
         job.lower(),
         run,
         data.get("complete") is True,
         claims,
         str(data.get("by") or ""),
         data.get("authorised") is True,
-        head.correlation,
-        head.trace,
+        envelope.correlation,
+        envelope.trace,
     )
 
 
@@ -195,14 +193,14 @@ def _claim(edge: Any) -> Claim:
             ids.looks_like_uuid(start) and ids.looks_like_uuid(end) and 0 < len(kind) <= MAX_TYPE and start != end
         ):
             return Claim(EdgeKey(start.lower(), end.lower(), kind), masking)
-    raise Refused(Problem("INVALID_VALUE", "an edge is [from id, to id, type, masking]", "edges"))
+    raise Refused(Problem("INVALID_VALUE", "each edge must be [from id, to id, type, masking]", "edges"))
 
 
 def _key(checker: Checker, data: Mapping[str, Any], tenant: str) -> EdgeKey:
     ends = [_end(checker, data.get(name), name, tenant) for name in ("from", "to")]
     kind = checker.name(data.get("relationship_type"), "relationship_type", MAX_TYPE) or ""
     if ends[0] and ends[0] == ends[1]:
-        checker.refuse("SELF_LOOP", "an edge must lead from one asset to another", "to")
+        checker.refuse("SELF_LOOP", "an edge must lead from one asset to another; from and to are the same", "to")
     return EdgeKey(ends[0], ends[1], kind.lower())
 
 
@@ -218,5 +216,5 @@ def _flag(checker: Checker, given: Any, entity: str) -> bool | None:
     return None
 
 
-def _told(by: str, *, authorised: bool) -> dict[str, Any]:
+def _caller(by: str, *, authorised: bool) -> dict[str, Any]:
     return ({"by": by} if by else {}) | ({"authorised": True} if authorised else {})

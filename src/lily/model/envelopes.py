@@ -13,6 +13,8 @@ FUTURE_SKEW = timedelta(minutes=5)
 
 
 class Envelope(NamedTuple):
+    """What Lily reads from the envelope of an event."""
+
     id: str
     time: str
     tenant: str
@@ -20,31 +22,46 @@ class Envelope(NamedTuple):
     trace: str = ""
 
 
-def envelope(type_: str, head: Envelope, subject: str, data: dict[str, Any]) -> dict[str, Any]:
+def cloud_event(
+    type_: str,
+    *,
+    event_id: str,
+    time: str,
+    tenant: str,
+    data: dict[str, Any],
+    subject: str = "",
+    correlation: str = "",
+    trace: str = "",
+) -> dict[str, Any]:
+    """The one place that builds an envelope. Optional attributes are left out where they are empty."""
     event = {
         "specversion": SPEC_VERSION,
-        "id": head.id,
+        "id": event_id,
         "source": SOURCE,
         "type": type_,
-        "time": head.time,
-        "tenantid": head.tenant,
-        "subject": subject,
+        "time": time,
+        "tenantid": tenant,
         "datacontenttype": "application/json",
         "data": data,
     }
-    if head.correlation:
-        event["correlationid"] = head.correlation
-    if head.trace:
-        event["traceparent"] = head.trace
+    if subject:
+        event["subject"] = subject
+    if correlation:
+        event["correlationid"] = correlation
+    if trace:
+        event["traceparent"] = trace
     return event
 
 
 def read_envelope(
     event: Any, type_: str, *, received: str, skew: timedelta = FUTURE_SKEW
 ) -> tuple[Envelope, dict[str, Any]]:
-    """The envelope of a decoded CloudEvent and its data. `received` is when the log took it: a replay decides alike."""
+    """The envelope and the data of a decoded CloudEvent. Raises Refused.
+
+    `received` is the log's timestamp of the record, not the present time, so a replay comes to the same result.
+    """
     if not isinstance(event, dict):
-        raise Refused(Problem("INVALID_ENVELOPE", "an event is a JSON object", ""))
+        raise Refused(Problem("INVALID_ENVELOPE", "an event must be a JSON object", ""))
     if event.get("specversion") != SPEC_VERSION or event.get("type") != type_:
         raise Refused(Problem("INVALID_ENVELOPE", f"expected a CloudEvent {SPEC_VERSION} of type {type_}", "type"))
     event_id, tenant, data = event.get("id"), event.get("tenantid"), event.get("data")
@@ -60,7 +77,8 @@ def read_envelope(
 
 
 def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> str:
-    """The time an event claims, in fixed width, or else when it was received. Raises Refused if it is in the future."""
+    """The time that an event states, in fixed width; `received` if it states none. Raises Refused for a time in the
+    future."""
     if given is None:
         return received
     try:
@@ -69,7 +87,13 @@ def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> st
         raise Refused(Problem("INVALID_TIME", f"time {str(given)[:64]!r}: {error}", "time")) from error
     if time > received and clock.parse(time) - clock.parse(received) > skew:
         minutes = int(skew.total_seconds() // 60)
-        raise Refused(Problem("TIME_IN_FUTURE", f"time {time} is more than {minutes} minutes in the future", "time"))
+        raise Refused(
+            Problem(
+                "TIME_IN_FUTURE",
+                f"time {time} is more than {minutes} minutes in the future; check the sender's clock",
+                "time",
+            )
+        )
     return time
 
 
@@ -78,5 +102,5 @@ def _is_token(value: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """What only accompanies an event is dropped where it is malformed, rather than refusing the event for it."""
+    """A malformed correlation id or trace is dropped: it only accompanies the event, which is not refused for it."""
     return value if isinstance(value, str) and len(value) <= 128 and value.isascii() and value.isprintable() else ""

@@ -1,11 +1,11 @@
-"""What can go wrong. Whether a retry can help is part of the type; the message says what to do."""
+"""Lily's errors. The type says whether a retry can help; the message says what to do."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One entry of the answer `{"errors": [...]}`: what is wrong, and with what."""
+    """One entry of a response's `{"errors": [...]}`: what is wrong, and with which field."""
 
     code: str
     description: str
@@ -16,7 +16,7 @@ class Problem:
 
 
 class LilyError(Exception):
-    """The root of everything Lily raises on purpose."""
+    """The base class of every error that Lily raises."""
 
 
 class Transient(LilyError):
@@ -28,7 +28,7 @@ class Terminal(LilyError):
 
 
 class Refused(Terminal):
-    """An input breaks the contract. Nothing of it was stored."""
+    """The input violates the contract. None of it was stored."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("; ".join(f"{p.code}: {p.description}" for p in problems))
@@ -36,5 +36,5 @@ class Refused(Terminal):
 
 
 def _legible(text: str) -> str:
-    """A problem quotes hostile input; what it says must itself be storable, sendable and of a sane length."""
+    """Problems quote untrusted input, so the text must be made valid UTF-8, free of NUL, and short."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")[:2000]

@@ -1,11 +1,11 @@
-"""A statement about an asset, on its way through the log."""
+"""The event that carries a statement about an asset through the log."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from lily.model import clock, ids
-from lily.model.envelopes import FUTURE_SKEW, Envelope, envelope, read_envelope
+from lily.model.envelopes import FUTURE_SKEW, cloud_event, read_envelope
 from lily.model.layers import Layer
 from lily.model.statements import Statement, read_statement
 
@@ -14,12 +14,23 @@ ASSET_CHANGED = "lily.asset.changed"
 
 
 @dataclass(frozen=True, slots=True)
-class AssetEvent:
-    """One statement about one asset, at one time, with where it came from."""
+class LogEvent:
+    """What every event in the log has."""
 
     id: str
     time: str
     tenant: str
+
+    @property
+    def clock(self) -> str:
+        """Orders this event among all others: by time, then by id."""
+        return clock.clock(self.time, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class AssetEvent(LogEvent):
+    """One statement about one asset."""
+
     statement: Statement
     correlation: str = ""
     trace: str = ""
@@ -30,23 +41,27 @@ class AssetEvent:
 
     @property
     def key(self) -> bytes:
-        """Events of one asset stay in one partition."""
+        """The record's key, which keeps all events of an asset in one partition."""
         return f"{self.tenant}/{self.asset_id}".encode()
-
-    @property
-    def clock(self) -> str:
-        return clock.clock(self.time, self.id)
 
     def layer(self) -> Layer:
         return self.statement.as_layer(self.tenant, self.clock)
 
     def as_cloudevent(self) -> dict[str, Any]:
-        head = Envelope(self.id, self.time, self.tenant, self.correlation, self.trace)
-        return envelope(ASSET_STATED, head, self.asset_id, self.statement.as_data())
+        return cloud_event(
+            ASSET_STATED,
+            event_id=self.id,
+            time=self.time,
+            tenant=self.tenant,
+            subject=self.asset_id,
+            data=self.statement.as_data(),
+            correlation=self.correlation,
+            trace=self.trace,
+        )
 
 
 def read_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> AssetEvent:
-    """Checks a decoded CloudEvent against the contract."""
-    head, data = read_envelope(event, ASSET_STATED, received=received, skew=skew)
-    statement = read_statement(data, tenant=head.tenant)
-    return AssetEvent(head.id, head.time, head.tenant, statement, head.correlation, head.trace)
+    """Validates a decoded CloudEvent. Raises Refused with every problem found."""
+    envelope, data = read_envelope(event, ASSET_STATED, received=received, skew=skew)
+    statement = read_statement(data, tenant=envelope.tenant)
+    return AssetEvent(envelope.id, envelope.time, envelope.tenant, statement, envelope.correlation, envelope.trace)

@@ -1,4 +1,4 @@
-"""Ids place their assets: the id of an asset follows from its tenant and its qualified name (decision D16)."""
+"""Ids of assets, derived from the tenant and the qualified name, and ids of events (decision D16)."""
 
 import hashlib
 import os
@@ -15,35 +15,35 @@ def looks_like_uuid(text: str) -> bool:
     return len(text) == _UUID_LENGTH and _UUID.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=1 << 14)  # parents are asked for again and again
+@lru_cache(maxsize=1 << 14)  # the same parents are resolved again and again
 def asset_id(tenant: str, qualified_name: str) -> str:
-    """A UUIDv8. All names below one prefix share its first 16 bits, so that the columns of a table lie together."""
-    place = _place(tenant, prefix(qualified_name))
+    """A UUIDv8. Names with the same prefix share its first 16 bits, so the columns of a table are stored together."""
+    locality = _locality(tenant, name_prefix(qualified_name))
     rest = _digest(tenant, qualified_name)
     variant = "89ab"[int(rest[11], 16) & 3]
-    return f"{place}{rest[:4]}-{rest[4:8]}-8{rest[8:11]}-{variant}{rest[12:15]}-{rest[15:27]}"
+    return f"{locality}{rest[:4]}-{rest[4:8]}-8{rest[8:11]}-{variant}{rest[12:15]}-{rest[15:27]}"
 
 
 def resolve(tenant: str, reference: str) -> str:
-    """Wherever an id is taken, a qualified name is taken too."""
+    """The id of a reference, which may be an id or a qualified name."""
     return reference.lower() if looks_like_uuid(reference) else asset_id(tenant, reference)
 
 
-def prefix(qualified_name: str) -> str:
-    """What stands before the last separator; the whole name where there is none."""
+def name_prefix(qualified_name: str) -> str:
+    """The part before the last separator; the whole name if there is no separator."""
     cut = max(qualified_name.rfind("."), qualified_name.rfind("/"))
     return qualified_name[:cut] if cut > 0 else qualified_name
 
 
 def compose_qualified_name(scope: str | None, entity_type: str, name: str) -> str:
-    """The name of an asset that came without one: `scope.type:name`, the name quoted where it would be ambiguous."""
+    """The name of an asset without a stated one: `scope.type:name`, with the name quoted if it is ambiguous."""
     if any(mark in name for mark in './:"'):
         name = '"' + name.replace('"', '""') + '"'
     return f"{scope}.{entity_type}:{name}" if scope else f"{entity_type}:{name}"
 
 
 def event_id() -> str:
-    """A UUIDv7: unique, and sorting by the time it was made."""
+    """A UUIDv7: unique, and sorted by creation time."""
     millis = time.time_ns() // 1_000_000
     bits = millis << 80 | int.from_bytes(os.urandom(10))
     bits = bits & ~(0xF << 76) | 0x7 << 76
@@ -52,10 +52,10 @@ def event_id() -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _place(tenant: str, prefix: str) -> str:
+def _locality(tenant: str, prefix: str) -> str:
     return _digest(tenant, prefix)[:4]
 
 
 def _digest(tenant: str, text: str) -> str:
-    # The separator cannot occur in a tenant's name, so no two pairs hash the same input.
+    # NUL cannot occur in a tenant's name, so no two pairs hash the same input.
     return hashlib.sha256(f"{tenant}\x00{text}".encode()).hexdigest()

@@ -1,21 +1,21 @@
 """A layer of an asset: within it the newest event wins, field by field and tag by tag (decision D8).
 
-A layer is kept in three parts that together say, for every field, its value and the clock of the event that set it:
+A layer is stored in three parts that together give, for every field, its value and the clock of the event that set it:
 
-* `fields`: the values. `fields["tags"]` maps a tag's folded name to the name as stated.
+* `fields`: the values. `fields["tags"]` maps a tag's key to the name as stated.
 * `at`: the newest clock in the layer.
-* `clocks`: only what differs from "every field was set at `at`". A field named here without a value was cleared.
-  `clocks["tags"]`, where present, spells out every tag's clock, and under "" the clock of the newest whole list.
+* `clocks`: the fields whose clock differs from `at`. A field that is here but has no value was cleared.
+  `clocks["tags"]`, if present, holds every tag's clock, and under "" the clock of the newest complete list.
 
 Most events restate all fields of an asset, so `clocks` is mostly None and a newer event simply replaces the layer.
-`merge` is commutative, associative and idempotent: order, repetition and delay of events do not matter.
+`merge` is commutative, associative and idempotent, so late, repeated and reordered events make no difference.
 """
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 TAGS = "tags"
-_LIST = ""  # the key, among a layer's tag clocks, of the newest statement of the whole list
+_LIST = ""  # the key, in `clocks["tags"]`, of the newest complete list
 
 
 class Layer(NamedTuple):
@@ -24,15 +24,15 @@ class Layer(NamedTuple):
     clocks: dict[str, Any] | None = None
 
     def clock_of(self, key: str) -> str | None:
-        """The clock of the event that last set or cleared a field; None where no event ever stated it."""
+        """The clock of the event that last set or cleared a field; None if no event ever stated it."""
         if self.clocks is not None and key in self.clocks:
             return str(self.clocks[key])
         return self.at if key in self.fields else None
 
 
 @dataclass(slots=True)
-class _Spread:
-    """A layer with every clock spelled out; a value of None means cleared, a tag of None means removed."""
+class _Expanded:
+    """A layer with the clock of every field. A value of None means cleared, a tag of None means removed."""
 
     fields: dict[str, tuple[str, Any]] = field(default_factory=dict)
     tags: dict[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -43,11 +43,11 @@ def merge(one: Layer, other: Layer) -> Layer:
     older, newer = (one, other) if one.at <= other.at else (other, one)
     if replaces(newer, older):
         return newer
-    return _gathered(_united(_spread(older), _spread(newer)))
+    return _compact(_merge_expanded(_expand(older), _expand(newer)))
 
 
 def replaces(newer: Layer, older: Layer) -> bool:
-    """Whether a newer layer states everything that the older one does, so that nothing of the older remains."""
+    """Whether the newer layer states every field of the older one, so that the merge is the newer layer."""
     return (
         newer.at > older.at
         and newer.clocks is None
@@ -57,32 +57,32 @@ def replaces(newer: Layer, older: Layer) -> bool:
 
 
 def holds(layer: Layer, statement: Layer) -> bool:
-    """Whether every statement of an event still stands in the layer, none having lost to a newer one."""
-    spread, stated = _spread(layer), _spread(statement)
-    fields = all(spread.fields.get(key, ("",))[0] == at for key, (at, _) in stated.fields.items())
-    tags = all(spread.tags.get(tag, (spread.list_at,))[0] == at for tag, (at, _) in stated.tags.items())
-    return fields and tags and stated.list_at in (None, spread.list_at)
+    """Whether every field that an event stated is still in the layer, and none lost to a newer event."""
+    expanded, stated = _expand(layer), _expand(statement)
+    fields = all(expanded.fields.get(key, ("",))[0] == at for key, (at, _) in stated.fields.items())
+    tags = all(expanded.tags.get(tag, (expanded.list_at,))[0] == at for tag, (at, _) in stated.tags.items())
+    return fields and tags and stated.list_at in (None, expanded.list_at)
 
 
-def _spread(layer: Layer) -> _Spread:
+def _expand(layer: Layer) -> _Expanded:
     clocks = layer.clocks or {}
-    spread = _Spread(
+    expanded = _Expanded(
         fields={key: (clocks.get(key, layer.at), value) for key, value in layer.fields.items() if key != TAGS}
     )
     for key, at in clocks.items():
         if key != TAGS and key not in layer.fields:
-            spread.fields[key] = (at, None)
+            expanded.fields[key] = (at, None)
     present: dict[str, str] = layer.fields.get(TAGS, {})
     if TAGS in clocks:
-        spread.list_at = clocks[TAGS].get(_LIST)
-        spread.tags = {tag: (at, present.get(tag)) for tag, at in clocks[TAGS].items() if tag != _LIST}
+        expanded.list_at = clocks[TAGS].get(_LIST)
+        expanded.tags = {tag: (at, present.get(tag)) for tag, at in clocks[TAGS].items() if tag != _LIST}
     elif TAGS in layer.fields:
-        spread.list_at = layer.at
-        spread.tags = {tag: (layer.at, shown) for tag, shown in present.items()}
-    return spread
+        expanded.list_at = layer.at
+        expanded.tags = {tag: (layer.at, shown) for tag, shown in present.items()}
+    return expanded
 
 
-def _united(one: _Spread, other: _Spread) -> _Spread:
+def _merge_expanded(one: _Expanded, other: _Expanded) -> _Expanded:
     fields = dict(one.fields)
     for key, entry in other.fields.items():
         if key not in fields or entry[0] > fields[key][0]:
@@ -93,21 +93,25 @@ def _united(one: _Spread, other: _Spread) -> _Spread:
             tags[tag] = stated
     list_at = max(filter(None, (one.list_at, other.list_at)), default=None)
     if list_at is not None:
-        # A whole list is also a statement about every tag it does not name.
+        # A complete list also removes every older tag that it does not name.
         tags = {tag: stated for tag, stated in tags.items() if stated[0] >= list_at}
-    return _Spread(fields, tags, list_at)
+    return _Expanded(fields, tags, list_at)
 
 
-def _gathered(spread: _Spread) -> Layer:
-    tag_clocks = {tag: at for tag, (at, _) in spread.tags.items()}
-    if spread.list_at is not None:
-        tag_clocks[_LIST] = spread.list_at
-    at = max([at for at, _ in spread.fields.values()] + list(tag_clocks.values()))
-    fields = {key: value for key, (_, value) in spread.fields.items() if value is not None}
-    clocks: dict[str, Any] = {key: when for key, (when, value) in spread.fields.items() if when != at or value is None}
+def _compact(expanded: _Expanded) -> Layer:
+    tag_clocks = {tag: at for tag, (at, _) in expanded.tags.items()}
+    if expanded.list_at is not None:
+        tag_clocks[_LIST] = expanded.list_at
+    at = max([at for at, _ in expanded.fields.values()] + list(tag_clocks.values()))
+    fields = {key: value for key, (_, value) in expanded.fields.items() if value is not None}
+    clocks: dict[str, Any] = {
+        key: when for key, (when, value) in expanded.fields.items() if when != at or value is None
+    }
     if tag_clocks:
-        fields[TAGS] = {tag: shown for tag, (_, shown) in spread.tags.items() if shown is not None}
-        plain = spread.list_at == at and all(when == at and shown is not None for when, shown in spread.tags.values())
+        fields[TAGS] = {tag: shown for tag, (_, shown) in expanded.tags.items() if shown is not None}
+        plain = expanded.list_at == at and all(
+            when == at and shown is not None for when, shown in expanded.tags.values()
+        )
         if not plain:
             clocks[TAGS] = tag_clocks
     return Layer(fields, at, clocks or None)

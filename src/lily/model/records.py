@@ -1,4 +1,4 @@
-"""A record as the log holds it, and what becomes of one that the contract refuses."""
+"""A Kafka record, and the refusal of one that violates the contract."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,15 +10,15 @@ class Record(NamedTuple):
     topic: str
     partition: int
     offset: int
-    received: str  # when the log took it, in fixed width
+    received: str  # the record's timestamp, in fixed width
     key: bytes | None
     value: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A record that was not applied, and why. It goes to the dead letters, never nowhere."""
+    """A record that was not applied, and why. Every one becomes a dead letter."""
 
     record: Record
-    tenant: str  # empty where not even the tenant could be read
+    tenant: str  # empty if the tenant could not be read
     problems: tuple[Problem, ...]

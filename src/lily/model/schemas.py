@@ -1,7 +1,7 @@
-"""The JSON Schemas Lily publishes: what may be sent, and what its events look like.
+"""The JSON Schemas that Lily publishes, for request bodies and for events.
 
-They describe; `lily.model.statements` decides. A schema cannot say everything that is checked (bytes of UTF-8, Unicode
-categories, times in the future), so what fits a schema may still be refused, with the reason.
+They are documentation: `lily.model.statements` validates. A schema cannot express every check (bytes of UTF-8, Unicode
+categories, times in the future), so a document that conforms to its schema may still be refused, with the reason.
 """
 
 from typing import Any, Final
@@ -13,9 +13,9 @@ from lily.model.edges import (
     EDGE_OPERATIONS,
     EDGE_STATED,
     EDGES_CLAIMED,
+    MAX_CLAIMS,
     MAX_RUN,
     MAX_TYPE,
-    MOST_CLAIMS,
 )
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
@@ -50,7 +50,7 @@ _BOOLEAN: Final[Schema] = {"type": "boolean"}
 
 ATTRIBUTES: Final[Schema] = {
     "type": "object",
-    "description": "Absent is not stated; null clears. Free attributes take any JSON.",
+    "description": "An absent attribute is not stated; null clears it. Other attributes may hold any JSON.",
     "maxProperties": MAX_ATTRIBUTES,
     "propertyNames": {"minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[^$\u0000-\u001f][^\u0000-\u001f]*$"},
     "properties": {
@@ -77,8 +77,10 @@ INGEST_BODY: Final[Schema] = _object(
             "properties": {**ATTRIBUTES["properties"], "name": _name()},
         },
         "operation": {"type": ["string", "null"], "enum": ["upsert", "delete", None]},
-        "time": _optional({**_TIME, "description": "when the source knew it; by default when it came in"}),
-        "tenant_id": {"type": ["string", "null"], "description": "if given, the token's tenant"},
+        "time": _optional(
+            {**_TIME, "description": "when the source recorded the change; by default the time of the request"}
+        ),
+        "tenant_id": {"type": ["string", "null"], "description": "optional; must be the token's tenant"},
     },
     additionalProperties=False,
 )
@@ -161,7 +163,7 @@ CHANGE_EVENT: Final[Schema] = _event(
 )
 
 _ID: Final[Schema] = {"type": "string", "format": "uuid"}
-_FLAG: Final[Schema] = {"type": ["boolean", "null"], "description": "absent is not stated; null clears"}
+_FLAG: Final[Schema] = {"type": ["boolean", "null"], "description": "absent: not stated; null: cleared"}
 
 EDGE_EVENT: Final[Schema] = _event(
     EDGE_STATED,
@@ -188,10 +190,13 @@ CLAIMS_EVENT: Final[Schema] = _event(
         {
             "job": _ID,
             "run": {"type": "string", "minLength": 1, "maxLength": MAX_RUN},
-            "complete": {"type": "boolean", "description": "the run is over: it replaces those before it"},
+            "complete": {
+                "type": "boolean",
+                "description": "the run has ended; its claims replace those of earlier runs",
+            },
             "edges": {
                 "type": "array",
-                "maxItems": MOST_CLAIMS,
+                "maxItems": MAX_CLAIMS,
                 "items": {
                     "type": "array",
                     "description": "from, to, relationship type, masking",

@@ -1,25 +1,25 @@
-"""What an event says about an asset, checked and in normal form. The doors and the pipeline call the same function."""
+"""A statement about an asset, validated and normalised. The API and the pipeline use the same function."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from lily.model import ids
-from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, SUPPRESSED, TYPE, LayerName, fold_tag
+from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, SUPPRESSED, TYPE, LayerName, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.layers import TAGS, Layer
 from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
 
 Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
-_OF_ONE_TAG = frozenset({"tag", "untag", "suppress", "unsuppress"})
-MAX_ORIGINS = 1_000  # that a suppression remembers, to tell a new one
-NAMES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
+_SINGLE_TAG_OPERATIONS = frozenset({"tag", "untag", "suppress", "unsuppress"})
+MAX_ORIGINS = 1_000  # stored with a suppression, so that a new origin can be recognised
+NAME_ATTRIBUTES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`attributes` holds what was stated, None where it was cleared; absent is not stated."""
+    """`attributes`: None clears one, an absent one is not stated."""
 
     layer: LayerName
     operation: Operation
@@ -30,10 +30,10 @@ class Statement:
     by: str = ""
     reason: str = ""  # of a suppression
     origins: tuple[str, ...] = ()  # of the tag when it was suppressed
-    authorised: bool = False  # whoever said it may take protective tags away
+    authorised: bool = False  # the caller had `policy:write`, so the statement may remove protective tags
 
     def as_data(self) -> dict[str, Any]:
-        """The `data` of the event; reading it back gives the same statement."""
+        """The `data` of the event. `read_statement` returns the same statement from it."""
         data = {
             "layer": self.layer,
             "operation": self.operation,
@@ -49,7 +49,7 @@ class Statement:
         return {key: value for key, value in data.items() if value is not None}
 
     def as_layer(self, tenant: str, clock: str) -> Layer:
-        """The layer this statement alone would make, set at the given clock."""
+        """The layer that this statement alone would create, with the given clock."""
         fields: dict[str, Any] = {key: value for key, value in self.attributes.items() if value is not None}
         clocks: dict[str, Any] = {key: clock for key, value in self.attributes.items() if value is None}
         if "parent" in fields:
@@ -65,48 +65,52 @@ class Statement:
 
     def _state_tags(self, fields: dict[str, Any], clocks: dict[str, Any], clock: str) -> None:
         if TAGS in self.attributes:
-            # A list, an empty one, or null: each says which tags there are, so null clears them all.
+            # A list states all tags: an empty list and null both clear them.
             clocks.pop(TAGS, None)
-            fields[TAGS] = {fold_tag(tag): tag for tag in self.attributes[TAGS] or ()}
+            fields[TAGS] = {tag_key(tag): tag for tag in self.attributes[TAGS] or ()}
         elif self.operation == "suppress" and self.tag is not None:
             about = {"tag": self.tag, "reason": self.reason, "by": self.by, "origins": list(self.origins)}
-            fields[SUPPRESSED + fold_tag(self.tag)] = about
+            fields[SUPPRESSED + tag_key(self.tag)] = about
         elif self.operation == "unsuppress" and self.tag is not None:
-            clocks[SUPPRESSED + fold_tag(self.tag)] = clock
+            clocks[SUPPRESSED + tag_key(self.tag)] = clock
         elif self.tag is not None:
-            key = fold_tag(self.tag)
+            key = tag_key(self.tag)
             fields[TAGS] = {key: self.tag} if self.operation == "tag" else {}
             clocks[TAGS] = {key: clock}
 
 
-def may_travel(statement: Statement) -> bool:
-    """Whether a statement can change what is derived: one about tags, suppression or deletion.
+def may_propagate(statement: Statement) -> bool:
+    """Whether a statement can change derived tags: one about tags, a suppression or a deletion.
 
-    A parent can as well, but nearly every statement names one and nearly none changes it.
+    A new parent can as well, but nearly every statement names the parent and hardly any changes it.
     """
     return TAGS in statement.attributes or statement.tag is not None or statement.operation in {"delete", "restore"}
 
 
 def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
-    """Checks the `data` of an asset event. Raises Refused with everything that is wrong with it."""
+    """Validates the `data` of an asset event. Raises Refused with every problem found."""
     checker = Checker()
     layer = _one_of(checker, data.get("layer", "source"), LAYERS, "layer")
     stated = data.get("operation")
     operation = _one_of(checker, "upsert" if stated is None else stated, OPERATIONS, "operation")
     entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
     attributes = _attributes(checker, data.get("attributes"))
-    tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in _OF_ONE_TAG else None
+    tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in _SINGLE_TAG_OPERATIONS else None
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
     if layer == "source" and _states_no_name(data):
         checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
     if layer != "source" and operation == "upsert" and not attributes:
-        checker.refuse("MISSING_FIELD", "attributes must name at least one attribute to change", "attributes")
+        checker.refuse("MISSING_FIELD", "attributes must contain at least one attribute to change", "attributes")
     if layer == "source" and operation not in {"upsert", "delete"}:
-        checker.refuse("INVALID_VALUE", f"a source cannot {operation}; it states upserts and deletes", "operation")
+        checker.refuse(
+            "INVALID_VALUE",
+            f"operation {operation!r} is not allowed in the source layer; use upsert or delete",
+            "operation",
+        )
     by = checker.name(data["by"], "by") if data.get("by") else ""
     reason, origins = _suppression(checker, data) if operation == "suppress" else ("", ())
     if layer != "user" and operation in {"suppress", "unsuppress"}:
-        checker.refuse("INVALID_VALUE", f"only a person can {operation}", "operation")
+        checker.refuse("INVALID_VALUE", f"only the user layer can {operation}", "operation")
     if checker.problems:
         raise Refused(*checker.problems)
     _refuse_own_parent(tenant, qualified_name, attributes)
@@ -127,10 +131,10 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
 def _suppression(checker: Checker, data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     reason = checker.text(data.get("reason"), "reason")
     if reason is not None and not reason.strip():
-        checker.refuse("MISSING_FIELD", "say why the tag is suppressed here", "reason")
+        checker.refuse("MISSING_FIELD", "reason is required: why the tag is suppressed on this asset", "reason")
     origins = data.get("origins") or []
     if not isinstance(origins, list) or not all(isinstance(o, str) and ids.looks_like_uuid(o) for o in origins):
-        checker.refuse("INVALID_VALUE", "origins must be a list of ids", "origins")
+        checker.refuse("INVALID_VALUE", "origins must be a list of asset ids", "origins")
         origins = []
     return (reason or "").strip(), tuple(origins[:MAX_ORIGINS])
 
@@ -147,11 +151,11 @@ def _attributes(checker: Checker, given: Any) -> dict[str, Any]:
     return {key: _attribute(checker, key, value) for key, value in given.items() if key != "qualified_name"}
 
 
-def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind of attribute
+def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 - one per kind of attribute
     entity = f"attributes.{key}"
     if value is None:
         return None
-    if key in NAMES:
+    if key in NAME_ATTRIBUTES:
         return checker.name(value, entity)
     if key == "parent":
         return checker.name(value, entity, MAX_QUALIFIED_NAME)
@@ -163,13 +167,15 @@ def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 
         return checker.text(value, entity)
     if not key or key.startswith("$") or len(key) > MAX_KEY or not key.isprintable():
         return checker.refuse(
-            "INVALID_VALUE", "an attribute's name is printable and does not begin with $", entity[:300]
+            "INVALID_VALUE",
+            f"an attribute's name must be printable, at most {MAX_KEY} characters long, and must not begin with $",
+            entity[:300],
         )
     return checker.free(value, entity)
 
 
 def _distinct_tags(tags: list[str] | None) -> list[str] | None:
-    return None if tags is None else list({fold_tag(tag): tag for tag in reversed(tags)}.values())[::-1]
+    return None if tags is None else list({tag_key(tag): tag for tag in reversed(tags)}.values())[::-1]
 
 
 def _entity_type(checker: Checker, given: Any, *, required: bool) -> str | None:
@@ -183,7 +189,7 @@ def _entity_type(checker: Checker, given: Any, *, required: bool) -> str | None:
     if entity_type not in ENTITY_TYPES:
         known = ", ".join(sorted(ENTITY_TYPES))
         return checker.refuse(
-            "UNKNOWN_ENTITY_TYPE", f"unknown entity_type {given[:64]!r}; known are: {known}", "entity_type"
+            "UNKNOWN_ENTITY_TYPE", f"unknown entity_type {given[:64]!r}; use one of: {known}", "entity_type"
         )
     return entity_type
 
@@ -204,7 +210,11 @@ def _qualified_name(
     scope = attributes.get("parent") or attributes.get("data_source")
     composed = ids.compose_qualified_name(scope, entity_type or "", name)
     if name and len(composed.encode()) > MAX_QUALIFIED_NAME:
-        checker.refuse("TOO_LONG", "the composed qualified_name is too long; give a shorter one", "qualified_name")
+        checker.refuse(
+            "TOO_LONG",
+            f"the composed qualified_name exceeds {MAX_QUALIFIED_NAME} bytes; state a shorter one",
+            "qualified_name",
+        )
     return composed
 
 

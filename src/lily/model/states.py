@@ -1,7 +1,7 @@
-"""What is known of an asset: its layers and the times of its events. Two states of one asset join into one.
+"""The state of an asset: its layers, and the times of its first and last event.
 
-`join` is commutative, associative and idempotent, as the merging of layers is. So a state may be kept in pieces that
-were never brought together, each made from some of the events, and whoever reads joins them.
+`merge` is commutative, associative and idempotent, like the merge of layers. So a state may be stored in pieces, each
+made from some of the events, and a reader merges the pieces it finds.
 """
 
 from collections.abc import Iterable
@@ -33,19 +33,19 @@ class AssetState:
             {statement.layer: event.layer()},
         )
 
-    def join(self, other: "AssetState") -> None:
-        """Takes in what another state of the same asset knows."""
+    def merge(self, other: "AssetState") -> None:
+        """Merges another state of the same asset into this one."""
         self.first, self.last = min(self.first, other.first), max(self.last, other.last)
         for name, layer in other.layers.items():
             known = self.layers.get(name)
             self.layers[name] = layer if known is None else merge(known, layer)
 
 
-def joined(states: Iterable[AssetState]) -> dict[tuple[str, str], AssetState]:
-    """One state for each tenant and id. The states given are used up."""
-    found: dict[tuple[str, str], AssetState] = {}
+def merge_states(states: Iterable[AssetState]) -> dict[tuple[str, str], AssetState]:
+    """One state per tenant and id. Modifies the given states."""
+    merged: dict[tuple[str, str], AssetState] = {}
     for state in states:
-        known = found.setdefault((state.tenant, state.id), state)
+        known = merged.setdefault((state.tenant, state.id), state)
         if known is not state:
-            known.join(state)
-    return found
+            known.merge(state)
+    return merged

@@ -1,4 +1,4 @@
-"""Checks and normal forms of single values. Each collects what is wrong instead of stopping at the first."""
+"""Validates and normalises single values, and collects every problem instead of stopping at the first."""
 
 import unicodedata
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from lily.model.errors import Problem
 
 MAX_NAME = 512
-MAX_QUALIFIED_NAME = 1024  # an index row of PostgreSQL takes 2,700 bytes
+MAX_QUALIFIED_NAME = 1024  # an index entry in PostgreSQL holds at most 2,700 bytes
 MAX_TEXT = 64 * 1024
 MAX_TAG = 128
 MAX_ITEMS = 500
@@ -16,7 +16,7 @@ MAX_DEPTH = 16
 
 
 class Checker:
-    """Gathers the problems of one input."""
+    """Collects the problems of one input."""
 
     __slots__ = ("problems",)
 
@@ -24,15 +24,15 @@ class Checker:
         self.problems: list[Problem] = []
 
     def refuse(self, code: str, description: str, entity: str) -> None:
-        """Notes the problem. It answers None, so that a check can end with it."""
+        """Records the problem. Returns None, so that a check can end with `return checker.refuse(…)`."""
         self.problems.append(Problem(code, description, entity))
 
     def name(self, value: Any, entity: str, limit: int = MAX_NAME) -> str | None:
-        """A short text in Unicode normal form, without surrounding blanks and control characters."""
+        """A short text in Unicode normal form C, stripped, without control characters."""
         if not isinstance(value, str):
             return self.refuse("INVALID_TYPE", f"{entity} must be a string", entity)
         if value.isascii() and value.isprintable() and 0 < len(value) <= limit and value[0] != " " != value[-1]:
-            return value  # nearly every name there is
+            return value  # the fast path, for nearly every name
         text = unicodedata.normalize("NFC", value).strip()
         if not text:
             return self.refuse("INVALID_VALUE", f"{entity} must not be empty", entity)
@@ -43,7 +43,7 @@ class Checker:
         return text
 
     def text(self, value: Any, entity: str) -> str | None:
-        """A longer text, kept as it is; only what PostgreSQL cannot hold is refused."""
+        """A long text, unchanged. Only characters that PostgreSQL cannot store are refused."""
         if not isinstance(value, str):
             return self.refuse("INVALID_TYPE", f"{entity} must be a string", entity)
         if len(value) > MAX_TEXT:
@@ -53,7 +53,7 @@ class Checker:
         return value
 
     def names(self, value: Any, entity: str, limit: int = MAX_NAME) -> list[str] | None:
-        """A list of names, in the order given, each once."""
+        """A list of names in the given order, without duplicates."""
         if not isinstance(value, list):
             return self.refuse("INVALID_TYPE", f"{entity} must be a list of strings", entity)
         if len(value) > MAX_ITEMS:
@@ -61,8 +61,8 @@ class Checker:
         found = [self.name(item, f"{entity}[{index}]", limit) for index, item in enumerate(value)]
         return list(dict.fromkeys(item for item in found if item is not None))
 
-    def free(self, value: Any, entity: str, depth: int = 0) -> Any:  # noqa: PLR0911 - one for each kind of JSON
-        """Any JSON that can be stored: bounded depth, no NUL, no lone surrogates."""
+    def free(self, value: Any, entity: str, depth: int = 0) -> Any:  # noqa: PLR0911 - one per kind of JSON value
+        """Any JSON value that PostgreSQL can store: limited depth, no NUL, no lone surrogates."""
         if isinstance(value, str):
             return self.text(value, entity)
         if value is None or isinstance(value, bool | int | float):
@@ -74,9 +74,13 @@ class Checker:
         if isinstance(value, dict):
             for key in value:
                 if not isinstance(key, str) or len(key) > MAX_KEY or not self._storable(key):
-                    return self.refuse("INVALID_VALUE", f"{entity} has a key that cannot be stored", entity)
+                    return self.refuse(
+                        "INVALID_VALUE",
+                        f"{entity} has a key that is too long or holds invalid characters",
+                        entity,
+                    )
             return {key: self.free(item, entity, depth + 1) for key, item in value.items()}
-        return self.refuse("INVALID_TYPE", f"{entity} is no JSON value", entity)
+        return self.refuse("INVALID_TYPE", f"{entity} is not a JSON value", entity)
 
     @staticmethod
     def _storable(text: str) -> bool:

@@ -6,7 +6,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from pyspark.sql import Row
 
 from lily.pipeline.latency import LatencyHistogram
-from lily.store.postgres.propagation.propagator import Outcome
 
 
 class PipelineMetrics:
@@ -37,21 +36,6 @@ class PipelineMetrics:
         self.lake_yields = Counter(
             "lily_lake_yields", "Half seconds that the lake left to the hot lane", registry=self.registry
         )
-        self.propagation_marks = Counter(
-            "lily_propagation_marks", "Changes that propagation looked at", registry=self.registry
-        )
-        self.propagation_reached = Counter(
-            "lily_propagation_reached", "Assets that gained or lost a derived tag", registry=self.registry
-        )
-        self.propagation_stated = Counter(
-            "lily_propagation_statements", "Values that rules set or took back", registry=self.registry
-        )
-        self.propagation_seconds = Histogram(
-            "lily_propagation_seconds",
-            "Time a run of propagation took for one tenant",
-            registry=self.registry,
-            buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
-        )
         self.lake_seconds = Histogram(
             "lily_lake_batch_seconds",
             "Time a batch of the lake took",
@@ -73,12 +57,6 @@ class PipelineMetrics:
         self.batches.inc()
         self.batch_seconds.observe(seconds)
         self.last_batch.set_to_current_time()
-
-    def count_propagation(self, marks: int, outcome: Outcome, seconds: float) -> None:
-        self.propagation_marks.inc(marks)
-        self.propagation_reached.inc(outcome.reached)
-        self.propagation_stated.inc(outcome.stated)
-        self.propagation_seconds.observe(seconds)
 
     def count_lake(self, events: int, refused: int, promoted: int, seconds: float) -> None:
         self.lake_events.inc(events)

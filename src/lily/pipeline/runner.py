@@ -12,7 +12,6 @@ from lily.observe.probes import serve_probes
 from lily.pipeline.hot.query import HotQuery
 from lily.pipeline.lake.query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
-from lily.pipeline.propagation_query import PropagationQuery
 from lily.pipeline.restarts import keep_beside, keep_running
 from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
@@ -26,7 +25,6 @@ class Runner:
         self._metrics = PipelineMetrics()
         self._hot = HotQuery(settings, stop, self._metrics)
         self._lake = LakeQuery(settings, stop, self._metrics)
-        self._propagation = PropagationQuery(settings, stop, self._metrics)
         self._started = threading.Event()
 
     def run(self) -> None:
@@ -35,7 +33,7 @@ class Runner:
         spark = open_session(self._settings)
         checkpoints = self._fresh_checkpoints()
         self._started.set()
-        runs = {"hot": self._run_hot, "propagation": self._run_propagation, "lake": self._run_lake}
+        runs = {"hot": self._run_hot, "lake": self._run_lake}
         first, *others = (name for name in runs if name in self._queries)
         beside = [
             threading.Thread(target=self._when_hot_is_ready, args=(name, runs[name], spark, checkpoints), daemon=True)
@@ -59,11 +57,6 @@ class Runner:
         while not self._stop.is_set():
             if "hot" not in self._queries or self._hot.ready.wait(1):
                 keep_beside(name, lambda: run(spark, checkpoints), self._stop, self._metrics).join()
-
-    def _run_propagation(self, spark: SparkSession, checkpoints: Path) -> None:
-        require_alive(spark)
-        use_pool(spark, "propagation")
-        self._propagation.run(spark, checkpoints / uuid.uuid4().hex)
 
     def _run_hot(self, spark: SparkSession, checkpoints: Path) -> None:
         require_alive(spark)

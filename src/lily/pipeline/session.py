@@ -93,7 +93,6 @@ def _pools(scratch: Path) -> Path:
     pools.write_text(
         "<allocations>"
         '<pool name="hot"><schedulingMode>FIFO</schedulingMode><weight>100</weight><minShare>2</minShare></pool>'
-        '<pool name="propagation"><schedulingMode>FIFO</schedulingMode><weight>20</weight><minShare>0</minShare></pool>'
         '<pool name="lake"><schedulingMode>FIFO</schedulingMode><weight>1</weight><minShare>0</minShare></pool>'
         "</allocations>"
     )

@@ -1,1 +1,1 @@
-"""What follows a committed change: consumers of the change log, and the relay that fills it."""
+"""What follows a committed change: the relay that fills the change log, and the reactions that read it."""

@@ -1,1 +1,1 @@
-"""Where metadata rests: PostgreSQL for serving."""
+"""The stores: PostgreSQL for serving, Iceberg for everything, and the reads that combine both."""

@@ -1,22 +1,29 @@
-"""An asset as it is stored, wherever that is, and as the contract shows it."""
+"""An asset as stored in PostgreSQL, in the lake, or in both, and its public representation."""
 
 from functools import cached_property
 from typing import Any
 
 import orjson
 
-from lily.lineage.rules import LEGAL_RULES, Rules
+from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model import clock
-from lily.model.assets import NOTHING, PARENT_ID, LayerName, Reached, asset_view, fold_tag, reached_here, shown_value
+from lily.model.assets import (
+    NO_DERIVED_TAGS,
+    DerivedTags,
+    LayerName,
+    asset_view,
+    parent_id,
+    tag_key,
+    without_stated,
+)
 from lily.model.layers import Layer
 from lily.model.states import AssetState
 
 
 class StoredAsset:
-    """From PostgreSQL, from the lake, or joined of both. Requests that were answered together share one, and what it
-    has worked out."""
+    """Requests that are served by one query share an instance, and with it the cached view and JSON."""
 
-    def __init__(  # noqa: PLR0917 - made for every row that is read: keywords would cost
+    def __init__(  # noqa: PLR0917 - called for every row read: keywords would cost
         self,
         tenant: str,
         asset_id: str,
@@ -27,30 +34,30 @@ class StoredAsset:
         updated_at: str,
         awaits_lake: bool = False,  # noqa: FBT001
         fresh_as_of: str | None = None,
-        rules: Rules = LEGAL_RULES,
-        reached: Reached | None = None,
+        rules: TagRules = DEFAULT_TAG_RULES,
+        derived: DerivedTags | None = None,
     ) -> None:
-        """`reached` is None until somebody has asked what reached it from elsewhere."""
+        """`derived` is None until the derived tags have been read."""
         self.tenant = tenant
         self.id = asset_id
         self.qualified_name = qualified_name
         self.layers = layers
         self.awaits_lake = awaits_lake
         self._version = version
-        self._created_at = created_at  # in fixed width, as everywhere
+        self._created_at = created_at
         self._updated_at = updated_at
         self._fresh_as_of = fresh_as_of
         self._rules = rules
-        self._reached = reached
+        self._derived = derived
 
     @classmethod
     def of_lake(cls, state: AssetState, fresh_as_of: str | None) -> "StoredAsset":
-        """An asset that only the lake has. It is as fresh as the lake, and never less than its own newest event."""
+        """An asset that only the lake has. It is as fresh as the lake, or as its own newest event."""
         return cls.of_state(state, max(fresh_as_of or "", state.last))
 
     @classmethod
     def of_state(cls, state: AssetState, fresh_as_of: str | None, version: int = 1) -> "StoredAsset":
-        """Without a version where nobody counts them."""
+        """The lake counts no versions, so an asset from there has version 1."""
         return cls(
             state.tenant,
             state.id,
@@ -62,15 +69,15 @@ class StoredAsset:
             fresh_as_of=fresh_as_of,
         )
 
-    def joined_with(self, state: AssetState | None, fresh_as_of: str | None = None) -> "StoredAsset":
-        """With what the lake knows besides."""
+    def merged_with(self, state: AssetState | None, fresh_as_of: str | None = None) -> "StoredAsset":
+        """This asset merged with its state in the lake."""
         whole = self.state
         if state is not None:
-            whole.join(state)
+            whole.merge(state)
         return StoredAsset.of_state(whole, fresh_as_of, self._version)
 
-    def under(self, rules: Rules, reached: Reached | None = None) -> "StoredAsset":
-        """Where its tenant's rules hold, with what reached it from elsewhere where that is known."""
+    def with_tag_rules(self, rules: TagRules, derived: DerivedTags | None = None) -> "StoredAsset":
+        """This asset with its tenant's tag rules and, if they are known, its derived tags."""
         return StoredAsset(
             self.tenant,
             self.id,
@@ -82,36 +89,36 @@ class StoredAsset:
             self.awaits_lake,
             self._fresh_as_of,
             rules,
-            reached,
+            derived,
         )
 
     @property
-    def is_placed(self) -> bool:
-        """Whether it is known what reached it from elsewhere."""
-        return self._reached is not None
+    def has_derived_tags(self) -> bool:
+        """Whether its derived tags have been read."""
+        return self._derived is not None
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> TagRules:
         return self._rules
 
     @property
     def parent(self) -> str | None:
-        """The id of the parent that is shown."""
-        return shown_value(self.layers, PARENT_ID)
+        """The id of the shown parent."""
+        return parent_id(self.layers)
 
     @property
     def effective(self) -> set[str]:
-        """The tags that decisions use, folded."""
-        return {fold_tag(tag) for tag in self.view["tags"]["effective"]}
+        """The keys of the tags in effect."""
+        return {tag_key(tag) for tag in self.view["tags"]["effective"]}
 
     @property
-    def reached(self) -> Reached:
-        """What it derives: what reached it, without what it states itself."""
-        return reached_here(self.layers, self._reached or NOTHING)
+    def derived_tags(self) -> DerivedTags:
+        """Without the tags that it states itself."""
+        return without_stated(self.layers, self._derived or NO_DERIVED_TAGS)
 
     @property
     def state(self) -> AssetState:
-        """A copy, to be joined with others."""
+        """A copy that can be merged with other states."""
         return AssetState(
             self.tenant, self.id, self.qualified_name, self._created_at, self._updated_at, dict(self.layers)
         )
@@ -128,7 +135,7 @@ class StoredAsset:
             created_at=self._created_at,
             updated_at=self._updated_at,
             fresh_as_of=self._fresh_as_of or (clock.time_of(source.at) if source else self._updated_at),
-            reached=self._reached or NOTHING,
+            derived=self._derived or NO_DERIVED_TAGS,
             protective=self._rules.protective,
         )
 

@@ -7,7 +7,7 @@ from lily.api.calls import Call
 from lily.api.grpc.generated.lineage_pb2 import Metadata
 from lily.api.http.bodies import parse_json
 from lily.api.ingest.asset_events import person_event
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.model.statements import Operation
@@ -50,7 +50,7 @@ def _said(asset: StoredAsset, told: Metadata) -> Iterator[_Said]:
         yield _Said("upsert", attributes)
     if len(told.tags) > MAX_ITEMS:
         raise Refused(Problem("TOO_LONG", f"tags must not have more than {MAX_ITEMS} items", "tags"))
-    first = {fold_tag(tag.strip()): (place, tag) for place, tag in reversed([*enumerate(told.tags)])}
+    first = {tag_key(tag.strip()): (place, tag) for place, tag in reversed([*enumerate(told.tags)])}
     for place, tag in first.values():
         yield _Said("tag", tag=tag, entity=f"tags[{place}]")
     # A message that was read, changed and sent back must not turn the source's deletion into a person's.

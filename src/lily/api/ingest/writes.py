@@ -14,7 +14,7 @@ from lily.bus import topics
 from lily.bus.producer import Position
 from lily.model import clock
 from lily.model.events import AssetEvent
-from lily.model.statements import may_travel
+from lily.model.statements import may_propagate
 from lily.store.postgres.catalogue.history import Outcome, outcome_of
 from lily.store.postgres.progress.propagated import Place, decision_to_follow, to_follow
 
@@ -30,7 +30,7 @@ async def write(call: Call, event: AssetEvent) -> Json:
     position = await call.services.log.append(topics.ASSETS, key, value)
     call.services.metrics.accepted["hot"].inc()
     call.services.metrics.bytes.inc(len(value))
-    receipt = Receipt((position,), Stated.by(event), travels=may_travel(event.statement))
+    receipt = Receipt((position,), Stated.by(event), travels=may_propagate(event.statement))
     applied = await settled(call, receipt, wait)
     headers = receipt_headers(call, receipt, wait, applied=applied)
     accepted = {"status": "success", "metadata_id": event.asset_id}

@@ -13,7 +13,7 @@ from lily.bus import topics
 from lily.model import clock
 from lily.model.errors import Problem, Refused, Transient
 from lily.store.assets import StoredAsset
-from lily.store.lake.past import Past, at_time
+from lily.store.lake.event_replay import PastState, state_at
 from lily.store.postgres.catalogue.history import changed_after
 from lily.store.postgres.lake.location import batch_by
 
@@ -25,7 +25,7 @@ class NotRecordedYet(Transient):
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
     found = await _found(call, asset_id, reference, as_of)
-    return found.under(await call.services.definitions.of(call.tenant))
+    return found.with_tag_rules(await call.services.definitions.of(call.tenant))
 
 
 async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
@@ -47,13 +47,13 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
         so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
         raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
     past = await _recorded(call, held.id, time) if held.awaits_lake else None
-    return held.joined_with(past.state if past else None, time)
+    return held.merged_with(past.state if past else None, time)
 
 
-async def _recorded(call: Call, asset_id: str, time: str) -> Past | None:
+async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
     batch = await batch_by(call.services.database, time)  # asked first: its events are there by now
     events = await call.services.lake.events(call.tenant, asset_id)
-    return at_time(
+    return state_at(
         call.tenant,
         asset_id,
         events,

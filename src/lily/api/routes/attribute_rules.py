@@ -17,11 +17,12 @@ from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
 from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
-from lily.lineage.attribute_rules import AttributeRule, Mode, refusal
-from lily.model.assets import fold_tag
+from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions.rules import define_rule, read_attribute_rules, redefine_rule, undefine_rule
+from lily.store.postgres.definitions.decisions import change_definition, delete_definition
+from lily.store.postgres.definitions.rules import define_rule, read_attribute_rules
 
 router = APIRouter(tags=["attributes"])
 
@@ -83,7 +84,9 @@ async def redefine(name: str, call: Anyone) -> Json:
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine_rule(call.services.database, call.principal, rule.key, changes, call.correlation):
+    if not await change_definition(
+        call.services.database, call.principal, "rule", rule.key, changes, correlation=call.correlation
+    ):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
@@ -94,7 +97,9 @@ async def undefine(name: str, call: Anyone) -> Json:
     """Takes a rule away, and everything that it stated with it."""
     call.require("policy:write", "taking a rule away", "/propagation-rules")
     rule = await _known(call, name)
-    if not await undefine_rule(call.services.database, call.principal, rule.key, call.correlation):
+    if not await delete_definition(
+        call.services.database, call.principal, "rule", rule.key, correlation=call.correlation
+    ):
         raise not_found(name, "rule")
     await decision_settled(call)
     return Json({"status": "success", "name": rule.name})
@@ -106,7 +111,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> AttributeRule:
-    found = (await read_attribute_rules(call.services.database, call.tenant)).get(fold_tag(normal(name)))
+    found = (await read_attribute_rules(call.services.database, call.tenant)).get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "rule")
     return found
@@ -132,11 +137,11 @@ def _rule(body: DefineRuleBody) -> AttributeRule:
         raise Refused(*checker.problems)
     _refuse(body.attribute, body.mode)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
-    return AttributeRule(fold_tag(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
+    return AttributeRule(tag_key(name), name, body.attribute, body.mode, body.direction, body.max_depth, types)
 
 
 def _refuse(attribute: str, mode: Mode) -> None:
-    problem = refusal(attribute, mode)
+    problem = rule_problem(attribute, mode)
     if problem is not None:
         raise Refused(problem)
 

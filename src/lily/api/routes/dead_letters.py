@@ -19,7 +19,15 @@ from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
-from lily.store.postgres.outbox.dead_letters import Letter, Replayable, letters, mark_replayed, replayable
+from lily.store.postgres.outbox.dead_letters import (
+    Letter,
+    Replayable,
+    letters,
+    mark_replayed,
+    replay_to_reactions,
+    replayable,
+)
+from lily.store.postgres.reactions.ledger import SEPARATOR
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte
 # What was refused may be anything at all; none of it may keep the other letters from being replayed.
@@ -46,7 +54,8 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
     openapi_extra=body_schema(REPLAY_SCHEMA),
 )
 async def replay(call: Writes) -> Json:
-    """Appends the originals to the log again: those named, or with `all` every one not yet replayed."""
+    """Tries again: those named, or with `all` every one not yet replayed. What the pipeline refused is appended to the
+    log again; what a reaction could not handle is handed to that reaction."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # What is refused once more becomes a new letter; the newest as of now bounds the loop.
     newest = await letters(call.services.database, call.tenant, below=None, limit=1)
@@ -63,9 +72,15 @@ async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> l
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
     """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
-    confirmations = [call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in batch]
-    await asyncio.gather(*confirmations)
-    await mark_replayed(call.services.database, call.tenant, [letter.id for letter in batch])
+    database = call.services.database
+    if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
+        await replay_to_reactions(database, call.tenant, of_reactions)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
+        confirmations = [
+            call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
+        ]
+        await asyncio.gather(*confirmations)
+        await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 
 def _topic(letter: Replayable) -> str:

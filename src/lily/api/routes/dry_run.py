@@ -13,7 +13,7 @@ from lily.api.http.paging import Cursor, Limit, checked_limit
 from lily.api.http.requests import DryRunBody
 from lily.api.http.responses import DryRun, Json
 from lily.api.reads.references import find, normal
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.dry_run import Reached, reach_of
 
@@ -29,7 +29,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     asked = checked_limit(call, limit)
     body = await read_body(call.request, DryRunBody, call.services.settings.limits.body_bytes)
     asset = await find(call, body.asset)
-    key = fold_tag(normal(body.tag))
+    key = tag_key(normal(body.tag))
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     rules = await call.services.definitions.of(call.tenant)

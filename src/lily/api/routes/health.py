@@ -10,7 +10,7 @@ from lily.api.http.errors import RETRY_SECONDS, problems_answer
 from lily.api.http.responses import Health, Json, Readiness
 from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.model.errors import Problem, Transient
 from lily.store.postgres.progress.applied import applied_positions
 

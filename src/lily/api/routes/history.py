@@ -17,10 +17,11 @@ from lily.model import changes, clock
 from lily.model.assets import entity_type
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
-from lily.store.lake.past import Step, Story, story
+from lily.store.lake.event_replay import ReplayedChange, ReplayedHistory, replay_history
 from lily.store.postgres.catalogue.aggregation import cause
-from lily.store.postgres.catalogue.history import Change, changes_of
+from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.lake.location import batch_before
+from lily.store.postgres.outbox.batches import Change
 
 router = APIRouter(tags=["metadata"])
 
@@ -52,21 +53,21 @@ async def history(id: str, call: Reads, limit: Limit = DEFAULT, cursor: Cursor =
     items: list[dict[str, Any]] = []
     more: Place | None = place
     if not place.in_lake:
-        items, more = await _changes(call, asset, place, asked, earlier.events)
+        items, more = await _changes(call, asset, place, asked, earlier.event_ids)
     if more is None or more.in_lake:
-        told, more = _in_lake(earlier.steps, more or Place(in_lake=True), asked - len(items))
+        told, more = _in_lake(earlier.changes, more or Place(in_lake=True), asked - len(items))
         items += told
     return Json({"items": items, "next_cursor": cursors.seal(tuple(more), *question) if more else None})
 
 
-async def _earlier(call: Call, asset: StoredAsset) -> Story:
+async def _earlier(call: Call, asset: StoredAsset) -> ReplayedHistory:
     """What happened in the lake before the serving store took the asset over."""
     if entity_type(asset.layers) not in BULK_TYPES:
-        return Story([], set())
+        return ReplayedHistory([], set())
     until = await batch_before(call.services.database, call.tenant, asset.id)
     events = await call.services.lake.events(call.tenant, asset.id)
     bulk = [event for event in events if event.topic == topics.ASSETS_BULK and (until is None or event.batch <= until)]
-    return story(call.tenant, asset.id, bulk, skew_of(call))
+    return replay_history(call.tenant, asset.id, bulk, skew_of(call))
 
 
 async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int, carried: set[str]) -> Page:
@@ -77,7 +78,7 @@ async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int, car
     return items, Place(page[-1].position) if len(found) > limit else None
 
 
-def _in_lake(earlier: Sequence[Step], place: Place, limit: int) -> Page:
+def _in_lake(earlier: Sequence[ReplayedChange], place: Place, limit: int) -> Page:
     below = [step for step in reversed(earlier) if place.below is None or step.position < place.below]
     if not limit and below:
         return [], place
@@ -98,7 +99,7 @@ def _item(change: Change) -> dict[str, Any]:
     }
 
 
-def _step(step: Step) -> dict[str, Any]:
+def _step(step: ReplayedChange) -> dict[str, Any]:
     return {
         "position": step.position,
         "version": step.version,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from lily.api.calls import Measures
 from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.ends import behind
+from lily.bus.offsets import behind
 from lily.model.errors import Transient
 from lily.store.postgres.progress.applied import applied_positions, backlog
 

@@ -9,9 +9,9 @@ from lily.api.http.errors import answer_for, forbidden, unauthenticated
 from lily.api.http.responses import Json, Ticket
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
-from lily.api.websocket.messages import Wanted, seal_position, unseal_position
+from lily.api.websocket.messages import AssetFilter, seal_position, unseal_position
 from lily.api.websocket.session import Session
-from lily.bus.changefeed import Offsets
+from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import LilyError, Problem, Refused
 from lily.store.postgres.access import tokens
@@ -70,4 +70,4 @@ def _since(websocket: WebSocket) -> Offsets | None:
 
 def _listener(websocket: WebSocket, principal: Principal) -> Listener:
     asked = {name: websocket.query_params.getlist(name) for name in FILTERS}
-    return Listener(principal.tenant, Wanted.of(principal.tenant, asked))
+    return Listener(principal.tenant, AssetFilter.of(principal.tenant, asked))

@@ -11,15 +11,15 @@ from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.http.responses import Assets, Json
 from lily.api.reads.references import normal, resolve
 from lily.model import ids
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
-from lily.store.listing import Place
+from lily.store.listing import ListPosition
 from lily.store.postgres.catalogue.search import FILTERS, Filter, Listing, Order, Sort
 
 router = APIRouter(tags=["metadata"])
 
 Text = Annotated[str | None, Query(max_length=512)]
-PLACE: TypeAdapter[Place] = TypeAdapter(Place)
+POSITION: TypeAdapter[ListPosition] = TypeAdapter(ListPosition)
 
 
 @router.get("/metadata", responses={200: {"model": Assets}})
@@ -47,16 +47,16 @@ async def list_assets(
     given = (q, entity_type, tag, data_source, owner, parent)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
-    place = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
+    position = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
     listing = Listing(
         filters={name: _stored_form(call, name, value) for name, value in filters.items()},
         include_deleted=include_deleted,
         sort=sort,
         order=order,
         limit=checked_limit(call, limit),
-        after=place if place and len(place) == 2 else None,
+        after=position if position and len(position) == 2 else None,
     )
-    start = place[0] if place and len(place) == 1 else None
+    start = position[0] if position and len(position) == 1 else None
     page = await call.services.lister.page(call.tenant, listing, start, _name_of(parent))
     more = cursors.seal(page.next, *question) if page.next else None
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
@@ -73,7 +73,7 @@ def _stored_form(call: Call, name: Filter, given: str) -> str:
     value = normal(given)
     match name:
         case "tag":
-            return fold_tag(value)
+            return tag_key(value)
         case "entity_type":
             return value.lower()
         case "parent":

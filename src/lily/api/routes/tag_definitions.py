@@ -17,10 +17,11 @@ from lily.api.ingest.edge_types import edge_types
 from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
 from lily.lineage.definitions import TagDefinition
-from lily.model.assets import PROTECTIVE, fold_tag
+from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions.tags import define, read_rules, redefine, undefine
+from lily.store.postgres.definitions.decisions import change_definition, delete_definition
+from lily.store.postgres.definitions.tags import define, read_rules
 
 router = APIRouter(tags=["tags"])
 
@@ -81,7 +82,9 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await redefine(call.services.database, call.principal, tag.key, changes, call.correlation):
+    if not await change_definition(
+        call.services.database, call.principal, "tag", tag.key, changes, correlation=call.correlation
+    ):
         raise not_found(name, "tag")
     call.services.definitions.forget(call.tenant)
     await decision_settled(call)
@@ -94,7 +97,9 @@ async def undefine_tag(name: str, call: Anyone) -> Json:
     call.require("policy:write", "taking a tag's definition away", "/tags")
     tag = await _known(call, name)
     _refuse_legal(tag, "cannot be deleted")
-    if not await undefine(call.services.database, call.principal, tag.key, call.correlation):
+    if not await delete_definition(
+        call.services.database, call.principal, "tag", tag.key, correlation=call.correlation
+    ):
         raise not_found(name, "tag")
     call.services.definitions.forget(call.tenant)
     await decision_settled(call)
@@ -107,7 +112,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> TagDefinition:
-    found = (await read_rules(call.services.database, call.tenant)).definitions.get(fold_tag(normal(name)))
+    found = (await read_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found
@@ -125,7 +130,7 @@ def _definition(body: DefineBody) -> TagDefinition:
         raise Refused(*checker.problems)
     types = None if body.edge_types is None else frozenset(edge_types(body.edge_types))
     return TagDefinition(
-        fold_tag(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
+        tag_key(name), name, body.propagates, body.direction, body.max_depth, types, body.stopped_by_masking
     )
 
 

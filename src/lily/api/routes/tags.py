@@ -16,7 +16,7 @@ from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
 from lily.api.routes.metadata import WRITTEN
 from lily.model import clock
-from lily.model.assets import LAYERS, SUPPRESSED, fold_tag, suppressions
+from lily.model.assets import LAYERS, SUPPRESSED, suppressions, tag_key
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.origins import origins_of
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations, new_origins
@@ -65,8 +65,8 @@ async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the
     `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
     asset = await find(call, id)
     body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
-    key = fold_tag(normal(tag))
-    name = {**asset.reached.inherited, **asset.reached.propagated}.get(key)
+    key = tag_key(normal(tag))
+    name = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}.get(key)
     if name is None:
         raise not_found(tag, "derived tag on this asset")
     if key in asset.rules.protective:
@@ -79,7 +79,7 @@ async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the
 async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Undoes a suppression."""
     asset = await find(call, id)
-    known = suppressions(asset.layers).get(fold_tag(normal(tag)))
+    known = suppressions(asset.layers).get(tag_key(normal(tag)))
     if known is None:
         raise not_found(tag, "suppressed tag on this asset")
     return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
@@ -95,7 +95,7 @@ async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the co
 
 
 def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
-    names = {**asset.reached.inherited, **asset.reached.propagated}
+    names = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}
     return {
         "tag": names[derivation.tag],
         "layer": derivation.kind,

@@ -1,16 +1,19 @@
 """Fans the change log out: one consumer a process, any number of listeners, each hearing its own tenant only."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 import structlog
 from prometheus_client import Gauge
 
-from lily.api.websocket.messages import ChangeNews, Wanted, read_change, tenant_of
+from lily.api.websocket.messages import AssetFilter, Message, read_messages, tenant_of
 from lily.bus import topics
-from lily.bus.changefeed import Changefeed, Offsets, PositionLost, Read, replay
+from lily.bus.changefeed import Changefeed, PositionLost, Read, replay
+from lily.bus.offsets import Offsets
+
+TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
 
 QUEUED = 1_000  # messages a listener may be behind before it is told to come back later
 NEAR = 200  # who resumes joins the live feed once it is behind by no more than this: the rest fits its queue
@@ -22,7 +25,7 @@ log = structlog.get_logger()
 @dataclass(slots=True, eq=False)
 class Listener:
     tenant: str
-    wanted: Wanted
+    wanted: AssetFilter
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(QUEUED))
     overrun: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -51,7 +54,7 @@ class Hub:
         """Keeps the feed running meanwhile. Raises LogUnavailable if it cannot start."""
         async with self._turning:
             if self._feed is None:
-                feed = Changefeed(self._bootstrap, topics.METADATA, self._deliver)
+                feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
                 self._offsets = await feed.start()
                 self._feed = feed
             self._count(1)
@@ -71,7 +74,7 @@ class Hub:
         The past is replayed by a consumer of its own until little is missing. Then the listener joins the live feed,
         and what lies between is replayed before its queue. Raises PositionLost, LogUnavailable.
         """
-        at = self.offsets() if since is None else {partition: since.get(partition, 0) for partition in self._offsets}
+        at = self.offsets() if since is None else self._resumed(since)
         await self._reach(at)
         while sum(self._offsets[partition] - offset for partition, offset in at.items()) > NEAR:
             async for message in self._replayed(listener, at, self.offsets()):
@@ -86,6 +89,12 @@ class Hub:
         if self._feed is not None:
             await self._feed.stop()
 
+    def _resumed(self, since: Offsets) -> Offsets:
+        """A partition that came after the position was given is read from its beginning. One of a topic that the
+        position does not name, because an older version gave it, is read from now on."""
+        named = {topic for topic, _ in since}
+        return {at: since.get(at, 0) if at[0] in named else offset for at, offset in self._offsets.items()}
+
     async def _reach(self, at: Offsets) -> None:
         try:
             async with asyncio.timeout(AHEAD_SECONDS):
@@ -98,12 +107,14 @@ class Hub:
         """Brings `at` to the end, giving what the listener wants on the way."""
         if at == end:
             return
-        async for batch in replay(self._bootstrap, topics.METADATA, at, end):
+        async for batch in replay(self._bootstrap, at, end):
             for record in batch:
-                at[record.partition] = record.offset + 1
-                news = _news(record) if tenant_of(record) == listener.tenant else None
-                if news is not None and listener.wanted.takes(news):
-                    yield news.at(at)
+                before = dict(at)
+                at[record.topic, record.partition] = record.offset + 1
+                messages = _messages(record) if tenant_of(record) == listener.tenant else ()
+                for message, position in _positioned(messages, before, at):
+                    if listener.wanted.takes(message):
+                        yield message.at(position)
         at.update(end)
 
     @contextmanager
@@ -118,14 +129,14 @@ class Hub:
 
     async def _deliver(self, batch: list[Read]) -> None:
         for record in batch:
-            self._offsets[record.partition] = record.offset + 1
-            listeners = self._listeners.get(tenant_of(record))
-            news = _news(record) if listeners else None
-            if listeners and news is not None:
-                message = news.at(self._offsets)
-                for listener in listeners:
-                    if listener.wanted.takes(news):
-                        listener.hear(message)
+            listeners = self._listeners.get(tenant_of(record), ())
+            before = dict(self._offsets) if listeners else self._offsets
+            self._offsets[record.topic, record.partition] = record.offset + 1
+            for message, position in _positioned(_messages(record) if listeners else (), before, self._offsets):
+                takers = [listener for listener in listeners if listener.wanted.takes(message)]
+                text = message.at(position) if takers else ""
+                for listener in takers:
+                    listener.hear(text)
         self._moved.set()
         self._moved = asyncio.Event()
 
@@ -140,9 +151,16 @@ class Hub:
         self._gauge.set(self._followers)
 
 
-def _news(record: Read) -> ChangeNews | None:
+def _messages(record: Read) -> Sequence[Message]:
     try:
-        return read_change(record)
+        return read_messages(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         log.warning("changefeed.unreadable", partition=record.partition, offset=record.offset, reason=repr(error))
-        return None
+        return ()
+
+
+def _positioned(messages: Sequence[Message], before: Offsets, after: Offsets) -> Iterator[tuple[Message, Offsets]]:
+    """Each message of a record with the position to resume from: only the last one is past the record, so a listener
+    that breaks off in between gets all of them again."""
+    for number, message in enumerate(messages, start=1):
+        yield message, after if number == len(messages) else before

@@ -8,17 +8,19 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from lily.api.http import sealed
-from lily.bus.changefeed import Offsets, Read
+from lily.bus import topics
+from lily.bus.changefeed import Read
+from lily.bus.offsets import Offsets
 from lily.model import ids
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 
 _PURPOSE = "position"
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
-_SHAPE: TypeAdapter[list[tuple[int, int]]] = TypeAdapter(list[tuple[_Number, _Number]])
+_SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _Number, _Number]])
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AssetFilter:
     """Empty means all."""
 
     entity_types: frozenset[str] = frozenset()
@@ -27,15 +29,15 @@ class Wanted:
     tags: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "Wanted":
+    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
         return cls(
             frozenset(asked.get("entity_type", ())),
             frozenset(asked.get("change", ())),
             frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
-            frozenset(fold_tag(tag) for tag in asked.get("tag", ())),
+            frozenset(tag_key(tag) for tag in asked.get("tag", ())),
         )
 
-    def takes(self, change: "ChangeNews") -> bool:
+    def takes(self, change: "Message") -> bool:
         return (
             (not self.entity_types or change.entity_type in self.entity_types)
             and (not self.changes or change.change in self.changes)
@@ -45,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeNews:
+class Message:
     metadata_id: str
     entity_type: str
     change: str
@@ -57,16 +59,55 @@ class ChangeNews:
         return orjson.dumps({**self.message, "position": seal_position(offsets)}).decode()
 
 
-def read_change(record: Read) -> ChangeNews:
-    """Raises ValueError or KeyError for what is no change event; the relay writes no such thing."""
+def read_messages(record: Read) -> list[Message]:
+    """The messages of a record: one for a change of an asset, one per asset for an announcement. Raises ValueError or
+    KeyError for anything else; the relay writes nothing else."""
     event = orjson.loads(record.value)
+    return _announced(event) if record.topic == topics.NOTIFICATIONS else [_changed(event)]
+
+
+def _announced(event: Mapping[str, Any]) -> list[Message]:
+    """Assets that gained or lost a tag by propagation, with the cause."""
+    data = event["data"]
+    cause, gained = data["cause"], data["change"] == "tagged"
+    tags = {"added": [cause["tag"]] if gained else [], "removed": [] if gained else [cause["tag"]]}
+    common = {
+        "type": "update",
+        "change": data["change"],
+        "timestamp": event["time"],
+        "version": None,
+        "layer": cause["layer"],
+        "changed": ["tags"],
+        "tags": tags,
+        "cause": cause,
+    }
+    folded = frozenset({tag_key(cause["tag"])})
+    return [
+        Message(
+            metadata_id=asset,
+            entity_type=entity_type or "",
+            change=data["change"],
+            tags=folded,
+            message=common
+            | {
+                "id": f"{event['id']}-{asset}",
+                "metadata_id": asset,
+                "entity_type": entity_type or "",
+                "qualified_name": name,
+            },
+        )
+        for asset, entity_type, name in data["assets"]
+    ]
+
+
+def _changed(event: Mapping[str, Any]) -> Message:
     data = event["data"]
     tags = data.get("tags") or {}
-    return ChangeNews(
+    return Message(
         metadata_id=data["metadata_id"],
         entity_type=data.get("entity_type") or "",
         change=data["change"],
-        tags=frozenset(fold_tag(tag) for names in tags.values() for tag in names),
+        tags=frozenset(tag_key(tag) for names in tags.values() for tag in names),
         message={
             "type": "update",
             "id": event["id"],
@@ -88,10 +129,9 @@ def tenant_of(record: Read) -> str:
 
 
 def seal_position(offsets: Offsets) -> str:
-    return sealed.seal(sorted(offsets.items()), _PURPOSE)
+    return sealed.seal(sorted((*at, offset) for at, offset in offsets.items()), _PURPOSE)
 
 
 def unseal_position(text: str) -> Offsets:
-    """Raises ValueError for what is no position."""
-    pairs = sealed.unseal(text, _SHAPE, _PURPOSE)
-    return dict(pairs)
+    """Raises ValueError for anything that is not a position."""
+    return {(topic, partition): offset for topic, partition, offset in sealed.unseal(text, _SHAPE, _PURPOSE)}

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
-from lily.bus.changefeed import Offsets
+from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import Terminal, Transient
 from lily.store.postgres.access import tokens

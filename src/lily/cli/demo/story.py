@@ -155,7 +155,7 @@ def refuse(scene: Scene) -> Told:
     )
     expect_equal("the set of codes", {p.code for p in refusal.problems}, {"UNKNOWN_ENTITY_TYPE", "INVALID_TYPE"})
     _expect_missing(scene, name)
-    said = "; ".join(problem.description.partition("; known")[0] for problem in refusal.problems)
+    said = "; ".join(problem.description.partition("; use one of")[0] for problem in refusal.problems)
     return Told(f"Bad input is refused with what is wrong, and nothing is stored: [i]{said}[/]", seconds)
 
 

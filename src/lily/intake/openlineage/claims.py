@@ -7,7 +7,7 @@ as long as the data's. The job is who claims the edges.
 from lily.intake.openlineage import facets as facet
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.gathering import Gathering
-from lily.model.edges import MOST_CLAIMS, Claim, EdgeKey
+from lily.model.edges import MAX_CLAIMS, Claim, EdgeKey
 from lily.model.values import MAX_ITEMS
 
 DERIVED = "derived-from"
@@ -22,14 +22,14 @@ class Claims:
         self._masking: dict[EdgeKey, bool] = {}
 
     def found(self) -> tuple[Claim, ...]:
-        if len(self._masking) > MOST_CLAIMS:
+        if len(self._masking) > MAX_CLAIMS:
             self._gathering.checker.refuse("TOO_LONG", _too_many(len(self._masking)), "outputs")
             return ()
         return tuple(map(Claim, self._masking, self._masking.values()))
 
     def between(self, inputs: list[str], outputs: list[str]) -> None:
         """Every output is derived from every input."""
-        if len(inputs) * len(outputs) > MOST_CLAIMS:
+        if len(inputs) * len(outputs) > MAX_CLAIMS:
             self._gathering.checker.refuse("TOO_LONG", _too_many(len(inputs) * len(outputs)), "outputs")
             return
         for output in outputs:
@@ -102,4 +102,4 @@ def _passes_as(source: Json) -> tuple[str, bool]:
 
 
 def _too_many(count: int) -> str:
-    return f"the event claims {count} edges; one may claim {MOST_CLAIMS}: send an event for each output"
+    return f"the event claims {count} edges; one may claim {MAX_CLAIMS}: send an event for each output"

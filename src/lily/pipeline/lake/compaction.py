@@ -20,15 +20,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
-from lily.model.states import joined
+from lily.model.states import merge_states
 from lily.pipeline.lake.iceberg import LakeTable
 from lily.pipeline.lake.stream import NICENESS
 from lily.pipeline.session import worker_niceness
 from lily.settings import Lake
 from lily.store.lake import tables
-from lily.store.lake.rows import STATE, as_batch, read_states
+from lily.store.lake.rows import STATE_SCHEMA, read_states, states_to_batch
 
-STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE)
+STATE_DDL = ", ".join(f"{field.name} {'bigint' if field.type == pa.int64() else 'string'}" for field in STATE_SCHEMA)
 PATIENT_RUNS = 3  # times as many runs as are joined: what a look-up bears for the time of a flood
 LEAST_ROWS = 20_000  # runs below this are of one size
 FILE_ROWS = 500  # a file costs as much as so many rows: a run of many small tenants is a large one
@@ -105,7 +105,7 @@ def due(sizes: dict[int, int], enough: int) -> list[list[int]]:
 def compact(spark: SparkSession, runs: Sequence[int]) -> None:
     """Replaces runs by one, with one row an asset."""
     chosen = F.col("run").isin(list(runs))
-    rows = spark.table(tables.identifier(tables.ASSETS)).where(chosen).select(*STATE.names)
+    rows = spark.table(tables.identifier(tables.ASSETS)).where(chosen).select(*STATE_SCHEMA.names)
     buckets = LakeTable(spark, tables.ASSETS).target().buckets
     bucket = F.expr(f"{tables.CATALOG}.system.bucket({buckets}, place)")
     together = rows.repartition("tenant", bucket).sortWithinPartitions("tenant", bucket, "id")
@@ -126,7 +126,7 @@ def join_sorted(batches: Iterable[pa.RecordBatch], run: int) -> Iterator[pa.Reco
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        table = pa.Table.from_batches([batch]).select(STATE.names).cast(STATE)
+        table = pa.Table.from_batches([batch]).select(STATE_SCHEMA.names).cast(STATE_SCHEMA)
         table = table if rest is None else pa.concat_tables([rest, table]).combine_chunks()
         # The last asset may go on in the next batch.
         last = table.column("id")[-1].as_py()
@@ -147,8 +147,8 @@ def _joined(table: pa.Table, run: int) -> Iterator[pa.RecordBatch]:
     repeated = pc.or_(follows, _chain(same, edge))
     rows = _in_run(table.filter(pc.invert(repeated)), run)
     if pc.any(repeated).as_py():
-        states = joined(read_states(table.filter(repeated))).values()
-        rows = pa.concat_tables([rows, pa.Table.from_batches([as_batch(states, run)])])
+        states = merge_states(read_states(table.filter(repeated))).values()
+        rows = pa.concat_tables([rows, pa.Table.from_batches([states_to_batch(states, run)])])
         # Each goes where its first piece was.
         places = pa.array(range(len(ids)))
         alone, first = places.filter(pc.invert(repeated)), places.filter(pc.and_(repeated, pc.invert(follows)))
@@ -162,7 +162,7 @@ def _chain(*parts: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def _in_run(table: pa.Table, run: int) -> pa.Table:
     numbers = pa.array([run] * table.num_rows, pa.int64())
-    return table.set_column(STATE.get_field_index("run"), STATE.field("run"), numbers)
+    return table.set_column(STATE_SCHEMA.get_field_index("run"), STATE_SCHEMA.field("run"), numbers)
 
 
 def maintain(spark: SparkSession, keep: timedelta) -> None:

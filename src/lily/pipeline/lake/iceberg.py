@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 from lily.model.errors import Terminal
 from lily.store.lake import tables
-from lily.store.lake.rows import EVENT, STATE
-from lily.store.lake.writing import Target, Written, with_field_ids
+from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, with_field_ids
+from lily.store.lake.rows import EVENT_SCHEMA, STATE_SCHEMA
 
-_SCHEMAS: Final[Mapping[str, pa.Schema]] = {tables.EVENTS: EVENT, tables.ASSETS: STATE}
+_SCHEMAS: Final[Mapping[str, pa.Schema]] = {tables.EVENTS: EVENT_SCHEMA, tables.ASSETS: STATE_SCHEMA}
 
 
 class LakeTable:
@@ -25,17 +25,17 @@ class LakeTable:
         self._table = loader.loadIcebergTable(spark._jsparkSession, tables.identifier(name))  # noqa: SLF001
         self._array_list = spark._jvm.java.util.ArrayList  # noqa: SLF001
 
-    def target(self) -> Target:
+    def target(self) -> WriteTarget:
         schema = self._table.schema()
         ids = {field.name: schema.findField(field.name).fieldId() for field in _SCHEMAS[self.name]}
-        return Target(self._table.location(), with_field_ids(_SCHEMAS[self.name], ids), self._buckets())
+        return WriteTarget(self._table.location(), with_field_ids(_SCHEMAS[self.name], ids), self._buckets())
 
     def metadata_location(self) -> str:
         """The metadata file of the newest commit."""
         self._table.refresh()
         return str(self._table.operations().current().metadataFileLocation())
 
-    def append(self, files: Iterable[Written], properties: Mapping[str, str], *, run: int | None = None) -> None:
+    def append(self, files: Iterable[WrittenFile], properties: Mapping[str, str], *, run: int | None = None) -> None:
         """Commits the files, and the properties with them."""
         append = self._table.newAppend()
         metrics = self._iceberg.MetricsConfig.forTable(self._table)
@@ -45,7 +45,7 @@ class LakeTable:
             append.set(key, value)
         append.commit()
 
-    def _data_file(self, file: Written, metrics: Any, run: int | None) -> Any:
+    def _data_file(self, file: WrittenFile, metrics: Any, run: int | None) -> Any:
         values = self._array_list()
         for value in (file.tenant, file.bucket, *(() if run is None else (run,))):
             values.add(str(value))

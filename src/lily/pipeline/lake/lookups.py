@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from lily.model.states import AssetState
 from lily.pipeline.lake.iceberg import LakeTable
 from lily.store.lake import tables
-from lily.store.lake.files import TableFiles, read_files
+from lily.store.lake.data_files import TableFiles, read_files
 from lily.store.lake.parquet import ParquetFiles
 from lily.store.lake.scans import Scan
 

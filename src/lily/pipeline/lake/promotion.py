@@ -26,4 +26,4 @@ def place(lookups: LakeLookups, propagator: Propagator) -> int:
     than some at a time: while edges pour in there is no end of them, and the lake has to go on."""
     waiting = propagator.awaiting_lake(PLACED_AT_ONCE)
     states = lookups.states(waiting)
-    return propagator.place({asset: known_of(states.get(asset)) for asset in waiting}) if waiting else 0
+    return propagator.set_parents({asset: known_of(states.get(asset)) for asset in waiting}) if waiting else 0

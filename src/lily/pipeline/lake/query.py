@@ -19,7 +19,7 @@ from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.settings import Settings
 from lily.store.lake import tables
-from lily.store.lake.files import io_properties
+from lily.store.lake.data_files import io_properties
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.lake.commits import LakeLedger
 from lily.store.postgres.propagation.propagator import Propagator

@@ -23,7 +23,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from lily.bus import topics
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.pipeline.arrow_records import cuts, read_records
 from lily.pipeline.connections import with_store
 from lily.pipeline.lake.commits import Commit, Positions
@@ -31,8 +31,8 @@ from lily.pipeline.lake.iceberg import LakeTable
 from lily.pipeline.session import worker_niceness
 from lily.pipeline.validation import judge
 from lily.store.lake import tables
-from lily.store.lake.rows import EVENT, as_batch
-from lily.store.lake.writing import Target, Written, write_files
+from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
+from lily.store.lake.rows import EVENT_SCHEMA, states_to_batch
 from lily.store.postgres.catalogue.writer import HotStore
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Job:
     run: int
     database_url: str
     skew: timedelta
-    targets: Mapping[str, Target]
+    targets: Mapping[str, WriteTarget]
     io_properties: Mapping[str, str]
 
 
@@ -83,7 +83,7 @@ class Prepared:
     """A batch whose files are written and not committed."""
 
     commit: Commit
-    files: list[Written]
+    files: list[WrittenFile]
     reports: list[Report]
 
 
@@ -121,7 +121,7 @@ class LakeBatch:
             told = records.mapInArrow(work, TOLD)
         rows = [tuple(row) for row in told.collect()]
         reports = [Report(*row[:6]) for row in rows if row[0] is not None]
-        files = [Written(*row[6:]) for row in rows if row[6] is not None]
+        files = [WrittenFile(*row[6:]) for row in rows if row[6] is not None]
         positions = self.last().positions.advanced((r.topic, r.partition, r.next_offset) for r in reports)
         return Prepared(Commit(number, positions, sum(r.events for r in reports), began), files, reports)
 
@@ -151,7 +151,7 @@ class Shelf:
     def is_full(self) -> bool:
         return self._bytes > FILE_BYTES
 
-    def clear(self) -> Iterator[Written]:
+    def clear(self) -> Iterator[WrittenFile]:
         """Writes what waits."""
         for name, batches in self._waiting.items():
             rows = pa.Table.from_batches(batches) if batches else None
@@ -193,10 +193,10 @@ def _judged(rows: pa.Table, job: Job, store: HotStore) -> tuple[list[Report], pa
     bulk = [(records[at], event) for at, event in zip(accepted, events, strict=True) if _is_bulk(records[at])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
     applied = store.refresh(bulk, refused)
-    states = joined(map(AssetState.of, events)).values()
+    states = merge_states(map(AssetState.of, events)).values()
     return (
         _reports(records, applied.refused, applied.changed),
-        as_batch(states, job.run),
+        states_to_batch(states, job.run),
         _event_rows(rows, records, accepted, events, job.run),
     )
 
@@ -226,7 +226,7 @@ def _event_rows(
     columns = {
         "tenant": [event.tenant for event in events],
         "id": ids,
-        "place": [tables.place_of(asset_id) for asset_id in ids],
+        "place": [tables.id_prefix(asset_id) for asset_id in ids],
         "batch": [batch] * len(ids),
         "topic": taken.column("topic").combine_chunks(),
         "partition": taken.column("partition").combine_chunks(),
@@ -235,10 +235,10 @@ def _event_rows(
         "event": taken.column("value").combine_chunks().cast(pa.string()),
     }
     arrays = [
-        value if isinstance(value, pa.Array) else pa.array(value, EVENT.field(name).type)
+        value if isinstance(value, pa.Array) else pa.array(value, EVENT_SCHEMA.field(name).type)
         for name, value in columns.items()
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=EVENT)
+    return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
 
 
 def _told(rows: Iterable[tuple[Any, ...]], first: int) -> pa.RecordBatch:

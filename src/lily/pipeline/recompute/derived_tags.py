@@ -1,6 +1,6 @@
 """The full recomputation at scale: everything that is derived, of all tenants at once, as joins of DataFrames.
 
-It means what `lily.lineage.recomputation` means, and shares nothing with the SQL function `propagate`, which it judges.
+It shares nothing with the SQL function `propagate`, whose result it checks; the oracle of the tests checks both.
 A frontier of assets offers its tags to its neighbours, round by round, until nobody gains by it; tenant and tag are
 columns, so a thousand small graphs take as many rounds as the deepest of them.
 """

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name the whole field 
 from lily.pipeline.recompute.derived_tags import Graphs
 from lily.store.lake.catalog import jdbc_address
 from lily.store.postgres.connection import connect
-from lily.store.postgres.propagation.propagator import PROGRESS
+from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
 
 QUIET_SECONDS = 20.0  # how long to look for a moment at which nothing is on its way
@@ -59,7 +59,7 @@ def _moment(database_url: str, patience: float) -> Iterator[tuple[str, bool]]:
 
 
 def _is_behind(connection: Connection[Any]) -> bool:
-    return bool(connection.execute(query("recompute/is_behind"), [PROGRESS]).fetchall()[0][0])
+    return bool(connection.execute(query("recompute/is_behind"), {"reaction": PROPAGATION}).fetchall()[0][0])
 
 
 class _Reader:

@@ -1,62 +1,26 @@
-"""The rows of the outbox as events of the change log.
-
-Headers tell a reader what an event is about, so that one who only has to know which asset or edge is concerned need not
-read the event itself.
-"""
+"""The rows of the outbox as events: CloudEvents, one for each row."""
 
 import base64
-from collections.abc import Iterator, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from lily.bus import topics
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
-from lily.model.envelopes import SOURCE, SPEC_VERSION, Envelope, envelope
+from lily.model.envelopes import cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
-from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
+from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
+TAGS_ANNOUNCED = "lily.tags.announced"
+EVENT_REFUSED = "lily.event.refused"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
 
 Event = dict[str, Any]
-Headers = list[tuple[str, str | bytes | None]]
-
-
-class Outgoing(NamedTuple):
-    topic: str
-    key: bytes
-    event: Event
-    headers: Headers
-    committed_at: datetime
-
-
-def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
-    """Everything that these batches have to tell, topic by topic, each in order of position."""
-    for change in outbox.changes(batches):
-        key = topics.key_of(change.tenant_id, change.asset_id)
-        yield Outgoing(topics.METADATA, key, change_event(change), change_headers(change), change.committed_at)
-    for edge in outbox.edge_changes(batches):
-        key = topics.key_of(edge.tenant_id, edge.to_id)
-        yield Outgoing(topics.LINEAGE, key, edge_event(edge), edge_headers(edge), edge.committed_at)
-    for found in outbox.propagated(batches):
-        key = topics.key_of(found.tenant_id, found.root)
-        yield Outgoing(topics.PROPAGATED, key, propagated_event(found), _at(found.position), found.committed_at)
-    for decision in outbox.decisions(batches):
-        key = topics.key_of(decision.tenant_id, f"{decision.kind}/{decision.name}")
-        headers = decision_headers(decision)
-        yield Outgoing(topics.POLICIES, key, decision_event(decision), headers, decision.committed_at)
-    for said in outbox.rule_statements(batches):
-        key = topics.key_of(said.tenant_id, said.asset_id)
-        yield Outgoing(topics.ASSETS, key, statement_event(said), [], said.committed_at)
-    for letter in outbox.dead_letters(batches):
-        key = topics.key_of(letter["tenant_id"], letter["topic"])
-        yield Outgoing(topics.DEAD_LETTERS, key, dead_letter_event(letter), [], letter["refused_at"])
+Row = Change | EdgeChange | Propagated | Decision | Announcement
 
 
 def change_event(change: Change) -> Event:
@@ -70,15 +34,8 @@ def change_event(change: Change) -> Event:
         "changed": changes.differences(change.before, change.after),
         "tags": changes.tag_changes(change.before, change.after),
         "causes": change.causes,
-        "position": change.position,
     }
     return _event(change, ASSET_CHANGED, change.asset_id, data)
-
-
-def change_headers(change: Change) -> Headers:
-    """`changed` names the fields of the `layer` that differ, Lily's own included."""
-    changed = _changed(change.before, change.after)
-    return [*_cause(change), ("changed", changed), ("layer", change.layer.encode()), *_at(change.position)]
 
 
 def edge_event(change: EdgeChange) -> Event:
@@ -90,14 +47,8 @@ def edge_event(change: EdgeChange) -> Event:
         "before": change.before,
         "after": change.after,
         "causes": change.causes,
-        "position": change.position,
     }
     return _event(change, EDGE_CHANGED, change.to_id, data)
-
-
-def edge_headers(change: EdgeChange) -> Headers:
-    changed = _changed(change.before, change.after)
-    return [*_cause(change), ("changed", changed), ("from", change.from_id.encode()), *_at(change.position)]
 
 
 def propagated_event(found: Propagated) -> Event:
@@ -106,9 +57,12 @@ def propagated_event(found: Propagated) -> Event:
         "change": found.change,
         "root": found.root,
         "assets": found.assets,
-        "position": found.position,
     }
     return _event(found, TAGS_PROPAGATED, found.root, data)
+
+
+def announcement_event(announcement: Announcement) -> Event:
+    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body)
 
 
 def decision_event(decision: Decision) -> Event:
@@ -118,41 +72,33 @@ def decision_event(decision: Decision) -> Event:
         "before": decision.before,
         "after": decision.after,
         "by": decision.by,
-        "position": decision.position,
     }
     return _event(decision, DECISION_CHANGED, "", data)
 
 
-def decision_headers(decision: Decision) -> Headers:
-    return [*_at(decision.position), ("kind", decision.kind.encode()), ("name", decision.name.encode())]
-
-
 def statement_event(said: RuleStatement) -> Event:
-    """What a door would have made of it. The id follows from the position, so that a repeat merges to nothing; in fixed
-    width, so that of two of one time the later one counts as the newer."""
-    head = Envelope(f"rule-{said.position:020d}", stamp(said.committed_at), said.tenant_id)
-    return envelope(ASSET_STATED, head, said.asset_id, said.body)
+    """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
+    fixed width, so that of two statements with one time the later one is the newer."""
+    return cloud_event(
+        ASSET_STATED,
+        event_id=f"rule-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
+        subject=said.asset_id,
+        data=said.body,
+    )
 
 
 def dead_letter_event(letter: dict[str, Any]) -> Event:
     """The cause, the original bytes and where they came from."""
-    return {
-        "specversion": SPEC_VERSION,
-        "id": f"dead-letter-{letter['id']}",
-        "source": SOURCE,
-        "type": "lily.event.refused",
-        "time": stamp(letter["refused_at"]),
-        "tenantid": letter["tenant_id"],
-        "datacontenttype": "application/json",
-        "data": {
-            "errors": letter["errors"],
-            "topic": letter["topic"],
-            "partition": letter["partition"],
-            "offset": letter["offset"],
-            "key_base64": _encoded(letter["key"]),
-            "original_base64": _encoded(letter["original"]),
-        },
-    }
+    data = {name: letter[name] for name in ("errors", "topic", "partition", "offset")}
+    return cloud_event(
+        EVENT_REFUSED,
+        event_id=f"dead-letter-{letter['id']}",
+        time=stamp(letter["refused_at"]),
+        tenant=letter["tenant_id"],
+        data=data | {"key_base64": _encoded(letter["key"]), "original_base64": _encoded(letter["original"])},
+    )
 
 
 def sendable(event: Event) -> bytes:
@@ -166,25 +112,20 @@ def sendable(event: Event) -> bytes:
     return orjson.dumps(event | {"data": data | dict.fromkeys(data.keys() & set(_BULKY), None)})
 
 
-def _event(row: Change | EdgeChange | Propagated | Decision, type_: str, subject: str, data: dict[str, Any]) -> Event:
-    event: Event = {
-        "specversion": SPEC_VERSION,
-        "id": f"change-{row.position}",
-        "source": SOURCE,
-        "type": type_,
-        "time": stamp(row.committed_at),
-        "tenantid": row.tenant_id,
-        "datacontenttype": "application/json",
-        "data": data,
-    }
-    if subject:
-        event["subject"] = subject
-    newest = data["causes"][-1] if data.get("causes") else {}
-    if "correlation" in newest:
-        event["correlationid"] = newest["correlation"]
-    if "trace" in newest:
-        event["traceparent"] = newest["trace"]
-    return event
+def _event(row: Row, type_: str, subject: str, data: dict[str, Any]) -> Event:
+    """`position` is where the row stands in the order of all changes; the newest cause names the write."""
+    causes = data.get("causes")
+    newest = causes[-1] if causes else {}
+    return cloud_event(
+        type_,
+        event_id=f"change-{row.position}",
+        time=stamp(row.committed_at),
+        tenant=row.tenant_id,
+        subject=subject,
+        data=data | {"position": row.position},
+        correlation=newest.get("correlation", ""),
+        trace=newest.get("trace", ""),
+    )
 
 
 def _kind(change: EdgeChange) -> str:
@@ -194,22 +135,6 @@ def _kind(change: EdgeChange) -> str:
     if was_there:
         return "updated"
     return "created" if change.before is None else "restored"
-
-
-def _changed(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> bytes:
-    if before is None:
-        return ",".join(after).encode()
-    return ",".join([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]).encode()
-
-
-def _cause(change: Change | EdgeChange) -> Headers:
-    """The write that it came from, the newest where there were several: a receipt is for a write."""
-    correlation = change.causes[-1].get("correlation", "") if change.causes else ""
-    return [("correlation", correlation.encode())] if correlation else []
-
-
-def _at(position: int) -> Headers:
-    return [("position", b"%d" % position)]
 
 
 def _encoded(data: bytes | None) -> str | None:

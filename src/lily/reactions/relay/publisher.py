@@ -1,13 +1,12 @@
-"""The relay: every committed change leaves for the change log, every refused record for the dead letters.
+"""The relay: publishes every committed change to the change log, and every refused record to the dead letters.
 
 Changes of assets and edges, what propagation reached and what administrators decided each have a topic of their own.
-What rules state goes where the doors write.
+What rules state goes to the ingestion topic, like a write of the API.
 
-It publishes whole batches and marks them when Kafka has confirmed every event, so a crash repeats events and never
+It publishes whole batches and marks them once Kafka has confirmed every event, so a crash repeats events and never
 loses one. A change's event id follows from its position, so consumers can drop the repeats.
 """
 
-import gc
 import os
 import threading
 import time
@@ -19,8 +18,8 @@ from confluent_kafka import KafkaError, Message, Producer
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from lily.model.errors import Transient
-from lily.observe.probes import serve_probes
-from lily.reactions.relay.change_events import Outgoing, outgoing, sendable
+from lily.reactions.relay.change_events import sendable
+from lily.reactions.relay.routing import Outgoing, outgoing
 from lily.reactions.relay.topic_ends import TopicEnds
 from lily.settings import Settings
 from lily.store.postgres.outbox.batches import Outbox
@@ -31,11 +30,13 @@ _log = structlog.get_logger()
 
 
 class Relay:
-    """Runs until `stop` is set. It reconnects by itself; while another relay has the turn, this one waits for it."""
+    """A resident of the worker. It reconnects by itself; while the relay of another worker publishes, it stands by."""
 
-    def __init__(self, settings: Settings, stop: threading.Event) -> None:
+    name = "relay"
+
+    def __init__(self, settings: Settings, stop: threading.Event, registry: CollectorRegistry) -> None:
         self._settings, self._stop = settings, stop
-        self._ready = threading.Event()
+        self.ready = threading.Event()
         self._failed: list[KafkaError] = []
         self._producer = Producer(
             {
@@ -43,7 +44,7 @@ class Relay:
                 "enable.idempotence": True,
                 "acks": "all",
                 "linger.ms": 5,
-                "delivery.report.only.error": True,  # flush tells that all is delivered, so silence is success
+                "delivery.report.only.error": True,  # flush reports that all is delivered, so silence is success
                 "compression.type": "lz4",
                 "message.max.bytes": 4 << 20,
                 "queue.buffering.max.messages": 100_000,
@@ -52,28 +53,24 @@ class Relay:
             }
         )
         self._ends = TopicEnds(settings.kafka_bootstrap)
-        self.registry = CollectorRegistry()
-        self._published = Counter("lily_relay_published", "Events published", ["topic"], registry=self.registry)
-        self._lag = Histogram("lily_relay_lag_seconds", "From committed to published", registry=self.registry)
+        self._published = Counter("lily_relay_published", "Events published", ["topic"], registry=registry)
+        self._lag = Histogram("lily_relay_lag_seconds", "From committed to published", registry=registry)
 
     def run(self) -> None:
-        os.nice(5)  # when the machine is full, the catalogue comes first and the change log catches up
-        gc.freeze()
-        gc.set_threshold(100_000, 20, 100)  # a batch is tens of thousands of objects, and none of them a cycle
-        if self._settings.metrics_port:
-            serve_probes(self._settings.host, self._settings.metrics_port, self.registry, self._ready.is_set)
+        """Returns when `stop` is set."""
+        os.nice(5)  # of this thread: when the machine is full, the catalogue comes first and the change log catches up
         while not self._stop.is_set():
             try:
                 self._serve(Outbox(self._settings.database_url))
             except (psycopg.OperationalError, Transient) as error:
-                self._ready.clear()
+                self.ready.clear()
                 _log.warning("relay interrupted, connecting again", error=str(error)[:500])
                 self._stop.wait(1)
         self._producer.flush(_FLUSH_SECONDS)
         self._ends.close()
 
     def _serve(self, outbox: Outbox) -> None:
-        self._ready.set()
+        self.ready.set()
         try:
             while not self._stop.is_set() and not outbox.take_turn():
                 self._stop.wait(2)
@@ -88,7 +85,7 @@ class Relay:
             outbox.close()
 
     def publish(self, outbox: Outbox) -> int:
-        """Publishes what is unpublished, marks it, and answers how many batches that were. Raises Transient if Kafka
+        """Publishes what is unpublished, marks it, and returns how many batches that were. Raises Transient if Kafka
         did not confirm all of it: then nothing is marked and the next call repeats the batches."""
         batches = outbox.unpublished(BATCHES_AT_ONCE)
         if not batches:
@@ -113,9 +110,7 @@ class Relay:
         value = sendable(event.event)
         while True:
             try:
-                self._producer.produce(
-                    event.topic, value, event.key, on_delivery=self._delivered, headers=event.headers
-                )
+                self._producer.produce(event.topic, value, event.key, on_delivery=self._delivered)
                 break
             except BufferError:
                 self._producer.poll(0.1)

@@ -1,45 +1,36 @@
-"""Where the topics of change events end, after the relay has written to them."""
+"""Where the topics that waiting writes are followed through end, after the relay has written to them."""
 
 from collections.abc import Collection
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException
 
 from lily.bus import topics
+from lily.bus.offsets import read_ends
 from lily.model.errors import Transient
 
-FOLLOWED = (topics.METADATA, topics.LINEAGE, topics.POLICIES)  # what reactions read
+FOLLOWED = (topics.GOVERNANCE,)
 PATIENCE_SECONDS = 10.0
 
 
 class TopicEnds:
-    """Only the relay writes to these topics, so an end stands until it writes again: what is known need not be asked
-    for anew. Raises Transient if Kafka does not answer."""
+    """Only the relay writes to these topics, so an end stands until it writes again and need not be read before that.
+    Raises Transient if Kafka does not answer."""
 
     def __init__(self, bootstrap: str) -> None:
         self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lily-relay-ends", "log_level": 2})
-        self._partitions: dict[str, list[int]] = {}
         self._known: dict[str, dict[str, int]] = {}
 
     def after(self, written: Collection[str]) -> dict[str, dict[str, int]]:
         """`{topic: {partition: next offset}}`, once everything written so far is confirmed."""
+        stale = [topic for topic in FOLLOWED if topic in written or topic not in self._known]
         try:
-            for topic in FOLLOWED:
-                if topic in written or topic not in self._known:
-                    self._known[topic] = self._ask(topic)
+            ends = read_ends(self._consumer, stale, PATIENCE_SECONDS)
         except KafkaException as error:
-            self._known, self._partitions = {}, {}
-            raise Transient(f"Kafka does not tell where its topics end: {error}") from error
+            self._known = {}
+            raise Transient(f"Kafka does not report where its topics end: {error}") from error
+        for topic in stale:
+            self._known[topic] = {str(number): end for (name, number), end in ends.items() if name == topic}
         return dict(self._known)
 
     def close(self) -> None:
         self._consumer.close()
-
-    def _ask(self, topic: str) -> dict[str, int]:
-        if topic not in self._partitions:
-            self._partitions[topic] = list(
-                self._consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
-            )
-        return {
-            str(at): int(self._consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=PATIENCE_SECONDS)[1])
-            for at in self._partitions[topic]
-        }

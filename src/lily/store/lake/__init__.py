@@ -1,1 +1,1 @@
-"""The lake: every event and every asset of both lanes, in Iceberg. Spark writes it, PyIceberg reads it."""
+"""The lake: Iceberg tables that hold every event, and the state of every asset."""

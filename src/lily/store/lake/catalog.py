@@ -1,4 +1,4 @@
-"""Where the lake is: its warehouse, and the catalogue that lives in the same PostgreSQL as everything else."""
+"""The lake's warehouse, and its Iceberg catalog, which is kept in the same PostgreSQL as everything else."""
 
 from pathlib import Path
 from typing import Final
@@ -17,17 +17,17 @@ def is_s3(address: str) -> bool:
 
 
 def warehouse(settings: Settings) -> str:
-    """A directory or an `s3://` address; by default a directory of the stack."""
+    """A directory or an `s3://` address; by default a directory below the data directory."""
     given = settings.warehouse or str(settings.data_dir.resolve() / "warehouse")
     if is_s3(given) or "://" not in given:
         return given if "://" in given else str(Path(given).resolve())
     if given.startswith("file://"):
         return unquote(urlsplit(given).path)
-    raise Terminal(f"LILY_WAREHOUSE is {given!r}; it takes a directory or an s3:// address.")
+    raise Terminal(f"LILY_WAREHOUSE is {given!r}; it must be a directory or an s3:// address.")
 
 
 def spark_options(settings: Settings) -> dict[str, str]:
-    """What makes Spark find the lake under the name `lake`."""
+    """The options that register the catalog `lake` in Spark, without secrets."""
     return _named(
         {
             "": "org.apache.iceberg.spark.SparkCatalog",
@@ -36,22 +36,22 @@ def spark_options(settings: Settings) -> dict[str, str]:
             ".jdbc.user": unquote(urlsplit(settings.database_url).username or ""),
             ".jdbc.schema-version": "V1",
             ".warehouse": warehouse(settings),
-            ".cache-enabled": "false",  # the queries must see each other's commits at once
+            ".cache-enabled": "false",  # the queries must see each other's commits immediately
             **(_store(settings.s3) if is_s3(warehouse(settings)) else {}),
         }
     )
 
 
 def jdbc_address(database_url: str) -> str:
-    """The address as Java's driver takes it, without user and password."""
+    """The address in JDBC's form, without user and password."""
     url = urlsplit(database_url)
     host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname
-    # What stands behind the question mark (`sslmode` and its like) means the same to both drivers.
+    # Query parameters such as `sslmode` mean the same to both drivers.
     return f"jdbc:postgresql://{host}:{url.port or 5432}{url.path}{f'?{url.query}' if url.query else ''}"
 
 
 def spark_secrets(settings: Settings) -> dict[str, str]:
-    """The rest of it, to be told to a session that runs: a command line can be read by every user of a machine."""
+    """The secret options, to be set on a running session: every user of a machine can read a command line."""
     secret = {".jdbc.password": unquote(urlsplit(settings.database_url).password or "")}
     if is_s3(warehouse(settings)):
         secret[".s3.secret-access-key"] = settings.s3.secret_key
@@ -59,9 +59,9 @@ def spark_secrets(settings: Settings) -> dict[str, str]:
 
 
 def _store(s3: S3) -> dict[str, str]:
-    """The object store. Without settings its client looks where it always does (AWS's own variables and roles)."""
+    """Options of the object store. Without settings its client uses AWS's environment variables and roles."""
     given = {".s3.endpoint": s3.endpoint, ".client.region": s3.region, ".s3.access-key-id": s3.access_key}
-    # A server of one's own has no host name for each bucket.
+    # A self-hosted server usually has no host name per bucket.
     own = {".s3.path-style-access": "true"} if s3.endpoint else {}
     return {
         ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO",

@@ -1,4 +1,4 @@
-"""Reads the row groups of data files that can hold what is looked for, and nothing else of them."""
+"""Reads only those row groups of data files that can contain the rows of a look-up."""
 
 from bisect import bisect_left
 from collections import OrderedDict
@@ -11,23 +11,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO
 
-FOOTERS = 512  # of files: a footer grows with the row groups of its file, so not all of a large lake are kept
+MAX_FOOTERS = 512  # a footer grows with the row groups of its file, so not all of a large lake's are cached
 
 
-class Span(NamedTuple):
-    """The smallest and the largest value of a column in a row group; None where that is not known."""
+class ValueRange(NamedTuple):
+    """The smallest and the largest value of a column in a row group; None if unknown."""
 
     first: str | None
     last: str | None
 
-    def meets(self, first: str, last: str) -> bool:
+    def overlaps(self, first: str, last: str) -> bool:
         return (self.first is None or self.first <= last) and (self.last is None or first <= self.last)
 
 
 class RowGroup(NamedTuple):
     number: int
-    ids: Span
-    parents: Span
+    ids: ValueRange
+    parents: ValueRange
 
 
 class Footer(NamedTuple):
@@ -36,11 +36,11 @@ class Footer(NamedTuple):
 
 
 class ParquetFiles:
-    """Data files never change, so their footers are kept. Raises OSError where a file cannot be read."""
+    """Data files are immutable, so their footers are cached. Raises OSError if a file cannot be read."""
 
     def __init__(self) -> None:
         self._footers: OrderedDict[str, Footer] = OrderedDict()
-        self._lock = Lock()  # readers are threads
+        self._lock = Lock()  # several threads read
 
     def groups(self, io: FileIO, path: str) -> list[RowGroup]:
         return self._footer(io, path).groups
@@ -48,7 +48,7 @@ class ParquetFiles:
     def read(
         self, io: FileIO, path: str, columns: Sequence[str], wanted: Callable[[RowGroup], bool]
     ) -> pa.Table | None:
-        """The wanted row groups; None where there are none."""
+        """The rows of the wanted row groups; None if there are none."""
         footer = self._footer(io, path)
         numbers = [group.number for group in footer.groups if wanted(group)]
         if not numbers:
@@ -57,12 +57,12 @@ class ParquetFiles:
             return _rows(file, numbers, columns)
 
     def read_ids(self, io: FileIO, path: str, columns: Sequence[str], ids: Sequence[str]) -> pa.Table | None:
-        """The rows of some ids, which must be sorted; None where there are none.
+        """The rows of these ids, which must be sorted; None if there are none.
 
-        Of most files that could have an id by their statistics only one has it, so the ids alone are read first.
+        Statistics often match several files of which only one contains the id, so the id column is read first.
         """
         footer = self._footer(io, path)
-        numbers = [group.number for group in footer.groups if _has_one(ids, group.ids)]
+        numbers = [group.number for group in footer.groups if _overlaps_any(group.ids, ids)]
         if not numbers:
             return None
         sought = pa.array(ids)
@@ -82,33 +82,35 @@ class ParquetFiles:
             footer = _read_footer(file.metadata)
         with self._lock:
             self._footers[path] = footer
-            while len(self._footers) > FOOTERS:
+            while len(self._footers) > MAX_FOOTERS:
                 self._footers.popitem(last=False)
         return footer
 
 
 def _rows(file: Any, numbers: list[int], columns: Sequence[str]) -> pa.Table:
-    # Threads would cost more than they save on a few hundred kilobytes, and readers run side by side anyway.
+    # Threads would cost more than they save on a few hundred kilobytes, and several reads run in parallel anyway.
     return file.read_row_groups(numbers, columns=list(columns), use_threads=False)
 
 
-def _has_one(ordered: Sequence[str], span: Span) -> bool:
-    place = bisect_left(ordered, span.first or "")
-    return place < len(ordered) and (span.last is None or ordered[place] <= span.last)
+def _overlaps_any(values: ValueRange, ordered: Sequence[str]) -> bool:
+    index = bisect_left(ordered, values.first or "")
+    return index < len(ordered) and (values.last is None or ordered[index] <= values.last)
 
 
 def _read_footer(metadata: Any) -> Footer:
     names = metadata.schema.names
-    places = {name: names.index(name) for name in ("id", "parent") if name in names}
+    columns = {name: names.index(name) for name in ("id", "parent") if name in names}
     groups = []
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        groups.append(RowGroup(number, _span(group, places.get("id")), _span(group, places.get("parent"))))
+        groups.append(
+            RowGroup(number, _value_range(group, columns.get("id")), _value_range(group, columns.get("parent")))
+        )
     return Footer(metadata, groups)
 
 
-def _span(group: Any, column: int | None) -> Span:
+def _value_range(group: Any, column: int | None) -> ValueRange:
     statistics = None if column is None else group.column(column).statistics
     if statistics is None or not statistics.has_min_max:
-        return Span(None, None)
-    return Span(statistics.min, statistics.max)
+        return ValueRange(None, None)
+    return ValueRange(statistics.min, statistics.max)

@@ -1,4 +1,4 @@
-"""The rows of the two tables as Arrow has them; a state of an asset as a row of `assets`, and back."""
+"""The Arrow schemas of the two tables, and the conversion of an asset's state to a row of `assets` and back."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -6,12 +6,12 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from lily.model.assets import LAYERS, PARENT_ID, LayerName, entity_type
+from lily.model.assets import LAYERS, LayerName, entity_type, parent_id, shown_value
 from lily.model.layers import Layer
 from lily.model.states import AssetState
-from lily.store.lake.tables import place_of
+from lily.store.lake.tables import id_prefix
 
-STATE: Final = pa.schema(
+STATE_SCHEMA: Final = pa.schema(
     [
         *(pa.field(name, pa.string(), nullable=False) for name in ("tenant", "id", "place")),
         pa.field("run", pa.int64(), nullable=False),
@@ -21,7 +21,7 @@ STATE: Final = pa.schema(
         *(pa.field(f"{layer}{part}", pa.string()) for layer in LAYERS for part in ("", "_at", "_clocks")),
     ]
 )
-EVENT: Final = pa.schema(
+EVENT_SCHEMA: Final = pa.schema(
     [
         *(pa.field(name, pa.string(), nullable=False) for name in ("tenant", "id", "place")),
         pa.field("batch", pa.int64(), nullable=False),
@@ -31,52 +31,40 @@ EVENT: Final = pa.schema(
         *(pa.field(name, pa.string(), nullable=False) for name in ("received", "event")),
     ]
 )
-# What a state is read from; the other columns only help to find it.
-READ: Final = ("tenant", "id", "qualified_name", "first", "last", *STATE.names[10:])
+# The columns that a state is read from; the others are for look-ups.
+STATE_COLUMNS: Final = ("tenant", "id", "qualified_name", "first", "last", *STATE_SCHEMA.names[10:])
 
 
-def as_row(state: AssetState, run: int) -> tuple[Any, ...]:
+def state_to_row(state: AssetState, run: int) -> tuple[Any, ...]:
     return (
         state.tenant,
         state.id,
-        place_of(state.id),
+        id_prefix(state.id),
         run,
         state.qualified_name,
         entity_type(state.layers) or None,
-        _shown(state, "name"),
-        parent_of(state),
+        shown_value(state.layers, "name"),
+        parent_id(state.layers),
         state.first,
         state.last,
-        *(part for name in LAYERS for part in _written(state.layers.get(name))),
+        *(part for name in LAYERS for part in _layer_columns(state.layers.get(name))),
     )
 
 
-def as_batch(states: Iterable[AssetState], run: int) -> pa.RecordBatch:
-    columns: Sequence[Any] = list(zip(*(as_row(state, run) for state in states), strict=True)) or [[]] * len(STATE)
+def states_to_batch(states: Iterable[AssetState], run: int) -> pa.RecordBatch:
+    rows = zip(*(state_to_row(state, run) for state in states), strict=True)
+    columns: Sequence[Any] = list(rows) or [[]] * len(STATE_SCHEMA)
     return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, STATE, strict=True)], schema=STATE
+        [pa.array(values, field.type) for values, field in zip(columns, STATE_SCHEMA, strict=True)], schema=STATE_SCHEMA
     )
 
 
 def read_states(batch: pa.RecordBatch | pa.Table) -> list[AssetState]:
-    """The states of all rows; rows of one asset are not joined yet."""
-    return [_state(*row) for row in zip(*(batch.column(name).to_pylist() for name in READ), strict=True)]
+    """One state per row; rows of the same asset are not merged."""
+    return [_state(*row) for row in zip(*(batch.column(name).to_pylist() for name in STATE_COLUMNS), strict=True)]
 
 
-def parent_of(state: AssetState) -> str | None:
-    """The id of the parent that is shown."""
-    return _shown(state, PARENT_ID)
-
-
-def _shown(state: AssetState, key: str) -> str | None:
-    """A field as it is shown: the person's, else the enriched, else the source's."""
-    for name in reversed(LAYERS):
-        if (layer := state.layers.get(name)) is not None and (value := layer.fields.get(key)) is not None:
-            return str(value)
-    return None
-
-
-def _written(layer: Layer | None) -> tuple[str | None, str | None, str | None]:
+def _layer_columns(layer: Layer | None) -> tuple[str | None, str | None, str | None]:
     if layer is None:
         return None, None, None
     clocks = None if layer.clocks is None else orjson.dumps(layer.clocks).decode()

@@ -1,14 +1,15 @@
 """The two tables of the lake.
 
-`events` is the cold storage: every event of both lanes as the log held it, once, told apart by topic, partition and
-offset. `batch` numbers the commits of the lake query.
+`events` is the archive: every event of both lanes exactly as in Kafka, identified by topic, partition and offset.
+`batch` numbers the commits of the lake query.
 
-`assets` holds what the events amount to, in pieces: each batch appends one row for each asset it speaks about, the
-state that its events alone make (lily.model.states). Rows of one asset join in any order, so a reader joins what it
-finds, and compaction joins rows for good. A *run* is what was written together: a batch, or several after compaction.
+`assets` holds the state of every asset in pieces: each batch appends one row per asset that it mentions, with the state
+made of that batch's events alone (lily.model.states). Rows of one asset merge in any order: readers merge what they
+find, and compaction merges rows for good. A *run* is a set of rows written together: one batch, or several after
+compaction.
 
-Both are partitioned by tenant and by a bucket of the place, the first 16 bits of the id, which all columns of a table
-share (decision D16), and sorted by id: the columns of one table lie in one file of each run.
+Both are partitioned by tenant and by a bucket of the column `place`, and sorted by id. `place` holds the id's first 16
+bits, which all columns of a database table share (decision D16), so each run has them in one file.
 """
 
 from typing import Final
@@ -17,9 +18,9 @@ CATALOG: Final = "lake"
 NAMESPACE: Final = "lily"
 EVENTS: Final = "events"
 ASSETS: Final = "assets"
-PLACE_DIGITS: Final = 4  # hexadecimal, of the id
+ID_PREFIX_DIGITS: Final = 4  # hexadecimal
 
-# What a snapshot of `events` says of itself: the number of its batch, and the next offset of each partition.
+# In the summary of a snapshot of `events`: the number of its batch, and the next offset of each Kafka partition.
 BATCH_PROPERTY: Final = "lily.batch"
 POSITIONS_PROPERTY: Final = "lily.positions"
 
@@ -59,7 +60,7 @@ _PARTITIONS: Final = {EVENTS: "tenant, bucket({buckets}, place)", ASSETS: "tenan
 _PROPERTIES: Final = {
     "format-version": "2",
     "write.parquet.compression-codec": "zstd",
-    # A look-up reads whole row groups: small ones make it quick, and cost a few per cent of the size.
+    # A look-up reads whole row groups: small ones make it fast, and cost a few per cent of the size.
     "write.parquet.row-group-size-bytes": str(2 << 20),
     "write.distribution-mode": "hash",
     "write.metadata.delete-after-commit.enabled": "true",
@@ -67,8 +68,8 @@ _PROPERTIES: Final = {
     "write.metadata.metrics.default": "none",
     "commit.retry.num-retries": "20",
 }
-# Look-ups prune by these; statistics of the long JSON columns would only swell files and manifests.
-COUNTED: Final = {
+# Look-ups prune by these columns; statistics of the long JSON columns would only make files and manifests larger.
+STATISTICS_COLUMNS: Final = {
     EVENTS: ("tenant", "id", "place", "batch", "topic", "partition", "offset", "received"),
     ASSETS: ("tenant", "id", "place", "run", "parent", "entity_type"),
 }
@@ -78,15 +79,15 @@ def identifier(table: str) -> str:
     return f"{CATALOG}.{NAMESPACE}.{table}"
 
 
-def place_of(asset_id: str) -> str:
-    return asset_id[:PLACE_DIGITS]
+def id_prefix(asset_id: str) -> str:
+    return asset_id[:ID_PREFIX_DIGITS]
 
 
 def definitions(buckets: int) -> list[str]:
-    """The statements, for Spark, that create what is missing. The number of buckets counts for new tables only."""
+    """Spark SQL that creates what is missing. The number of buckets applies to new tables only."""
     statements = [f"create namespace if not exists {CATALOG}.{NAMESPACE}"]
     for table, columns in _COLUMNS.items():
-        metrics = {f"write.metadata.metrics.column.{column}": "full" for column in COUNTED[table]}
+        metrics = {f"write.metadata.metrics.column.{column}": "full" for column in STATISTICS_COLUMNS[table]}
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in {**_PROPERTIES, **metrics}.items())
         partitions = _PARTITIONS[table].format(buckets=buckets)
         created = f"create table if not exists {identifier(table)} ({columns}\n) using iceberg"

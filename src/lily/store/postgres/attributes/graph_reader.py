@@ -1,13 +1,14 @@
 """What rules look at of a tenant's graph: read when it is asked for, many assets at a time, and kept for the run."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from psycopg import Connection
 
 from lily.lineage.attribute_region import Arcs
-from lily.lineage.attribute_rules import SILENT, AttributeRule, Holder, Label
+from lily.lineage.attribute_rules import NOT_STATED, AttributeRule, DerivedValue, StatedValue
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 
@@ -20,8 +21,8 @@ class Stored(NamedTuple):
     stated: bool
 
     @property
-    def label(self) -> Label:
-        return Label(self.value, self.via, self.depth)
+    def derived_value(self) -> DerivedValue:
+        return DerivedValue(self.value, self.via, self.depth)
 
 
 Rows = dict[str, dict[str, Stored]]  # by asset and item
@@ -34,7 +35,7 @@ class _Asset(NamedTuple):
     user: dict[str, Any]
 
 
-class StoredSurroundings:
+class PostgresGraphReader:
     """One tenant, in one transaction: rules of one run share what was read. Raises what the connection raises."""
 
     def __init__(self, connection: Connection[Any], tenant: str, attributes: Iterable[str], *, cuts: bool) -> None:
@@ -44,30 +45,25 @@ class StoredSurroundings:
         self._leaving: dict[str, list[tuple[str, str]]] = {}  # by asset: the other end, and the edge's type
         self._entering: dict[str, list[tuple[str, str]]] = {}
 
-    def leaving(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        found: Arcs = set()
-        if rule.direction != "upstream":
-            found |= {(asset, end) for asset, end in self._along(rule, "leaving", assets)}
-        if rule.direction != "downstream":
-            found |= {(asset, end) for asset, end in self._along(rule, "entering", assets)}
-        return found
+    def arcs_from(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
+        return set(self._ends(rule, assets, downstream="leaving", upstream="entering"))
 
-    def entering(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        found: Arcs = set()
-        if rule.direction != "upstream":
-            found |= {(start, asset) for asset, start in self._along(rule, "entering", assets)}
-        if rule.direction != "downstream":
-            found |= {(start, asset) for asset, start in self._along(rule, "leaving", assets)}
-        return found
+    def arcs_to(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
+        ends = self._ends(rule, assets, downstream="entering", upstream="leaving")
+        return {(start, asset) for asset, start in ends}
 
-    def holders(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, Holder]:
+    def stated_values(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, StatedValue]:
         self._read_assets(assets)
-        return {asset: self.holder(rule, asset) for asset in assets}
+        return {asset: self.stated_value(rule, asset) for asset in assets}
 
-    def holder(self, rule: AttributeRule, asset: str) -> Holder:
+    def stated_value(self, rule: AttributeRule, asset: str) -> StatedValue:
         """Of one that was asked for together with others before."""
         found = self._assets[asset]
-        return SILENT if found is None else Holder(found.source.get(rule.attribute), found.user.get(rule.attribute))
+        return (
+            NOT_STATED
+            if found is None
+            else StatedValue(found.source.get(rule.attribute), found.user.get(rule.attribute))
+        )
 
     def names(self, assets: Collection[str]) -> dict[str, str]:
         """The qualified names of those that PostgreSQL or the lake knows."""
@@ -80,10 +76,10 @@ class StoredSurroundings:
         self._read_assets(assets)
         return {asset for asset in assets if (found := self._assets[asset]) is not None and found.deleted}
 
-    def derived(self, rule: AttributeRule, assets: Collection[str]) -> dict[str, dict[str, Label]]:
+    def derived_values(self, rule: AttributeRule, assets: Collection[str]) -> dict[str, dict[str, DerivedValue]]:
         """Without what it brought in another mode; when that changes, all of it is worked out anew."""
         return {
-            asset: {item: row.label for item, row in rows.items() if rule.fits(item)}
+            asset: {item: row.derived_value for item, row in rows.items() if rule.derives(item)}
             for asset, rows in self.rows(rule, assets).items()
         }
 
@@ -94,6 +90,15 @@ class StoredSurroundings:
             for asset, item, *fields in self._ask("attributes/derived", assets, **about):
                 found[asset][item] = Stored(*fields)
         return found
+
+    def _ends(
+        self, rule: AttributeRule, assets: Collection[str], *, downstream: str, upstream: str
+    ) -> Iterator[tuple[str, str]]:
+        """Each asset with the other ends of its edges, in the directions that the rule has."""
+        if rule.direction != "upstream":
+            yield from self._along(rule, downstream, assets)
+        if rule.direction != "downstream":
+            yield from self._along(rule, upstream, assets)
 
     def _along(self, rule: AttributeRule, way: str, assets: Collection[str]) -> Iterable[tuple[str, str]]:
         known = self._leaving if way == "leaving" else self._entering
@@ -114,6 +119,5 @@ class StoredSurroundings:
                 self._assets[asset] = _Asset(name, deleted, source or {}, user or {})
 
     def _ask(self, name: str, ids: Collection[str], **more: Any) -> list[tuple[Any, ...]]:
-        # One value to quote, where a list would be one for each item. Ids need no escaping.
-        asked = {"tenant": self._tenant, "ids": f"{{{','.join(ids)}}}", **more}
+        asked = {"tenant": self._tenant, "ids": id_array(ids), **more}
         return self._connection.execute(query(name), asked).fetchall()

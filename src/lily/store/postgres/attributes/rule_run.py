@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 from psycopg import Connection
 
-from lily.lineage.attribute_region import rework
-from lily.lineage.attribute_rules import AttributeRule, Labels, canonical, enriched_value
+from lily.lineage.attribute_region import recompute_region
+from lily.lineage.attribute_rules import AttributeRule, DerivedValues, canonical, enriched_value
 from lily.model.statements import Statement
-from lily.store.postgres.attributes.graph_reader import Stored, StoredSurroundings
+from lily.store.postgres.attributes.graph_reader import PostgresGraphReader, Stored
 from lily.store.postgres.definitions.rules import rule_of
 from lily.store.postgres.propagation.marks import Marks
 from lily.store.postgres.queries import query
@@ -53,7 +53,7 @@ class _Run:
         self._connection, self._tenant, self._rules, self._marks = connection, tenant, rules, marks
         ((cuts,),) = connection.execute("select on_delete = 'cut' from tenants where id = %s", [tenant]).fetchall()
         attributes = {rule.attribute for rule in rules.values()}
-        self._around = StoredSurroundings(connection, tenant, attributes, cuts=cuts)
+        self._around = PostgresGraphReader(connection, tenant, attributes, cuts=cuts)
         self._decided = cuts or marks.deletion  # whether the deletion of an asset decides about its arcs
         self._labels: list[tuple[Any, ...]] = []
         self._statements: Statements = {}
@@ -87,14 +87,14 @@ class _Run:
                 self._cleared.setdefault(attribute, set()).add(asset)
 
     def _rework(self, rule: AttributeRule, seeds: Collection[str], restated: Collection[str]) -> None:
-        region, labels = rework(rule, seeds, self._around)
+        region, labels = recompute_region(rule, seeds, self._around)
         names, before = self._around.names(region), self._around.rows(rule, region)
         for asset in labels.keys() | before.keys():
             had, has = before.get(asset, {}), labels.get(asset, {})
             known = asset in names
             self._put_down(rule, asset, had, {item: Stored(*has[item], known) for item in has})
             if known and (_said(had) != _told(has) or (has and asset in restated)):
-                value = enriched_value(rule, self._around.holder(rule, asset), has)
+                value = enriched_value(rule, self._around.stated_value(rule, asset), has)
                 self._state(asset, names[asset], rule.attribute, value, rule.name)
 
     def _put_down(self, rule: AttributeRule, asset: str, had: Mapping[str, Stored], has: Mapping[str, Stored]) -> None:
@@ -127,7 +127,7 @@ class _Run:
         if self._marks.deletion:
             seeds |= set(self._ids("attributes/deleted"))
         if self._decided:
-            seeds |= {end for _, end in self._around.leaving(rule, seeds)}
+            seeds |= {end for _, end in self._around.arcs_from(rule, seeds)}
         for mark in self._marks.edges:
             seeds |= {mark.to_id} if rule.direction != "upstream" else set()
             seeds |= {mark.from_id} if rule.direction != "downstream" else set()
@@ -164,7 +164,7 @@ def _said(had: Mapping[str, Stored]) -> dict[str, str]:
     return {item: canonical(row.value) for item, row in had.items() if row.stated}
 
 
-def _told(has: Labels) -> dict[str, str]:
+def _told(has: DerivedValues) -> dict[str, str]:
     return {item: canonical(label.value) for item, label in has.items()}
 
 

@@ -12,6 +12,7 @@ from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.states import AssetState
+from lily.store.postgres.copying import NULL, escaped_json
 
 MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
 
@@ -34,12 +35,12 @@ class Folded:
 
     def as_copy_row(self) -> str:
         """A line of COPY's text format. JSON escapes control characters itself, so only backslashes are left."""
-        clocks = "\\N" if self.layer.clocks is None else _copied(orjson.dumps(self.layer.clocks).decode())
+        clocks = NULL if self.layer.clocks is None else escaped_json(orjson.dumps(self.layer.clocks).decode())
         return (
-            f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{_copied(self.qualified_name)}"
-            f"\t{_copied(orjson.dumps(self.layer.fields).decode())}\t{_copied_keys(tuple(self.layer.fields))}"
-            f"\t{_copied(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
-            f"\t{_copied(orjson.dumps(self.causes).decode())}\n"
+            f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{escaped_json(self.qualified_name)}"
+            f"\t{escaped_json(orjson.dumps(self.layer.fields).decode())}\t{_key_array(tuple(self.layer.fields))}"
+            f"\t{escaped_json(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
+            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
         )
 
 
@@ -92,12 +93,8 @@ def cause(event: AssetEvent) -> dict[str, Any]:
     return {key: value for key, value in stated.items() if value}
 
 
-def _copied(text: str) -> str:
-    return text.replace("\\", "\\\\") if "\\" in text else text
-
-
 @lru_cache(maxsize=4096)
-def _copied_keys(keys: tuple[str, ...]) -> str:
+def _key_array(keys: tuple[str, ...]) -> str:
     """A text[] literal; assets of one kind state the same fields, so the cache nearly always has it."""
     quoted = ('"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys)
-    return _copied("{" + ",".join(quoted) + "}")
+    return escaped_json("{" + ",".join(quoted) + "}")

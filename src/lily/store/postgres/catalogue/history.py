@@ -2,24 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
 
 from lily.model.assets import LayerName
 from lily.model.layers import Layer
+from lily.store.postgres.outbox.batches import Change
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.sessions import Database
-
-
-class Change(NamedTuple):
-    """One row of the change log: the values of one layer before and after."""
-
-    position: int
-    layer: str
-    version: int
-    before: dict[str, Any] | None
-    after: dict[str, Any]
-    causes: list[dict[str, str]]
-    committed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

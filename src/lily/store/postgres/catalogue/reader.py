@@ -5,15 +5,16 @@ Reads that arrive while a query runs are answered together by the next one.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from psycopg import sql
 
-from lily.lineage.rules import Rules
-from lily.model.assets import NOTHING, Reached
+from lily.lineage.tag_rules import TagRules
+from lily.model.assets import NO_DERIVED_TAGS, DerivedTags
 from lily.store.assets import StoredAsset
-from lily.store.postgres.catalogue.asset_rows import asset_of, reached_of
+from lily.store.postgres.catalogue.asset_rows import asset_of, derived_tags_of
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
@@ -47,26 +48,28 @@ class AssetReader:
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         rules = await self._definitions.of(tenant)
-        asked = {"ids": _array(asset_ids), "tags": rules.as_array, "cut": rules.cuts}
+        asked = {"ids": id_array(asset_ids), "tags": rules.protective_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, _BY_ID, asked)
         return {row[0]: asset_of(tenant, row, rules) for row in rows}
 
-    async def rules(self, tenant: str) -> Rules:
+    async def rules(self, tenant: str) -> TagRules:
         return await self._definitions.of(tenant)
 
-    async def placed(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
-        """Assets that were found elsewhere, under the tenant's rules and with what reached them."""
+    async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
+        """Assets that were read from the lake, with the tenant's tag rules and their derived tags."""
         rules = await self._definitions.of(tenant)
-        reached = await self.reached(tenant, rules, {asset.id: asset.parent for asset in assets})
-        return [asset.under(rules, reached[asset.id]) for asset in assets]
+        derived = await self.derived_tags(tenant, rules, {asset.id: asset.parent for asset in assets})
+        return [asset.with_tag_rules(rules, derived[asset.id]) for asset in assets]
 
-    async def reached(self, tenant: str, rules: Rules, parents: Mapping[str, str | None]) -> dict[str, Reached]:
-        """What reaches assets if they are below these parents."""
-        asked = {"ids": _array(parents), "parents": _array(parent or "null" for parent in parents.values())}
-        told = {"tags": rules.as_array, "cut": rules.cuts}
+    async def derived_tags(
+        self, tenant: str, rules: TagRules, parents: Mapping[str, str | None]
+    ) -> dict[str, DerivedTags]:
+        """The derived tags of assets, by id, if these were their parents."""
+        asked = {"ids": id_array(parents), "parents": id_array(parent or "null" for parent in parents.values())}
+        told = {"tags": rules.protective_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, query("catalogue/reached"), {**asked, **told})
-        found = {asset_id: reached_of(rules, *tags) for asset_id, *tags in rows}
-        return {asset_id: found.get(asset_id, NOTHING) for asset_id in parents}
+        found = {asset_id: derived_tags_of(rules, *tags) for asset_id, *tags in rows}
+        return {asset_id: found.get(asset_id, NO_DERIVED_TAGS) for asset_id in parents}
 
     async def _serve(self, tenant: str) -> None:
         while batch := self._take(tenant):
@@ -85,11 +88,6 @@ class AssetReader:
             return []
         self._waiting[tenant] = waiting[TOGETHER:]
         return waiting[:TOGETHER]
-
-
-def _array(ids: Iterable[str]) -> str:
-    """An array literal is one value to quote, a list would be one for each id."""
-    return f"{{{','.join(ids)}}}"
 
 
 def _settle(batch: list[tuple[str, _Found]], assets: dict[str, StoredAsset]) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal, LiteralString, get_args
 
 from psycopg import sql
 
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model import clock
-from lily.model.words import words
+from lily.model.search_terms import search_terms
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.asset_rows import COLUMNS, asset_of
 from lily.store.postgres.queries import query
@@ -66,8 +66,8 @@ class Page:
     last: tuple[str, str] | None  # where the next page goes on; None where there is none
 
 
-async def search(database: Database, tenant: str, listing: Listing, rules: Rules) -> Page:
-    asked = _parameters(listing) | {"tags": rules.as_array, "cut": rules.cuts}
+async def search(database: Database, tenant: str, listing: Listing, rules: TagRules) -> Page:
+    asked = _parameters(listing) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
     rows = await database.fetch(tenant, _statement(listing, rules), asked)
     page = rows[: listing.limit]
     last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > listing.limit else None
@@ -80,7 +80,7 @@ async def derived_in_lake(database: Database, tenant: str, tag: str, *, start: s
     return [asset_id for (asset_id,) in await database.fetch(tenant, query("catalogue/derived_in_lake"), asked)]
 
 
-def _statement(listing: Listing, rules: Rules) -> sql.Composed:
+def _statement(listing: Listing, rules: TagRules) -> sql.Composed:
     key, kind = _KEYS[listing.sort]
     conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in listing.filters]
     if listing.filters.get("tag") in rules.protective:
@@ -106,7 +106,7 @@ def _parameters(listing: Listing) -> dict[str, Any]:
 
 def _words(text: str) -> str:
     """Every word must begin a word of the name."""
-    return " & ".join(f"'{word}':*" for word in words(text))
+    return " & ".join(f"'{word}':*" for word in search_terms(text))
 
 
 def _text(key: Any) -> str:

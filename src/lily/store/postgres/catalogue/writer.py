@@ -8,18 +8,18 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.json import Jsonb
 
-from lily.model.assets import LayerName
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
-from lily.model.layers import Layer, merge
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, joined
+from lily.model.states import AssetState, merge_states
 from lily.store.postgres.catalogue.aggregation import Folded, carried, fold
 from lily.store.postgres.connection import connect
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.edges.claims import ClaimKeeper
 from lily.store.postgres.edges.merge import EdgeMerger
 from lily.store.postgres.graph.lake_nodes import Known, adds_nothing
+from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.protection.asset_guard import Guard
 from lily.store.postgres.protection.conducting_edges import named
 from lily.store.postgres.protection.edge_guard import EdgeGuard
@@ -51,6 +51,7 @@ class HotStore:
         # A batch of the default size is staged and sorted in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
+        self._layers = LayerMerge(self._connection, "catalogue", "staged", ("tenant_id", "id"), layer_query)
         self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
         self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
         self._tenants: set[str] = set()
@@ -133,7 +134,7 @@ class HotStore:
         assets = list({(event.tenant, event.asset_id) for event in events})
         rows = self._connection.execute(query("graph/nodes_known"), _columns(assets)).fetchall() if assets else []
         nodes = {(tenant, asset_id): Known(*known) for tenant, asset_id, *known in rows}
-        pieces = joined(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
+        pieces = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
         if news := [asset for asset, known in nodes.items() if not adds_nothing(pieces[asset], known)]:
             self._connection.execute(query("graph/nodes_await_lake"), _columns(news))
 
@@ -193,47 +194,8 @@ class HotStore:
         return first + second, first_refused + second_refused
 
     def _merge(self, batch: int, rows: list[Folded]) -> Counter[str]:
-        self._connection.execute("truncate staged")
-        with self._connection.cursor().copy("copy staged from stdin") as copy:
-            for start in range(0, len(rows), 500):
-                copy.write("".join(row.as_copy_row() for row in rows[start : start + 500]))
-        counts: Counter[str] = Counter()
-        for layer, staged in Counter(row.layer_name for row in rows).items():
-            counts += self._merge_layer(batch, layer, staged)
-        return counts
-
-    def _merge_layer(self, batch: int, layer: LayerName, staged: int) -> Counter[str]:
-        cursor = self._connection.execute(layer_query("catalogue/merge", layer), {"layer": layer, "batch": batch})
-        merged, changed = cursor.fetchone() or (0, 0)
-        if merged < staged:
-            changed += self._reconcile(batch, layer)
-        return Counter(merged=staged, changed=changed)
-
-    def _reconcile(self, batch: int, layer: LayerName) -> int:
-        """Merges what did not simply replace what was there, field by field, with the one `merge` there is."""
-        found = self._connection.execute(layer_query("catalogue/left_over", layer), {"layer": layer}).fetchall()
-        updates = [self._reconciled(batch, layer, row) for row in found]
-        cursor = self._connection.cursor()
-        if updates:
-            cursor.executemany(layer_query("catalogue/reconcile", layer), updates)
-        return max(cursor.rowcount, 0)
-
-    @staticmethod
-    def _reconciled(batch: int, layer: LayerName, row: tuple[Any, ...]) -> dict[str, Any]:
-        tenant, asset_id, fields, at, clocks, first, last, causes, *stored = row
-        result = merge(Layer(*stored), Layer(fields, at, clocks))
-        return {
-            "batch": batch,
-            "layer": layer,
-            "tenant_id": tenant,
-            "id": asset_id,
-            "fields": Jsonb(result.fields),
-            "at": result.at,
-            "clocks": None if result.clocks is None else Jsonb(result.clocks),
-            "first": first,
-            "last": last,
-            "causes": Jsonb(causes),
-        }
+        layers = Counter(row.layer_name for row in rows)
+        return self._layers.merge(batch, [row.as_copy_row() for row in rows], layers)
 
     def _bury(self, batch: int, refusals: Sequence[Refusal]) -> None:
         rows = [
@@ -273,9 +235,4 @@ def _job_named(event: ClaimsEvent) -> str:
 
 
 def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Two array literals: one value to quote each, where a list would be one for each item. Neither has to be escaped:
-    these are names of tenants that exist, and ids."""
-    return {
-        "tenants": f"{{{','.join(tenant for tenant, _ in assets)}}}",
-        "ids": f"{{{','.join(asset_id for _, asset_id in assets)}}}",
-    }
+    return {"tenants": id_array(tenant for tenant, _ in assets), "ids": id_array(asset_id for _, asset_id in assets)}

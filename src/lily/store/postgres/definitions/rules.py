@@ -1,13 +1,10 @@
 """The rules by which a tenant's attributes travel: read anew each time, written with their trace in one transaction."""
 
-from collections.abc import Mapping
 from typing import Any
-
-from psycopg.types.json import Jsonb
 
 from lily.lineage.attribute_rules import AttributeRule
 from lily.model.access import Principal
-from lily.store.postgres.definitions.tags import decide
+from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -35,17 +32,4 @@ async def define_rule(database: Database, principal: Principal, rule: AttributeR
         "max_depth": rule.max_depth,
         "edge_types": None if rule.edge_types is None else sorted(rule.edge_types),
     }
-    return await decide(database, principal, "definitions/define_rule", stated, correlation)
-
-
-async def redefine_rule(
-    database: Database, principal: Principal, key: str, changes: Mapping[str, Any], correlation: str
-) -> bool:
-    """Changes the named fields. False where there is no such rule."""
-    stated = {"key": key, "changes": Jsonb(dict(changes))}
-    return await decide(database, principal, "definitions/redefine_rule", stated, correlation)
-
-
-async def undefine_rule(database: Database, principal: Principal, key: str, correlation: str) -> bool:
-    """False where there is no such rule."""
-    return await decide(database, principal, "definitions/undefine_rule", {"key": key}, correlation)
+    return await decide(database, principal, "rule", "defined", stated, correlation=correlation)

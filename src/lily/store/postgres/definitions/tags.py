@@ -2,28 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
 from typing import Any
 
-from psycopg.types.json import Jsonb
-
 from lily.lineage.definitions import OnDelete, TagDefinition
-from lily.lineage.rules import Rules
+from lily.lineage.tag_rules import TagRules
 from lily.model.access import Principal
+from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 REMEMBERED_SECONDS = 3.0  # a notification can be lost with its connection; then this is how long old rules hold
-
-_ACTIONS = {  # what the trace calls each statement; before the dot, what it is about
-    "definitions/define_tag": "tag.defined",
-    "definitions/redefine_tag": "tag.redefined",
-    "definitions/undefine_tag": "tag.deleted",
-    "definitions/define_rule": "rule.defined",
-    "definitions/redefine_rule": "rule.redefined",
-    "definitions/undefine_rule": "rule.deleted",
-    "definitions/decide_on_delete": "setting.changed",
-}
 
 
 class Definitions:
@@ -32,10 +20,10 @@ class Definitions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[str, tuple[Rules, float]] = {}
-        self._asked: dict[str, asyncio.Task[Rules]] = {}
+        self._known: dict[str, tuple[TagRules, float]] = {}
+        self._asked: dict[str, asyncio.Task[TagRules]] = {}
 
-    async def of(self, tenant: str) -> Rules:
+    async def of(self, tenant: str) -> TagRules:
         known = self._known.get(tenant)
         if known is not None and known[1] > time.monotonic():
             return known[0]
@@ -52,7 +40,7 @@ class Definitions:
         else:
             self._known, self._asked = {}, {}
 
-    async def _ask(self, tenant: str) -> Rules:
+    async def _ask(self, tenant: str) -> TagRules:
         try:
             rules = await read_rules(self._database, tenant)
             if self._asked.get(tenant) is asyncio.current_task():  # else it was told to be forgotten meanwhile
@@ -63,11 +51,11 @@ class Definitions:
                 del self._asked[tenant]
 
 
-async def read_rules(database: Database, tenant: str) -> Rules:
+async def read_rules(database: Database, tenant: str) -> TagRules:
     rows = await database.fetch(tenant, query("definitions/tag_rules"), {})
     definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
     on_delete: OnDelete = rows[0][0] if rows else "keep"
-    return Rules(definitions, on_delete)
+    return TagRules(definitions, on_delete)
 
 
 def definition_of(row: tuple[Any, ...]) -> TagDefinition:
@@ -88,32 +76,8 @@ async def define(database: Database, principal: Principal, tag: TagDefinition, c
         "edge_types": types,
         "stopped_by_masking": tag.stopped_by_masking,
     }
-    return await decide(database, principal, "definitions/define_tag", stated, correlation)
-
-
-async def redefine(
-    database: Database, principal: Principal, key: str, changes: Mapping[str, Any], correlation: str
-) -> bool:
-    """Changes the named fields. False where there is no such tag."""
-    return await decide(
-        database, principal, "definitions/redefine_tag", {"key": key, "changes": Jsonb(dict(changes))}, correlation
-    )
-
-
-async def undefine(database: Database, principal: Principal, key: str, correlation: str) -> bool:
-    """False where there is no such tag."""
-    return await decide(database, principal, "definitions/undefine_tag", {"key": key}, correlation)
+    return await decide(database, principal, "tag", "defined", stated, correlation=correlation)
 
 
 async def decide_on_delete(database: Database, principal: Principal, value: OnDelete, correlation: str) -> None:
-    await decide(database, principal, "definitions/decide_on_delete", {"value": value}, correlation)
-
-
-async def decide(
-    database: Database, principal: Principal, statement: str, stated: Mapping[str, Any], correlation: str
-) -> bool:
-    """Runs a statement that decides something, with what follows every decision. False where it decided nothing."""
-    action = _ACTIONS[statement]
-    told = {"by": principal.name, "correlation": correlation, "kind": action.partition(".")[0], "action": action}
-    decision = query(statement) + query("definitions/decided")
-    return bool(await database.fetch(principal.tenant, decision, {**stated, **told}))
+    await decide(database, principal, "setting", "changed", {"value": value}, correlation=correlation)

@@ -15,9 +15,10 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from lily.model.edges import ClaimsEvent, EdgeKey
-from lily.store.postgres.edges.merge import cause, copied, copy_in, edge_query
+from lily.store.postgres.copying import copy_lines, escaped, escaped_json
+from lily.store.postgres.edges.merge import cause
 from lily.store.postgres.protection.conducting_edges import CUT_OF_ANY, answered, asked, conducting_query, named
-from lily.store.postgres.queries import query
+from lily.store.postgres.queries import layer_query, query
 
 Job = tuple[str, str]  # tenant and id
 Edge = tuple[str, EdgeKey]  # tenant and key
@@ -64,7 +65,7 @@ class ClaimKeeper:
             if job not in completions or not completions[job].ends(run, claim.at)
         }
         self._connection.execute("truncate staged_claims, touched_edges")
-        copy_in(self._connection, "copy staged_claims from stdin", [_claim_row(*c) for c in made.items()])
+        copy_lines(self._connection, "staged_claims", [_claim_row(*c) for c in made.items()])
         ended = self._connection.execute(query("edges/claims_ended"), _columns(closing)).fetchall() if closing else []
         dropped = {(tenant, EdgeKey(*key)): (closing[tenant, job], masking) for tenant, job, *key, masking in ended}
         self._touch(made, dropped)
@@ -74,7 +75,9 @@ class ClaimKeeper:
             self._connection.execute(query("edges/claims_forget"), _columns(closing))
         self._connection.execute(query("edges/claims_make"))
         kept = self._protect(made, dropped)
-        (changed,) = self._connection.execute(edge_query("edges/claims_settle"), {"batch": batch}).fetchone() or (0,)
+        (changed,) = self._connection.execute(
+            layer_query("edges/claims_settle", "source"), {"batch": batch}
+        ).fetchone() or (0,)
         return Counter(merged=len(events), changed=changed, kept=kept)
 
     def _complete(self, events: Sequence[ClaimsEvent]) -> tuple[dict[Job, Completion], dict[Job, ClaimsEvent]]:
@@ -111,12 +114,12 @@ class ClaimKeeper:
         for ((tenant, _), _, key), claim in made.items():
             _, suspect = blamed.get((tenant, key), (None, False))
             blamed[tenant, key] = (claim.event, suspect or claim.masking)
-        causes = {event.id: copied(orjson.dumps([cause(event)]).decode()) for event, _ in blamed.values()}
+        causes = {event.id: escaped_json(orjson.dumps([cause(event)]).decode()) for event, _ in blamed.values()}
         lines = [
-            f"{tenant}\t{key.from_id}\t{key.to_id}\t{copied(key.type)}\t{suspect}\t{event.time}\t{causes[event.id]}\n"
+            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{suspect}\t{event.time}\t{causes[event.id]}\n"
             for (tenant, key), (event, suspect) in blamed.items()
         ]
-        copy_in(self._connection, "copy touched_edges from stdin", lines)
+        copy_lines(self._connection, "touched_edges", lines)
 
     def _protect(
         self,
@@ -181,8 +184,8 @@ def _folded(events: Iterable[ClaimsEvent]) -> dict[tuple[Job, str, EdgeKey], Cla
 def _claim_row(place: tuple[Job, str, EdgeKey], claim: Claimed) -> str:
     (tenant, job), run, key = place
     return (
-        f"{tenant}\t{job}\t{copied(run)}\t{key.from_id}\t{key.to_id}\t{copied(key.type)}"
-        f"\t{claim.masking}\t{copied(claim.at)}\n"
+        f"{tenant}\t{job}\t{escaped(run)}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}"
+        f"\t{claim.masking}\t{escaped(claim.at)}\n"
     )
 
 

@@ -3,18 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import orjson
 import psycopg
-from psycopg import sql
-from psycopg.types.json import Jsonb
 
 from lily.model.edges import ClaimsEvent, EdgeEvent, EdgeKey, EdgeLayer
 from lily.model.layers import Layer, merge
 from lily.store.postgres.catalogue.aggregation import MAX_CAUSES
-from lily.store.postgres.queries import query
+from lily.store.postgres.copying import NULL, escaped, escaped_json
+from lily.store.postgres.layer_merge import LayerMerge
+from lily.store.postgres.queries import layer_query, query
 
 
 @dataclass(slots=True)
@@ -35,11 +34,11 @@ class FoldedEdge:
         self.causes = [*self.causes[1 - MAX_CAUSES :], cause(event)]
 
     def as_copy_row(self) -> str:
-        clocks = "\\N" if self.layer.clocks is None else copied(orjson.dumps(self.layer.clocks).decode())
+        clocks = NULL if self.layer.clocks is None else escaped_json(orjson.dumps(self.layer.clocks).decode())
         return (
-            f"{self.layer_name}\t{self.tenant}\t{self.key.from_id}\t{self.key.to_id}\t{copied(self.key.type)}"
-            f"\t{copied(orjson.dumps(self.layer.fields).decode())}\t{copied(self.layer.at)}\t{clocks}"
-            f"\t{self.first}\t{self.last}\t{copied(orjson.dumps(self.causes).decode())}\n"
+            f"{self.layer_name}\t{self.tenant}\t{self.key.from_id}\t{self.key.to_id}\t{escaped(self.key.type)}"
+            f"\t{escaped_json(orjson.dumps(self.layer.fields).decode())}\t{escaped(self.layer.at)}\t{clocks}"
+            f"\t{self.first}\t{self.last}\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
         )
 
 
@@ -58,80 +57,19 @@ def fold(events: Iterable[EdgeEvent]) -> list[FoldedEdge]:
 
 
 class EdgeMerger:
-    """Works within the transaction of whoever calls it."""
+    """Works in the caller's transaction."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
         connection.execute(query("edges/stage"))
+        keys = ("tenant_id", "from_id", "to_id", "type")
+        self._layers = LayerMerge(connection, "edges", "staged_edges", keys, layer_query)
 
     def merge(self, batch: int, events: Sequence[EdgeEvent]) -> Counter[str]:
         rows = fold(events)
-        self._connection.execute("truncate staged_edges")
-        copy_in(self._connection, "copy staged_edges from stdin", [row.as_copy_row() for row in rows])
-        counts: Counter[str] = Counter()
-        for layer, staged in Counter(row.layer_name for row in rows).items():
-            counts += self._merge_layer(batch, layer, staged)
-        return counts
-
-    def _merge_layer(self, batch: int, layer: EdgeLayer, staged: int) -> Counter[str]:
-        cursor = self._connection.execute(edge_query("edges/merge", layer), {"layer": layer, "batch": batch})
-        merged, changed = cursor.fetchone() or (0, 0)
-        if merged < staged:
-            changed += self._reconcile(batch, layer)
-        return Counter(merged=staged, changed=changed)
-
-    def _reconcile(self, batch: int, layer: EdgeLayer) -> int:
-        found = self._connection.execute(edge_query("edges/left_over", layer), {"layer": layer}).fetchall()
-        cursor = self._connection.cursor()
-        if found:
-            cursor.executemany(edge_query("edges/reconcile", layer), [_reconciled(batch, row) for row in found])
-        return max(cursor.rowcount, 0)
-
-
-def _reconciled(batch: int, row: tuple[Any, ...]) -> dict[str, Any]:
-    tenant, from_id, to_id, kind, fields, at, clocks, first, last, causes, *stored = row
-    result = merge(Layer(*stored), Layer(fields, at, clocks))
-    return {
-        "batch": batch,
-        "tenant_id": tenant,
-        "from_id": from_id,
-        "to_id": to_id,
-        "type": kind,
-        "fields": Jsonb(result.fields),
-        "at": result.at,
-        "clocks": None if result.clocks is None else Jsonb(result.clocks),
-        "first": first,
-        "last": last,
-        "causes": Jsonb(causes),
-    }
-
-
-@cache
-def edge_query(name: str, layer: EdgeLayer = "source") -> sql.Composed:
-    """A query about one layer of edges; `{shown}` tells what an edge showed before and shows now."""
-    return sql.SQL(query(name)).format(
-        values=sql.Identifier(layer),
-        at=sql.Identifier(f"{layer}_at"),
-        clocks=sql.Identifier(f"{layer}_clocks"),
-        shown=sql.SQL(query("edges/shown")),
-    )
+        return self._layers.merge(batch, [row.as_copy_row() for row in rows], Counter(row.layer_name for row in rows))
 
 
 def cause(event: EdgeEvent | ClaimsEvent) -> dict[str, str]:
     by = event.by if isinstance(event, ClaimsEvent) else event.statement.by
     told = {"id": event.id, "time": event.time, "by": by, "correlation": event.correlation, "trace": event.trace}
     return {key: value for key, value in told.items() if value}
-
-
-def copy_in(connection: psycopg.Connection[Any], statement: sql.SQL | str, lines: Sequence[str]) -> None:
-    with connection.cursor().copy(sql.SQL(statement) if isinstance(statement, str) else statement) as copy:
-        for start in range(0, len(lines), 500):
-            copy.write("".join(lines[start : start + 500]))
-
-
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-
-
-def copied(text: str) -> str:
-    """A value of COPY's text format."""
-    return text if text.isprintable() and "\\" not in text else text.translate(_ESCAPES)

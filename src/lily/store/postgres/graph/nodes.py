@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -18,7 +19,7 @@ class Node(NamedTuple):
 
 async def nodes_of(database: Database, tenant: str, ids: Sequence[str]) -> dict[str, Node]:
     """Those that PostgreSQL holds, and the columns of the lake that it knows about."""
-    rows = await database.fetch(tenant, query("graph/nodes"), {"ids": f"{{{','.join(ids)}}}"})
+    rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
     return {
         asset_id: Node(qualified_name, name, entity_type, is_deleted, _names(tags), awaits_lake)
         for asset_id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags in rows

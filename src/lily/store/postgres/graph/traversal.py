@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from psycopg import sql
 
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
 
@@ -71,13 +72,13 @@ class Walk:
             yield rows
 
     async def _fetch(self, assets: Sequence[str], seen: set[str]) -> None:
-        asked: dict[str, Any] = {"ids": _array(assets), "limit": self._rows}
+        asked: dict[str, Any] = {"ids": id_array(assets), "limit": self._rows}
         if len(assets) >= WIDE:
             rows = await self._database.fetch(self._tenant, self._level, asked)
         else:
             # What was walked, or is here to be walked, need not come again.
             behind = (seen | self._edges.keys()).difference(assets)
-            rows = await self._database.fetch(self._tenant, self._ahead, asked | {"behind": _array(behind)})
+            rows = await self._database.fetch(self._tenant, self._ahead, asked | {"behind": id_array(behind)})
         for row in rows:
             edges = self._edges.setdefault(row[0], [])
             if row[1] is not None:
@@ -114,8 +115,3 @@ def _walk_query(name: str, way: Way, *, living: bool, ahead: bool) -> sql.Compos
     only = sql.SQL(query("graph/walk_living")).format(**ends) if living else sql.SQL("")
     beyond = sql.SQL(query("graph/walk_ahead")).format(**ends, living=only) if ahead else sql.SQL("")
     return sql.SQL(query(name)).format(**ends, living=only, ahead=beyond)
-
-
-def _array(ids: Collection[str]) -> str:
-    """One value to quote, where a list would be one for each id."""
-    return f"{{{','.join(ids)}}}"

@@ -1,17 +1,17 @@
 """What PostgreSQL knows about the lake: where its tables are and how far it has come."""
 
 from lily.model import clock
-from lily.store.lake.reader import Located
+from lily.store.lake.reader import LakeSnapshot
 from lily.store.lake.tables import CATALOG, NAMESPACE
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 
-async def located(database: Database) -> Located:
+async def located(database: Database) -> LakeSnapshot:
     """One statement, so what it calls fresh is in what it locates: the lake's progress is told after its commits."""
     asked = {"catalog": CATALOG, "namespace": NAMESPACE}
     ((metadata, fresh_as_of),) = await database.fetch(None, query("lake/location"), asked)
-    return Located(metadata, clock.stamp(fresh_as_of) if fresh_as_of else None)
+    return LakeSnapshot(metadata, clock.stamp(fresh_as_of) if fresh_as_of else None)
 
 
 async def batch_by(database: Database, time: str) -> int:

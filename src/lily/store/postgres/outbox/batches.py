@@ -1,6 +1,6 @@
 """The outbox as the relay sees it: batches that were committed and not yet published."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
 
 from lily.store.postgres.connection import connect
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 _RELAY_LOCK = 0x6C72  # "lr": one relay at a time
@@ -75,6 +76,15 @@ class RuleStatement(NamedTuple):
     committed_at: datetime
 
 
+class Announcement(NamedTuple):
+    """A message for listeners that is not the change of one asset."""
+
+    position: int
+    tenant_id: str
+    body: dict[str, Any]
+    committed_at: datetime
+
+
 class Outbox:
     """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
     transactions commit in another order than they begin."""
@@ -119,6 +129,19 @@ class Outbox:
 
     def rule_statements(self, batches: list[int]) -> Iterator[RuleStatement]:
         return map(RuleStatement._make, self._stream("outbox/rule_statements_of_batches", batches, 2_000))
+
+    def announcements(self, batches: list[int]) -> Iterator[Announcement]:
+        return map(Announcement._make, self._stream("outbox/announcements_of_batches", batches, 20))
+
+    def rule_attributes(self) -> dict[str, frozenset[str]]:
+        """By tenant, the attributes that propagation rules name now."""
+        rows = self._connection.execute(query("outbox/rule_attributes")).fetchall()
+        return {row["tenant_id"]: frozenset(row["attributes"]) for row in rows}
+
+    def in_graph(self, ids: Collection[str]) -> set[str]:
+        """Those of the assets that are ends of edges, or above one."""
+        rows = self._connection.execute(query("outbox/in_graph"), [id_array(ids)]).fetchall()
+        return {row["id"] for row in rows}
 
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:
         yield from self._connection.execute(query("outbox/dead_letters_of_batches"), [batches])

@@ -50,3 +50,8 @@ async def replayable(
 
 async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:
     await database.fetch(tenant, query("outbox/mark_replayed"), {"ids": list(ids)})
+
+
+async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:
+    """Parks letters of reactions for another attempt by the reaction that each came from."""
+    await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)})

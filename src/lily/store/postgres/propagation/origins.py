@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from lily.lineage.reach import Arrival, Reach
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.store.assets import StoredAsset
-from lily.store.postgres.queries import query
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.propagation.levels import backwards
 from lily.store.postgres.sessions import Database
 
 MOST_ORIGINS = 1_000
@@ -19,20 +20,20 @@ class Origins(NamedTuple):
 async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int = MOST_ORIGINS) -> Origins:
     """Walks backwards from the asset, a level at a time. An origin behind another origin is one too."""
     definition = asset.rules.definitions.get(tag)
-    reach = Reach(asset.id, definition.max_depth if definition else None)
+    reach = BreadthFirstSearch(asset.id, definition.max_depth if definition else None)
     found: dict[str, None] = {}
     while frontier := reach.frontier:
         asked = {
             "tag": tag,
-            "ids": "{" + ",".join(frontier) + "}",
+            "ids": id_array(frontier),
             "start": asset.id,
             "parent": asset.parent,
-            "cut": asset.rules.cuts,
+            "cut": asset.rules.cut_deleted,
         }
-        rows = await database.fetch(asset.tenant, query("propagation/origins_level"), asked)
+        rows = await database.fetch(asset.tenant, backwards(), asked)
         stating = {row[0] for row in rows if row[3]}
-        reach.take(Arrival(asset_id, via, hops) for asset_id, via, hops, _ in rows)
+        reach.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         found |= dict.fromkeys(asset_id for asset_id in stating if asset_id != asset.id)
-        if len(found) > most or len(reach.places) > MOST_VISITED:
+        if len(found) > most or len(reach.visited) > MOST_VISITED:
             return Origins(list(found)[:most], more=True)
-    return Origins([asset_id for asset_id in found if asset_id in reach.places])
+    return Origins([asset_id for asset_id in found if asset_id in reach.visited])

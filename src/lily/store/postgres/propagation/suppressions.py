@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from lily.lineage.reach import Arrival, Reach
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.propagation.levels import backwards
 from lily.store.postgres.queries import query
 
 MOST_LOOKED_AT = 200  # suppressions of a tenant that one run looks at
@@ -51,11 +53,11 @@ class Suppressions:
         self._connection.execute(query("propagation/new_origins_publish"), told)
 
     def _origins(self, walk: dict[str, Any], max_depth: int | None) -> set[str]:
-        reach = Reach(walk["start"], max_depth)
+        reach = BreadthFirstSearch(walk["start"], max_depth)
         stating: set[str] = set()
-        while (frontier := reach.frontier) and len(reach.places) < MOST_VISITED:
-            asked = {**walk, "ids": "{" + ",".join(frontier) + "}"}
-            rows = self._connection.execute(query("propagation/origins_level"), asked).fetchall()
+        while (frontier := reach.frontier) and len(reach.visited) < MOST_VISITED:
+            asked = {**walk, "ids": id_array(frontier)}
+            rows = self._connection.execute(backwards(), asked).fetchall()
             stating |= {row[0] for row in rows if row[3]}
-            reach.take(Arrival(asset_id, via, hops) for asset_id, via, hops, _ in rows)
-        return stating & reach.places.keys()
+            reach.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
+        return stating & reach.visited.keys()

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal
 
-from lily.lineage.inheritance import Ancestor, carriers
+from lily.lineage.inheritance import Ancestor, inherited_tags
 from lily.store.assets import StoredAsset
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
@@ -22,14 +22,14 @@ class Derivation:
 
 async def derivations(database: Database, asset: StoredAsset) -> list[Derivation]:
     """One for each tag and way it came. What changes while they are read may be told with only the end of its path."""
-    reached = asset.reached
-    above = await _ancestors(database, asset) if reached.inherited else []
-    carried = carriers(above, cut=asset.rules.cuts)
-    inherited = {tag: carried[tag] for tag in reached.inherited if tag in carried}
-    arrived = [(tag, asset.id) for tag in reached.propagated]
+    derived = asset.derived_tags
+    above = await _ancestors(database, asset) if derived.inherited else []
+    carried = inherited_tags(above, cut=asset.rules.cut_deleted)
+    inherited = {tag: carried[tag] for tag in derived.inherited if tag in carried}
+    arrived = [(tag, asset.id) for tag in derived.propagated]
     arrived += [(tag, above[place].id) for tag, place in inherited.items() if tag not in above[place].stated]
     paths = await _paths(database, asset.tenant, arrived)
-    found = [_propagated(asset.id, tag, paths) for tag in reached.propagated]
+    found = [_propagated(asset.id, tag, paths) for tag in derived.propagated]
     for tag, place in inherited.items():
         down = tuple(ancestor.id for ancestor in reversed(above[:place]))
         start = paths.get((tag, above[place].id), ((above[place].id,), 0))
@@ -46,7 +46,7 @@ async def new_origins(database: Database, asset: StoredAsset) -> dict[str, list[
 async def conducts(database: Database, asset: StoredAsset) -> list[str]:
     """The protective tags that others have through this asset."""
     effective = sorted(asset.effective & asset.rules.protective)
-    asked = {"id": asset.id, "tags": asset.rules.as_array, "effective": effective}
+    asked = {"id": asset.id, "tags": asset.rules.protective_array, "effective": effective}
     return [tag for (tag,) in await database.fetch(asset.tenant, query("propagation/conducts"), asked)]
 
 
@@ -59,7 +59,7 @@ def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
 
 
 async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
-    asked = {"parent": asset.parent, "tags": asset.rules.as_array}
+    asked = {"parent": asset.parent, "tags": asset.rules.protective_array}
     rows = await database.fetch(asset.tenant, query("propagation/ancestry"), asked)
     return [
         Ancestor(id_, frozenset(stated), frozenset(arrived), frozenset(suppressed), deleted)

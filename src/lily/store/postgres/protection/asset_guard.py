@@ -13,15 +13,25 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg.types.json import Jsonb
 
-from lily.lineage.protection import disinherited, may_take_away, parent_of, untagged, with_statement
-from lily.lineage.rules import Rules
+from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, removed_tags
+from lily.lineage.tag_rules import TagRules
 from lily.model import ids
-from lily.model.assets import LAYERS, NOTHING, PARENT_ID, LayerName, Reached, fold_tag, is_deleted, suppressions
+from lily.model.assets import (
+    LAYERS,
+    NO_DERIVED_TAGS,
+    PARENT_ID,
+    DerivedTags,
+    LayerName,
+    is_deleted,
+    parent_id,
+    suppressions,
+    tag_key,
+)
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Record, Refusal
-from lily.store.postgres.catalogue.asset_rows import reached_of
+from lily.store.postgres.catalogue.asset_rows import derived_tags_of
 from lily.store.postgres.definitions.tags import definition_of
 from lily.store.postgres.queries import query
 
@@ -61,8 +71,8 @@ class _Known:
     """What the store holds about the assets at stake."""
 
     layers: dict[Key, Layers] = field(default_factory=dict)
-    arrived: dict[Key, Reached] = field(default_factory=dict)  # what reached an asset
-    below: dict[Key, Reached] = field(default_factory=dict)  # what comes down from a parent
+    arrived: dict[Key, DerivedTags] = field(default_factory=dict)  # what reached an asset
+    below: dict[Key, DerivedTags] = field(default_factory=dict)  # what comes down from a parent
     conducted: dict[Key, list[str]] = field(default_factory=dict)
 
 
@@ -70,10 +80,10 @@ class Guard:
     """Keeps what tenants have decided for a moment, and nothing else. Raises what the connection raises."""
 
     def __init__(self) -> None:
-        self._rules: dict[str, tuple[Rules, float]] = {}
+        self._rules: dict[str, tuple[TagRules, float]] = {}
 
     def judge(self, connection: psycopg.Connection, events: Sequence[Pair]) -> Judgement:
-        suspects = [event for _, event in events if may_take_away(event.statement)]
+        suspects = [event for _, event in events if may_remove_protection(event.statement)]
         if not suspects:
             return Judgement(list(events), [], [])
         tenants = {event.tenant for event in suspects}
@@ -102,12 +112,12 @@ class Guard:
         if rows:
             connection.cursor().executemany(query("protection/record_asset_audit"), rows)
 
-    def _rules_of(self, connection: psycopg.Connection, tenant: str) -> Rules:
+    def _rules_of(self, connection: psycopg.Connection, tenant: str) -> TagRules:
         known = self._rules.get(tenant)
         if known is None or known[1] < time.monotonic():
             rows = connection.execute(query("protection/guard_rules"), {"tenant": tenant}).fetchall()
             definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
-            rules = Rules(definitions, rows[0][0]) if rows else Rules()
+            rules = TagRules(definitions, rows[0][0]) if rows else TagRules()
             known = self._rules[tenant] = (rules, time.monotonic() + REMEMBERED_SECONDS)
         return known[0]
 
@@ -115,7 +125,7 @@ class Guard:
 class _Said:
     """What the suspects of one tenant say, as far as it tells without the store what may be lost."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: TagRules) -> None:
         self.at_stake: set[str] = set()  # assets about which the batch itself gives reason to look closer
         self.kept: dict[str, frozenset[str]] = {}  # by asset: the protective tags that its list of tags still has
         self.parents: dict[str, str | None] = {}  # by asset: empty where it has none any more, None where none is said
@@ -123,11 +133,13 @@ class _Said:
 
     def note(self, event: AssetEvent) -> None:
         asset, statement = event.asset_id, event.statement
-        if statement.operation in {"untag", "suppress"} or (statement.operation == "delete" and self._rules.cuts):
+        if statement.operation in {"untag", "suppress"} or (
+            statement.operation == "delete" and self._rules.cut_deleted
+        ):
             self.at_stake.add(asset)
         if TAGS in statement.attributes:
             tags = statement.attributes[TAGS]
-            kept = self._rules.protective.intersection(map(fold_tag, tags)) if tags else _NONE
+            kept = self._rules.protective.intersection(map(tag_key, tags)) if tags else _NONE
             if self.kept.setdefault(asset, kept) != kept:
                 self.at_stake.add(asset)
         parent = (_stated_parent(event) or "") if "parent" in statement.attributes else None
@@ -143,13 +155,13 @@ class _Said:
             self.at_stake.add(event.asset_id)
 
 
-def _look(connection: psycopg.Connection, tenant: str, rules: Rules, said: _Said, known: _Known) -> None:
+def _look(connection: psycopg.Connection, tenant: str, rules: TagRules, said: _Said, known: _Known) -> None:
     """Finds the assets that have something to lose, and reads their layers."""
     asked = {
         "tenant": tenant,
         "ids": "{" + ",".join(said.parents) + "}",
         "parents": "{" + ",".join("null" if one is None else one or '""' for one in said.parents.values()) + "}",
-        "tags": rules.as_array,
+        "tags": rules.protective_array,
     }
     at_stake = said.at_stake
     for asset, stated, parent in connection.execute(query("protection/guarded"), asked):
@@ -170,7 +182,7 @@ def _look(connection: psycopg.Connection, tenant: str, rules: Rules, said: _Said
 
 
 def _look_around(
-    connection: psycopg.Connection, rules: dict[str, Rules], suspects: list[AssetEvent], known: _Known
+    connection: psycopg.Connection, rules: dict[str, TagRules], suspects: list[AssetEvent], known: _Known
 ) -> None:
     """Asks what comes down from the parents before and after, and what others have through those that are deleted."""
     moved: defaultdict[str, set[str]] = defaultdict(set)
@@ -180,7 +192,7 @@ def _look_around(
         if "parent" in event.statement.attributes:
             moved[event.tenant].add(event.asset_id)
             parents[event.tenant] |= _parents(known.layers[_key(event)], event)
-        if event.statement.operation == "delete" and rules[event.tenant].cuts:
+        if event.statement.operation == "delete" and rules[event.tenant].cut_deleted:
             deleted[event.tenant].add(event.asset_id)
     for tenant, concerned in moved.items():
         assets, above = sorted(concerned), sorted(parents[tenant])
@@ -188,17 +200,17 @@ def _look_around(
         # Each is asked for as if it were its own child.
         known.below |= _reached(connection, tenant, rules[tenant], above, [*above])
     for tenant, concerned in deleted.items():
-        asked = {"tenant": tenant, "ids": sorted(concerned), "tags": rules[tenant].as_array}
+        asked = {"tenant": tenant, "ids": sorted(concerned), "tags": rules[tenant].protective_array}
         for asset_id, tag in connection.execute(query("protection/guard_conducting"), asked):
             known.conducted.setdefault((tenant, asset_id), []).append(tag)
 
 
-def _judge(verdict: Judgement, known: _Known, rules: dict[str, Rules], record: Record, event: AssetEvent) -> None:
+def _judge(verdict: Judgement, known: _Known, rules: dict[str, TagRules], record: Record, event: AssetEvent) -> None:
     before = known.layers.get(_key(event))
     if before is None:
         verdict.allowed.append((record, event))
         return
-    after = with_statement(before, event)
+    after = merge_event(before, event)
     losses = _losses(known, rules[event.tenant], event, before, after) if event.tenant in rules else []
     statement = event.statement
     if losses and not statement.authorised:
@@ -222,17 +234,17 @@ def _judge(verdict: Judgement, known: _Known, rules: dict[str, Rules], record: R
     )
 
 
-def _losses(known: _Known, rules: Rules, event: AssetEvent, before: Layers, after: Layers) -> list[_Loss]:
+def _losses(known: _Known, rules: TagRules, event: AssetEvent, before: Layers, after: Layers) -> list[_Loss]:
     protective, layer, key = rules.protective, event.statement.layer, _key(event)
-    losses = [_Loss(REMOVED, untagged(before, after, layer, protective), layer)]
-    if (old := parent_of(before)) is not None and old != (new := parent_of(after)):
-        came = known.below.get((event.tenant, old), NOTHING)
-        comes = known.below.get((event.tenant, new), NOTHING) if new else NOTHING
-        here = Reached(known.arrived.get(key, NOTHING).propagated, comes.inherited)
-        losses.append(_Loss(REMOVED, disinherited(after, came, here, protective), "inherited"))
+    losses = [_Loss(REMOVED, removed_tags(before, after, layer, protective), layer)]
+    if (old := parent_id(before)) is not None and old != (new := parent_id(after)):
+        came = known.below.get((event.tenant, old), NO_DERIVED_TAGS)
+        comes = known.below.get((event.tenant, new), NO_DERIVED_TAGS) if new else NO_DERIVED_TAGS
+        here = DerivedTags(known.arrived.get(key, NO_DERIVED_TAGS).propagated, comes.inherited)
+        losses.append(_Loss(REMOVED, no_longer_inherited(after, came, here, protective), "inherited"))
     hidden = sorted((suppressions(after).keys() - suppressions(before).keys()) & protective)
     losses.append(_Loss(HIDDEN, hidden, layer))
-    if rules.cuts and is_deleted(after) and not is_deleted(before):
+    if rules.cut_deleted and is_deleted(after) and not is_deleted(before):
         losses.append(_Loss(REMOVED, sorted(known.conducted.get(key, ())), "propagated"))
     return [loss for loss in losses if loss.tags]
 
@@ -249,12 +261,20 @@ def _stated_parent(event: AssetEvent) -> str | None:
 
 
 def _reached(
-    connection: psycopg.Connection, tenant: str, rules: Rules, assets: list[str], parents: list[str | None]
-) -> dict[Key, Reached]:
+    connection: psycopg.Connection, tenant: str, rules: TagRules, assets: list[str], parents: list[str | None]
+) -> dict[Key, DerivedTags]:
     """What reaches assets that have these parents."""
-    asked = {"tenant": tenant, "tags": rules.as_array, "cut": rules.cuts, "ids": assets, "parents": parents}
+    asked = {
+        "tenant": tenant,
+        "tags": rules.protective_array,
+        "cut": rules.cut_deleted,
+        "ids": assets,
+        "parents": parents,
+    }
     rows = connection.execute(query("catalogue/reached"), asked).fetchall()
-    return {(tenant, asset_id): reached_of(rules, propagated, inherited) for asset_id, propagated, inherited in rows}
+    return {
+        (tenant, asset_id): derived_tags_of(rules, propagated, inherited) for asset_id, propagated, inherited in rows
+    }
 
 
 def _key(event: AssetEvent) -> Key:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from psycopg import Connection, IsolationLevel
 
-from lily.lineage.attribute_recomputation import Derived, recompute_attribute
-from lily.lineage.attribute_rules import AttributeRule, Holder, Label, canonical
+from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
+from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue, canonical
 from lily.lineage.graph import Edge, Graph
 from lily.store.postgres.connection import connect
 from lily.store.postgres.definitions.rules import rule_of
@@ -67,7 +67,7 @@ def repair_attributes(database_url: str, drift: AttributeDrift) -> None:
         propagator.close()
 
 
-_Values = dict[tuple[str, str], Derived]  # by rule and attribute
+_Values = dict[tuple[str, str], DerivedByItem]  # by rule and attribute
 
 
 def _expected(connection: Connection[Any], tenant: str, on_delete: Any) -> _Values:
@@ -82,9 +82,11 @@ def _expected(connection: Connection[Any], tenant: str, on_delete: Any) -> _Valu
     return {(rule.key, rule.attribute): _of_rule(graph, rule, said) for rule in rules}
 
 
-def _of_rule(graph: Graph, rule: AttributeRule, said: dict[str, tuple[dict[str, Any], dict[str, Any]]]) -> Derived:
+def _of_rule(
+    graph: Graph, rule: AttributeRule, said: dict[str, tuple[dict[str, Any], dict[str, Any]]]
+) -> DerivedByItem:
     name = rule.attribute
-    holders = {asset: Holder(source.get(name), user.get(name)) for asset, (source, user) in said.items()}
+    holders = {asset: StatedValue(source.get(name), user.get(name)) for asset, (source, user) in said.items()}
     return recompute_attribute(graph, rule, holders)
 
 
@@ -93,7 +95,7 @@ def _stored(connection: Connection[Any], tenant: str) -> _Values:
     for rule, attribute, asset, item, *label in connection.execute(
         query("recompute/derived_attributes"), {"tenant": tenant}
     ):
-        found.setdefault((rule, attribute), {})[asset, item] = Label(*label)
+        found.setdefault((rule, attribute), {})[asset, item] = DerivedValue(*label)
     return found
 
 
@@ -106,5 +108,5 @@ def _differences(tenant: str, expected: _Values, stored: _Values) -> Iterator[Di
                 yield Difference(tenant, *about, *key, problem)
 
 
-def _text(label: Label) -> Label:
+def _text(label: DerivedValue) -> DerivedValue:
     return label._replace(value=canonical(label.value))

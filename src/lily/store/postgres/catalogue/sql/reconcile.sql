@@ -1,12 +1,7 @@
 -- Puts a layer that was merged field by field back, and logs the change if a value is different now.
 with merged as (
-  update assets a set
-    {values}   = %(fields)s,
-    {at}       = %(at)s,
-    {clocks}   = %(clocks)s,
-    version    = a.version + (a.{values} is distinct from %(fields)s)::integer,
-    created_at = least(a.created_at, %(first)s),
-    updated_at = greatest(a.updated_at, %(last)s)
+  update assets t set
+{set_merged}
   where tenant_id = %(tenant_id)s and id = %(id)s
   returning old.{values} as before, new.*
 )

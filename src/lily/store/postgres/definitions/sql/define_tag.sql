@@ -1,10 +1,8 @@
--- Defines a tag, where there is none of that name. What `decided` names is told by decided.sql.
+-- Defines a tag, if there is none of that name. What `decided` names is recorded by decided.sql.
 with decided as (
   insert into tags as t (tenant_id, key, name, propagates, direction, max_depth, edge_types, stopped_by_masking)
   values (%(tenant)s, %(key)s, %(name)s, %(propagates)s, %(direction)s, %(max_depth)s, %(edge_types)s,
           %(stopped_by_masking)s)
   on conflict do nothing
-  returning t.key as name, null::jsonb as before,
-            jsonb_build_object('name', t.name, 'propagates', t.propagates, 'direction', t.direction, 'max_depth', t.max_depth,
-                                 'edge_types', t.edge_types, 'stopped_by_masking', t.stopped_by_masking) as after
+  returning t.key as name, null::jsonb as before, {shown} as after
 )

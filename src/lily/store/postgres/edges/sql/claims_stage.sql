@@ -1,14 +1,6 @@
 -- What the runs of a batch claim, and the edges whose claims the batch touches; they live as long as the connection.
 create temporary table if not exists staged_claims (
-  tenant_id text not null,
-  job_id    uuid not null,
-  run       text not null,
-  from_id   uuid not null,
-  to_id     uuid not null,
-  type      text collate "C" not null,
-  masking   boolean not null,
-  at        text collate "C" not null,
-  primary key (tenant_id, job_id, from_id, to_id, type, run)
+  like claims, primary key (tenant_id, job_id, from_id, to_id, type, run)
 ) on commit delete rows;
 create temporary table if not exists touched_edges (
   tenant_id text not null,

@@ -1,12 +1,7 @@
 -- Puts a layer of an edge that was merged field by field back, and logs the change if the edge shows another state now.
 with merged as (
-  update edges e set
-    {values}   = %(fields)s,
-    {at}       = %(at)s,
-    {clocks}   = %(clocks)s,
-    version    = e.version + (e.{values} is distinct from %(fields)s)::integer,
-    created_at = least(e.created_at, %(first)s),
-    updated_at = greatest(e.updated_at, %(last)s)
+  update edges t set
+{set_merged}
   where tenant_id = %(tenant_id)s and from_id = %(from_id)s and to_id = %(to_id)s and type = %(type)s
   returning new.tenant_id, new.from_id, new.to_id, new.type, {shown}
 )

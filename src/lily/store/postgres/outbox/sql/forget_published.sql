@@ -1,8 +1,12 @@
--- Batches that were published long ago. Their changes stay, as history; what rules stated has become changes itself.
+-- Batches that were published long ago. Their changes stay, as history; statements of rules have become changes
+-- themselves, and announcements were delivered.
 with gone as (
   delete from batches where published_at < now() - %s::interval returning id
 ),
-said as (
+stated as (
   delete from rule_statements s using gone where s.batch_id = gone.id
+),
+announced as (
+  delete from announcements a using gone where a.batch_id = gone.id
 )
 select count(*) from gone

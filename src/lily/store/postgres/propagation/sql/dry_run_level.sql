@@ -1,17 +1,8 @@
 -- Where a tag would get from these assets, one step on: along the edges that let it pass, and down the hierarchy as far
 -- as that leads to edges.
-with frontier as (select unnest(%(ids)s::uuid[]) as id),
-definition as (select f from tags f where f.tenant_id = %(tenant)s and f.key = %(tag)s and f.propagates),
+with {along_edges},
 steps as (
-  select e.to_id as id, n.id as via, 1 as hops
-  from frontier n cross join definition
-  join edges e on e.tenant_id = %(tenant)s and e.from_id = n.id
-  where (definition.f).direction <> 'upstream' and passes(e, definition.f)
-  union all
-  select e.from_id, n.id, 1
-  from frontier n cross join definition
-  join edges e on e.tenant_id = %(tenant)s and e.to_id = n.id
-  where (definition.f).direction <> 'downstream' and passes(e, definition.f)
+  select id, via, hops from along_edges
   union all
   select g.id, n.id, 0
   from frontier n join graph_nodes g on g.tenant_id = %(tenant)s and g.parent = n.id
@@ -23,6 +14,6 @@ select distinct on (s.id) s.id::text, s.via::text, s.hops, a.qualified_name,
        not lacks.suppressed and not (%(cut)s and coalesce(a.is_deleted, false)) as conducts
 from steps s
 left join assets a on a.tenant_id = %(tenant)s and a.id = s.id
-cross join lateral (select %(tag)s = any (coalesce(a.stated, '{}')) as stated) has
-cross join lateral (select not has.stated and %(tag)s = any (coalesce(a.suppressed, '{}')) as suppressed) lacks
+cross join lateral (select %(tag)s = any (coalesce(a.stated, '{{}}')) as stated) has
+cross join lateral (select not has.stated and %(tag)s = any (coalesce(a.suppressed, '{{}}')) as suppressed) lacks
 order by s.id, s.hops, s.via

@@ -1,30 +1,21 @@
 -- Where a tag may have come from to these assets, one step back: along edges from those that have it, and from above,
 -- which is not asked whether it has it because not all that is inherited is stored.
-with frontier as (select unnest(%(ids)s::uuid[]) as id),
-definition as (select f from tags f where f.tenant_id = %(tenant)s and f.key = %(tag)s and f.propagates),
+with {along_edges},
 steps as (
-  select e.from_id as id, n.id as via, 1 as hops
-  from frontier n cross join definition
-  join edges e on e.tenant_id = %(tenant)s and e.to_id = n.id
-  where (definition.f).direction <> 'upstream' and passes(e, definition.f)
-  union all
-  select e.to_id, n.id, 1
-  from frontier n cross join definition
-  join edges e on e.tenant_id = %(tenant)s and e.from_id = n.id
-  where (definition.f).direction <> 'downstream' and passes(e, definition.f)
+  select id, via, hops from along_edges
   union all
   select coalesce(a.parent::uuid, g.parent, case when n.id = %(start)s::uuid then %(parent)s::uuid end), n.id, 0
   from frontier n
   left join assets a on a.tenant_id = %(tenant)s and a.id = n.id
   left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = n.id and a.id is null
 )
-select distinct on (s.id) s.id::text, s.via::text, s.hops, %(tag)s = any (coalesce(a.stated, '{}'))
+select distinct on (s.id) s.id::text, s.via::text, s.hops, %(tag)s = any (coalesce(a.stated, '{{}}'))
 from steps s
 left join assets a on a.tenant_id = %(tenant)s and a.id = s.id
 where s.id is not null
   and not (%(cut)s and coalesce(a.is_deleted, false))
-  and (%(tag)s = any (coalesce(a.stated, '{}'))
-       or %(tag)s <> all (coalesce(a.suppressed, '{}'))
+  and (%(tag)s = any (coalesce(a.stated, '{{}}'))
+       or %(tag)s <> all (coalesce(a.suppressed, '{{}}'))
           and (s.hops = 0 or exists (
             select from derived_tags d
             where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.asset_id = s.id)))

@@ -1,2 +1,1 @@
--- The attributes that rules name, of every tenant that has some.
-select tenant_id, array_agg(attribute) from propagation_rules group by tenant_id
+select attribute from propagation_rules where tenant_id = %(tenant)s

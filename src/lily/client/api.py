@@ -1,0 +1,80 @@
+"""The methods that both clients have, stated once."""
+
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+from lily.client import calls
+from lily.client.address import find_address
+from lily.client.method import pages, sends
+from lily.client.retry import Retry
+from lily.client.subscription import Filter, Subscription
+
+Feed = TypeVar("Feed")
+
+
+class Api(ABC, Generic[Feed]):
+    """The API of one Lily: every call, and the feed of changes. `Lily` and `AsyncLily` send them, each in its way."""
+
+    def __init__(self, url: str | None, token: str | None, retry: Retry | None) -> None:
+        self._address = find_address(url, token)
+        self._retry = retry or Retry()
+
+    ingest = sends(calls.assets.ingest)
+    get = sends(calls.assets.get)
+    find = pages(calls.assets.find)
+    batch_get = sends(calls.assets.batch_get)
+    update = sends(calls.assets.update)
+    delete = sends(calls.assets.delete)
+    restore = sends(calls.assets.restore)
+    history = pages(calls.assets.history)
+
+    tags = sends(calls.tags.tags)
+    add_tag = sends(calls.tags.add_tag)
+    remove_tag = sends(calls.tags.remove_tag)
+    suppress_tag = sends(calls.tags.suppress_tag)
+    unsuppress_tag = sends(calls.tags.unsuppress_tag)
+    tag_definitions = pages(calls.tags.tag_definitions)
+    define_tag = sends(calls.tags.define_tag)
+    redefine_tag = sends(calls.tags.redefine_tag)
+    undefine_tag = sends(calls.tags.undefine_tag)
+    would_reach = pages(calls.tags.would_reach)
+
+    attributes = sends(calls.rules.attributes)
+    rules = pages(calls.rules.rules)
+    define_rule = sends(calls.rules.define_rule)
+    redefine_rule = sends(calls.rules.redefine_rule)
+    undefine_rule = sends(calls.rules.undefine_rule)
+
+    relate = sends(calls.lineage.relate)
+    unrelate = sends(calls.lineage.unrelate)
+    relate_by_sql = sends(calls.lineage.relate_by_sql)
+    take_lineage = sends(calls.lineage.take_lineage)
+    lineage = sends(calls.lineage.lineage)
+    travel = sends(calls.lineage.travel)
+
+    health = sends(calls.operations.health)
+    dead_letters = pages(calls.operations.dead_letters)
+    replay = sends(calls.operations.replay)
+    settings = sends(calls.operations.settings)
+    decide = sends(calls.operations.decide)
+
+    @property
+    def url(self) -> str:
+        return self._address.url
+
+    def notifications(
+        self,
+        since: str | None = None,
+        *,
+        entity_type: Filter = None,
+        change: Filter = None,
+        metadata_id: Filter = None,
+        tag: Filter = None,
+    ) -> Feed:
+        """Iterates over changes as they happen, from now on or since a position."""
+        filters = {"entity_type": entity_type, "change": change, "metadata_id": metadata_id, "tag": tag}
+        return self._follow(Subscription(self._address, self._retry, since, filters))
+
+    @abstractmethod
+    def _follow(self, subscription: Subscription) -> Feed:
+        """Returns a feed that is not connected yet."""

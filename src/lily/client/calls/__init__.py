@@ -1,0 +1,8 @@
+"""Every call of the API that the clients offer, described once, in one module per subject.
+
+A function here returns the `Call` to send. Both clients take its parameters and its docstring for their method.
+"""
+
+from lily.client.calls import assets, lineage, operations, rules, tags
+
+__all__ = ["assets", "lineage", "operations", "rules", "tags"]

@@ -1,0 +1,105 @@
+"""Which topics a committed change goes to.
+
+Every change of an asset goes to `metadata-events`. Those that can travel along lineage, or that access decisions depend
+on, also have a compact record on `governance-events`, so that a flood of plain changes reaches no reaction that has no
+use for them.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+from lily.bus import topics
+from lily.model import governance
+from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED
+from lily.model.layers import TAGS
+from lily.reactions.relay import change_events
+from lily.store.postgres.outbox.batches import Change, Outbox
+
+AT_ONCE = 2_000  # changes that are held, and looked up in the graph together
+
+RuleAttributes = Mapping[str, frozenset[str]]  # by tenant
+
+
+class Outgoing(NamedTuple):
+    topic: str
+    key: bytes
+    event: dict[str, Any]
+    committed_at: datetime
+
+
+def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
+    """Everything that these batches hold, topic by topic, each in order of position."""
+    yield from _changes(outbox, batches)
+    for edge in outbox.edge_changes(batches):
+        key = topics.key_of(edge.tenant_id, edge.to_id)
+        yield Outgoing(topics.LINEAGE, key, change_events.edge_event(edge), edge.committed_at)
+        record = governance.edge_record(edge.from_id, edge.to_id, edge.position, _correlation(edge.causes))
+        yield Outgoing(topics.GOVERNANCE, key, record, edge.committed_at)
+    for found in outbox.propagated(batches):
+        key = topics.key_of(found.tenant_id, found.root)
+        yield Outgoing(topics.PROPAGATED, key, change_events.propagated_event(found), found.committed_at)
+    for decision in outbox.decisions(batches):
+        key = topics.key_of(decision.tenant_id, f"{decision.kind}/{decision.name}")
+        yield Outgoing(topics.POLICIES, key, change_events.decision_event(decision), decision.committed_at)
+        record = governance.decision_record(decision.kind, decision.name, decision.position)
+        yield Outgoing(topics.GOVERNANCE, key, record, decision.committed_at)
+    for statement in outbox.rule_statements(batches):
+        key = topics.key_of(statement.tenant_id, statement.asset_id)
+        yield Outgoing(topics.ASSETS, key, change_events.statement_event(statement), statement.committed_at)
+    for announcement in outbox.announcements(batches):
+        key = topics.key_of(announcement.tenant_id, announcement.body["root"])
+        event = change_events.announcement_event(announcement)
+        yield Outgoing(topics.NOTIFICATIONS, key, event, announcement.committed_at)
+    for letter in outbox.dead_letters(batches):
+        key = topics.key_of(letter["tenant_id"], letter["topic"])
+        yield Outgoing(topics.DEAD_LETTERS, key, change_events.dead_letter_event(letter), letter["refused_at"])
+
+
+def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
+    # Read after the batches were chosen: all of their changes were committed before. A rule that comes later looks at
+    # the whole graph, so nothing that is not routed here is missed.
+    named = outbox.rule_attributes()
+    changes = outbox.changes(batches)
+    while group := list(islice(changes, AT_ONCE)):
+        members = _members(outbox, group)
+        for change in group:
+            key = topics.key_of(change.tenant_id, change.asset_id)
+            yield Outgoing(topics.METADATA, key, change_events.change_event(change), change.committed_at)
+            if concerns_governance(change, named.get(change.tenant_id, governance.NOTHING), members):
+                yield Outgoing(topics.GOVERNANCE, key, _record(change), change.committed_at)
+
+
+def _members(outbox: Outbox, changes: Sequence[Change]) -> set[str]:
+    """The new ones among the assets that are in the lineage graph: its edges may come before their assets."""
+    new = [change.asset_id for change in changes if change.before is None and governance.needs_graph(change.after)]
+    return outbox.in_graph(new) if new else set()
+
+
+def concerns_governance(change: Change, rule_attributes: frozenset[str], members: Collection[str]) -> bool:
+    before, after = change.before, change.after
+    if before is None:
+        return not governance.needs_graph(after) or change.asset_id in members
+    if any(before.get(field) != after.get(field) for field in (TAGS, PARENT_ID, DELETED)):
+        return True
+    if change.layer == "user" and _suppressions(before) != _suppressions(after):
+        return True
+    return change.layer != "enriched" and any(before.get(name) != after.get(name) for name in rule_attributes)
+
+
+def _suppressions(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field.startswith(SUPPRESSED)}
+
+
+def _record(change: Change) -> governance.Record:
+    before, after = change.before, change.after
+    changed = (
+        after if before is None else [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
+    )
+    return governance.asset_record(change.asset_id, change.layer, changed, change.position, _correlation(change.causes))
+
+
+def _correlation(causes: Sequence[Mapping[str, str]]) -> str:
+    """Of the write that caused it, the newest where there were several: a receipt is for a write."""
+    return causes[-1].get("correlation", "") if causes else ""

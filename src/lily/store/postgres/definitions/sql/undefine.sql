@@ -1,0 +1,6 @@
+-- Deletes a definition. What `decided` names is recorded by decided.sql.
+with decided as (
+  delete from {table} as t
+  where t.tenant_id = %(tenant)s and t.key = %(key)s
+  returning t.key as name, {shown} as before, null::jsonb as after
+)

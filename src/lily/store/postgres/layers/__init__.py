@@ -1,0 +1,1 @@
+"""Fragments of SQL that every table with layers shares."""

@@ -1,0 +1,34 @@
+-- The label of a tag at an asset, as it leaves from there: (0, 0) where the asset states it, else the smallest of its
+-- supports; nothing where it does not have it, where a person suppressed it, or where the asset is deleted and that cuts.
+create or replace function carried(p_tenant text, p_tag text, p_id uuid, p_cut boolean)
+returns table (depth integer, steps integer)
+language sql stable as $$
+  select label.depth, label.steps
+  from (values (1)) as one (row)
+  left join lateral (
+    select stated, suppressed, is_deleted from assets where tenant_id = p_tenant and id = p_id offset 0
+  ) a on true
+  cross join lateral (
+    select 0 as depth, 0 as steps where p_tag = any (a.stated)
+    union all
+    (select d.depth, d.steps
+     from derived_tags d
+     where d.tenant_id = p_tenant and d.tag = p_tag and d.asset_id = p_id
+       and p_tag <> all (coalesce(a.stated, '{}')) and p_tag <> all (coalesce(a.suppressed, '{}'))
+     order by d.depth, d.steps
+     limit 1)
+  ) as label
+  where not (p_cut and coalesce(a.is_deleted, false))
+$$;
+
+-- Whether an edge lets a tag pass, the definition being given.
+create or replace function passes(is_deleted boolean, propagates boolean, masking boolean, type text, f tags) returns boolean
+language sql immutable as $$
+  select not is_deleted and propagates and not (masking and f.stopped_by_masking)
+         and (f.edge_types is null or type = any (f.edge_types))
+$$;
+
+create or replace function passes(e edges, f tags) returns boolean
+language sql immutable as $$
+  select passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+$$;

@@ -1,0 +1,293 @@
+-- Brings what is derived in one tenant in line with what is committed, around what was marked.
+--
+-- The caller has filled the temporary tables `marked` (assets whose tags, suppressions, deletion or parent changed) and
+-- `marked_edges`, and holds the tenant's lock. Afterwards `touched` names every asset and tag whose standing may have
+-- changed, with whether it stood before.
+--
+-- Labels (depth, steps) are shortest distances to an origin. What lost its support is retracted, and with it all that
+-- rested on it, however it might still be reached; then the best that the neighbours offer is taken up, level by level.
+-- So a circle cannot support itself, and the result is that of a full recomputation.
+create or replace function propagate(p_tenant text) returns void
+language plpgsql
+-- Few rows at a time meet tables of any size: always from the few to the many, by index. `offset 0` keeps the planner
+-- from turning that round, which it would for a tenant that it has no statistics of.
+set join_collapse_limit = 1 set from_collapse_limit = 1
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_material = off set jit = off
+-- A plan made while a table was empty would stay when it has grown under it.
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  cut   boolean := (select on_delete = 'cut' from tenants where id = p_tenant);
+  -- Whether any asset may hold a tag up: in most tenants none does, and then nobody has to be asked.
+  holds boolean := cut or exists (select from assets where tenant_id = p_tenant and suppressed <> '{}');
+  nodes uuid[];
+  roots uuid[];
+  names text[];
+  kinds text[];
+  depths integer[];
+  hops   integer[];
+begin
+  -- The hierarchy above the ends of edges.
+  insert into concerned (id, root)
+  select m.id, m.root from marked m
+  where exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id)
+     or exists (select from edges e where e.tenant_id = p_tenant and e.from_id = m.id)
+     or exists (select from edges e where e.tenant_id = p_tenant and e.to_id = m.id)
+  union all select from_id, root from marked_edges
+  union all select to_id, root from marked_edges
+  on conflict do nothing;
+  with placed as (
+    insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
+    select p_tenant, c.id, a.parent::uuid, a.id is null
+    from concerned c left join assets a on a.tenant_id = p_tenant and a.id = c.id
+    on conflict (tenant_id, id) do update set parent = excluded.parent, awaits_lake = false
+    where not excluded.awaits_lake and (g.awaits_lake or g.parent is distinct from excluded.parent)
+    returning g.id
+  )
+  select array_agg(id) into nodes from placed;
+  -- Also above those whose parent the lake has told.
+  nodes := nullif(coalesce(nodes, '{}') || array(
+    select c.id from concerned c
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = c.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+    where (select count(*) from graph_nodes p where p.id = g.parent and p.tenant_id = p_tenant) = 0), '{}');
+  delete from marked m where not exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id);
+  while nodes is not null loop
+    insert into marked (id, root, whole)
+    select c.id, c.root, false from unnest(nodes) as n (id) join concerned c on c.id = n.id
+    on conflict do nothing;
+    insert into concerned (id, root)
+    select g.parent, c.root
+    from unnest(nodes) as n (id)
+    join concerned c on c.id = n.id
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+    on conflict do nothing;
+    with placed as (
+      insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
+      select p_tenant, b.id, a.parent::uuid, a.id is null
+      from (
+        select distinct g.parent as id from unnest(nodes) as n (id)
+        cross join lateral (
+          select parent from graph_nodes g
+          where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+      ) b
+      left join assets a on a.tenant_id = p_tenant and a.id = b.id
+      on conflict do nothing
+      returning g.id
+    )
+    select array_agg(id) into nodes from placed;
+  end loop;
+
+  -- Retract what is not supported any more, and what rested on it.
+  select array_agg(s.tag), array_agg(s.asset_id), array_agg(s.kind), array_agg(s.root) into names, nodes, kinds, roots
+  from (
+    select d.tag, d.asset_id, d.kind, m.root
+    from tags f cross join marked m
+    cross join lateral (
+      select * from derived_tags d where d.asset_id = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
+    where f.tenant_id = p_tenant
+    union all
+    select d.tag, d.asset_id, d.kind, m.root
+    from tags f cross join marked m
+    cross join lateral (
+      select * from derived_tags d where d.via = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
+    where f.tenant_id = p_tenant and m.whole
+    union all
+    select d.tag, d.asset_id, d.kind, m.root
+    from tags f cross join marked_edges m
+    cross join lateral (
+      select * from derived_tags d
+      where d.asset_id in (m.to_id, m.from_id) and d.tag = f.key and d.kind = 'propagated' and d.tenant_id = p_tenant
+      offset 0) d
+    where f.tenant_id = p_tenant and d.via in (m.to_id, m.from_id)
+  ) s;
+  while nodes is not null loop
+    with suspects as (
+      select distinct on (tag, id, kind) * from unnest(names, nodes, kinds, roots) as s (tag, id, kind, root)
+      order by tag, id, kind
+    ),
+    broken as materialized (
+      select d.ctid as place, d.tag, d.asset_id, s.root
+      from suspects s
+      cross join lateral (
+        select d.ctid, d.* from derived_tags d
+        where d.asset_id = s.id and d.tag = s.tag and d.kind = s.kind and d.tenant_id = p_tenant
+        offset 0) d
+      where (
+          (select d.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = d.asset_id)
+          or not exists (select from tags f where f.tenant_id = p_tenant and f.key = d.tag and f.propagates)
+          or d.kind = 'inherited' and not exists (
+            select from graph_nodes g cross join lateral carried(p_tenant, d.tag, d.via, cut) c
+            where g.tenant_id = p_tenant and g.id = d.asset_id and g.parent = d.via
+              and (c.depth, c.steps + 1) <= (d.depth, d.steps))
+          or d.kind = 'propagated' and not exists (
+            select from tags f
+            cross join lateral (
+              select * from edges e where e.from_id = d.via and e.to_id = d.asset_id and e.tenant_id = p_tenant offset 0) e
+            cross join lateral carried(p_tenant, d.tag, d.via, cut) c
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+              and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
+            and not exists (
+            select from tags f
+            cross join lateral (
+              select * from edges e where e.from_id = d.asset_id and e.to_id = d.via and e.tenant_id = p_tenant offset 0) e
+            cross join lateral carried(p_tenant, d.tag, d.via, cut) c
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+              and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
+        )
+    ),
+    retracted as (
+      delete from derived_tags where ctid = any (array(select place from broken))
+    ),
+    noted as (
+      insert into touched (tag, id, root, had) select distinct on (tag, asset_id) tag, asset_id, root, true from broken
+      order by tag, asset_id
+      on conflict do nothing
+    )
+    select array_agg(d.tag), array_agg(d.asset_id), array_agg(d.kind), array_agg(b.root) into names, nodes, kinds, roots
+    from (select distinct on (tag, asset_id) * from broken order by tag, asset_id) b
+    cross join lateral (
+      select * from derived_tags d where d.via = b.asset_id and d.tag = b.tag and d.tenant_id = p_tenant offset 0) d;
+  end loop;
+
+  -- What the neighbours offer to those that lost something or were marked.
+  with seeds as (
+    select tag, id, root from touched
+    union
+    select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates and m.whole
+  ),
+  placed as (  -- what has just come into the graph: its edges are marked themselves, so only what is above it counts
+    select tag, id, root from seeds
+    union all
+    select f.key, m.id, m.root from tags f cross join marked m
+    where f.tenant_id = p_tenant and f.propagates and not m.whole
+  ),
+  offers as (
+    select s.tag, s.id, 'propagated' as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
+    from seeds s
+    join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'upstream'
+    cross join lateral (select * from edges e where e.to_id = s.id and e.tenant_id = p_tenant offset 0) e
+    cross join lateral carried(p_tenant, s.tag, e.from_id, cut) c
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    union all
+    select s.tag, s.id, 'propagated', e.to_id, c.depth + 1, c.steps + 1, s.root
+    from seeds s
+    join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'downstream'
+    cross join lateral (select * from edges e where e.from_id = s.id and e.tenant_id = p_tenant offset 0) e
+    cross join lateral carried(p_tenant, s.tag, e.to_id, cut) c
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    union all
+    select s.tag, s.id, 'inherited', g.parent, c.depth, c.steps + 1, s.root
+    from placed s
+    join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = s.id and g.tenant_id = p_tenant and g.parent is not null
+      offset 0) g
+    cross join lateral carried(p_tenant, s.tag, g.parent, cut) c
+    union all
+    select f.key, m.to_id, 'propagated', m.from_id, c.depth + 1, c.steps + 1, m.root
+    from marked_edges m
+    join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'upstream'
+    cross join lateral (
+      select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
+    cross join lateral carried(p_tenant, f.key, m.from_id, cut) c
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    union all
+    select f.key, m.from_id, 'propagated', m.to_id, c.depth + 1, c.steps + 1, m.root
+    from marked_edges m
+    join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'downstream'
+    cross join lateral (
+      select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
+    cross join lateral carried(p_tenant, f.key, m.to_id, cut) c
+    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+  ),
+  best as (
+    select distinct on (tag, id, kind) * from offers o
+    where not coalesce((select o.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = o.id), false)
+    order by tag, id, kind, depth, steps, via
+  ),
+  taken as (
+    insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps, root)
+    select p_tenant, tag, id, kind, via, depth, steps, root from best
+    on conflict (tenant_id, tag, asset_id, kind)
+    do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
+    where (excluded.depth, excluded.steps) < (d.depth, d.steps)
+    returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
+  ),
+  noted as (
+    insert into touched (tag, id, root, had)
+    select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
+    from taken t
+    where t.fresh
+    order by t.tag, t.asset_id
+    on conflict do nothing
+  )
+  select array_agg(tag), array_agg(id), array_agg(depth), array_agg(steps), array_agg(root)
+  into names, nodes, depths, hops, roots
+  from (
+    select tag, asset_id as id, depth, steps, root from taken
+    union all
+    select f.key, m.id, c.depth, c.steps, m.root
+    from tags f cross join marked m cross join lateral carried(p_tenant, f.key, m.id, cut) c
+    where f.tenant_id = p_tenant and f.propagates and m.whole
+  ) changed;
+
+  -- And what they offer in turn, a level at a time, until nobody gains by it.
+  while nodes is not null loop
+    with frontier as (
+      select distinct on (n.tag, n.id) n.tag, n.id, n.depth, n.steps, n.root
+      from unnest(names, nodes, depths, hops, roots) as n (tag, id, depth, steps, root)
+      where not holds or not coalesce((
+        select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_deleted
+        from assets a where a.tenant_id = p_tenant and a.id = n.id), false)
+      order by n.tag, n.id, n.depth, n.steps
+    ),
+    offers as (
+      select n.tag, e.to_id as id, 'propagated' as kind, n.id as via, n.depth + 1 as depth, n.steps + 1 as steps, n.root
+      from frontier n
+      join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'upstream'
+      cross join lateral (select * from edges e where e.from_id = n.id and e.tenant_id = p_tenant offset 0) e
+      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      union all
+      select n.tag, e.from_id, 'propagated', n.id, n.depth + 1, n.steps + 1, n.root
+      from frontier n
+      join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'downstream'
+      cross join lateral (select * from edges e where e.to_id = n.id and e.tenant_id = p_tenant offset 0) e
+      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      union all
+      select n.tag, g.id, 'inherited', n.id, n.depth, n.steps + 1, n.root
+      from frontier n
+      cross join lateral (
+        select id from graph_nodes g where g.parent = n.id and g.tenant_id = p_tenant offset 0) g
+    ),
+    best as (
+      select distinct on (tag, id, kind) * from offers o
+      where not coalesce((select o.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = o.id), false)
+      order by tag, id, kind, depth, steps, via
+    ),
+    taken as (
+      insert into derived_tags as d (tenant_id, tag, asset_id, kind, via, depth, steps, root)
+      select p_tenant, tag, id, kind, via, depth, steps, root from best
+      on conflict (tenant_id, tag, asset_id, kind)
+      do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
+      where (excluded.depth, excluded.steps) < (d.depth, d.steps)
+      returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
+    ),
+    noted as (
+      insert into touched (tag, id, root, had)
+      select distinct on (t.tag, t.asset_id) t.tag, t.asset_id, t.root, false
+      from taken t
+      where t.fresh
+      order by t.tag, t.asset_id
+      on conflict do nothing
+    )
+    select array_agg(tag), array_agg(asset_id), array_agg(depth), array_agg(steps), array_agg(root)
+    into names, nodes, depths, hops, roots
+    from taken;
+  end loop;
+end
+$$;

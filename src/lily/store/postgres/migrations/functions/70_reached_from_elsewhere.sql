@@ -1,0 +1,103 @@
+-- What reached assets from elsewhere: along edges, as stored, and down the hierarchy, worked out from what is above
+-- them as {tag: its name where the ancestor states it}. It tells nothing of an asset that nothing reached.
+--
+-- Most assets have no tag above them, so the walk upwards that finds that out, a level at a time, is all that a read of
+-- them costs. Assets that only the lake knows are asked for with the parents they have there.
+create or replace function reached_from_elsewhere(p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[])
+returns table (asset_id uuid, propagated text[], inherited jsonb)
+language plpgsql stable as $$
+declare
+  above   uuid[] := '{}';
+  its     uuid[] := '{}';  -- the parent of each, where it has one
+  special uuid[] := '{}';  -- those that add something to what comes down, or hold it up
+  level   uuid[] := array(select distinct p.id from unnest(p_parents) as p (id) where p.id is not null);
+  parents uuid[];
+  present uuid[];
+  marked  uuid[];
+begin
+  for i in 1 .. 64 loop  -- parents that go round in a circle end here too
+    exit when level = '{}';
+    select coalesce(array_agg(a.id), '{}'), coalesce(array_agg(a.parent::uuid), '{}'),
+           coalesce(array_agg(a.id) filter (where a.stated <> '{}' or a.suppressed <> '{}' or a.is_deleted), '{}')
+      into present, parents, marked
+    from assets a where a.tenant_id = p_tenant and a.id = any (level);
+    if cardinality(present) < cardinality(level) then
+      -- Some of these only the lake knows; propagation has learnt the parents of those on the way to an edge.
+      select present || coalesce(array_agg(n.id), '{}'), parents || coalesce(array_agg(g.parent), '{}')
+        into present, parents
+      from unnest(level) as n (id)
+      left join graph_nodes g on g.tenant_id = p_tenant and g.id = n.id
+      where n.id <> all (present);
+    end if;
+    above := above || present;
+    its := its || parents;
+    special := special || marked;
+    level := array(select distinct p.id from unnest(parents) as p (id) where p.id is not null);
+  end loop;
+
+  if special = '{}' and not exists (
+    select from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (above) and d.kind = 'propagated'
+  ) then
+    return query
+    select d.asset_id, array_agg(d.tag), null::jsonb
+    from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids) and d.kind = 'propagated'
+    group by d.asset_id;
+    return;
+  end if;
+
+  return query
+  with recursive arrived as materialized (
+    select d.asset_id as id, array_agg(d.tag) as tags
+    from derived_tags d
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids || above)
+      and d.kind = 'propagated'
+    group by d.asset_id
+  ),
+  nodes as materialized (
+    select distinct on (n.id) n.id, n.parent, coalesce(a.stated, '{}') as stated,
+           coalesce(a.suppressed, '{}') as suppressed, coalesce(r.tags, '{}') as arrived
+    from unnest(above, its) as n (id, parent)
+    left join (
+      select s.id, s.stated, s.suppressed, s.is_deleted from assets s
+      where s.tenant_id = p_tenant and s.id = any (special)
+    ) a on a.id = n.id
+    left join arrived r on r.id = n.id
+    where not (p_cut and coalesce(a.is_deleted, false))
+  ),
+  -- From each parent upwards; what is suppressed on the way does not come down past there.
+  chain (root, id, parent, level, stated, suppressed, arrived, stopped) as (
+    select n.id, n.id, n.parent, 1, n.stated, n.suppressed, n.arrived, '{}'::text[] collate "C"
+    from nodes n where n.id = any (p_parents)
+    union all
+    select c.root, n.id, n.parent, c.level + 1, n.stated, n.suppressed, n.arrived, c.stopped || c.suppressed
+    from chain c join nodes n on n.id = c.parent
+    where c.level < 64
+  ),
+  carried as (
+    select distinct on (c.root, t.tag) c.root, t.tag, c.id as from_id
+    from chain c
+    cross join lateral (
+      select s.tag from unnest(c.stated) as s (tag)
+      union all
+      select r.tag from unnest(c.arrived) as r (tag) where r.tag <> all (c.suppressed)
+    ) t
+    where (c.stated <> '{}' or c.arrived <> '{}') and t.tag <> all (c.stopped)
+    order by c.root, t.tag, c.level
+  ),
+  -- Those that are asked for have definitions, which say their names.
+  named as (
+    select c.root, jsonb_object_agg(c.tag, case when c.tag = any (p_tags) then c.tag else (
+      select coalesce(a."user" -> 'tags' ->> c.tag, a.enriched -> 'tags' ->> c.tag, a.source -> 'tags' ->> c.tag)
+      from assets a where a.tenant_id = p_tenant and a.id = c.from_id) end) as tags
+    from carried c
+    group by c.root
+  )
+  select asked.id, r.tags, n.tags
+  from unnest(p_ids, p_parents) as asked (id, parent)
+  left join arrived r on r.id = asked.id
+  left join named n on n.root = asked.parent
+  where r.tags is not null or n.tags is not null;
+end
+$$;

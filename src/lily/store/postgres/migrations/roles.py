@@ -1,0 +1,33 @@
+"""The roles that serve and write. Neither owns a table nor bypasses row-level security."""
+
+import psycopg
+from psycopg import sql
+
+from lily.model.errors import Terminal
+
+ROLES = ("lily_api", "lily_pipeline")
+
+
+def ensure_role(connection: psycopg.Connection, role: str, password: str) -> None:
+    """Creates the role, or gives an existing one the password. Raises Terminal where the owner may not."""
+    try:
+        connection.execute(_statement(connection, role, password))
+        # Times are read as UTC wherever the server stands: elsewhere the year 1 would begin before Christ.
+        connection.execute(sql.SQL("alter role {} set timezone to 'UTC'").format(sql.Identifier(role)))
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise Terminal(
+            f"The database's owner may not create or change the role {role}: {error}. Let a superuser run "
+            f"`ALTER ROLE owner CREATEROLE`, and `GRANT {role} TO owner WITH ADMIN OPTION` if the role exists."
+        ) from error
+
+
+def _statement(connection: psycopg.Connection, role: str, password: str) -> sql.Composed:
+    found = connection.execute("select rolsuper or rolbypassrls from pg_roles where rolname = %s", [role]).fetchone()
+    # Only a superuser may name these attributes of an existing role, even to deny them, and an owner may be none.
+    limits = "" if found == (False,) else "nosuperuser nobypassrls"
+    return sql.SQL("{verb} role {role} login {limits} password {password}").format(
+        verb=sql.SQL("alter" if found else "create"),
+        role=sql.Identifier(role),
+        limits=sql.SQL(limits),
+        password=sql.Literal(password),
+    )

@@ -1,0 +1,38 @@
+"""The SQL files of the schema, as they are shipped."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+
+FUNCTIONS = "functions"
+_NUMBERED = re.compile(r"\d{4}_\w+\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    name: str
+    body: bytes
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.body).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Everything that makes up the newest schema, in the order in which it is applied."""
+
+    migrations: tuple[Script, ...]
+    functions: tuple[Script, ...]
+
+
+def read_schema(folder: Traversable) -> Schema:
+    numbered = (file for file in folder.iterdir() if _NUMBERED.fullmatch(file.name))
+    repeatable = (file for file in folder.joinpath(FUNCTIONS).iterdir() if file.name.endswith(".sql"))
+    return Schema(_in_order(numbered), _in_order(repeatable))
+
+
+def _in_order(files: Iterable[Traversable]) -> tuple[Script, ...]:
+    return tuple(sorted((Script(file.name, file.read_bytes()) for file in files), key=lambda script: script.name))

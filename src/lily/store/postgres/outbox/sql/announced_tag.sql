@@ -1,0 +1,15 @@
+-- The tag as it is shown, and the origin from which the root has it: the end of the chain of its supports.
+with recursive supports (id, step) as (
+  select %(root)s::uuid, 0
+  union all
+  select d.via, s.step + 1
+  from supports s
+  cross join lateral (
+    select via from derived_tags d
+    where d.asset_id = s.id and d.tag = %(tag)s and d.tenant_id = %(tenant)s
+    order by d.depth, d.steps
+    limit 1
+  ) d
+)
+select coalesce((select name from tags where tenant_id = %(tenant)s and key = %(tag)s), %(tag)s),
+       (select id::text from supports order by step desc limit 1)

@@ -1,0 +1,14 @@
+-- The other ends of the edges of these assets that let the tag pass, in the direction of `here` to `there`.
+frontier as (select unnest(%(ids)s::uuid[]) as id),
+definition as (select f from tags f where f.tenant_id = %(tenant)s and f.key = %(tag)s and f.propagates),
+along_edges as (
+  select e.{there} as id, n.id as via, 1 as hops
+  from frontier n cross join definition
+  join edges e on e.tenant_id = %(tenant)s and e.{here} = n.id
+  where (definition.f).direction <> 'upstream' and passes(e, definition.f)
+  union all
+  select e.{here}, n.id, 1
+  from frontier n cross join definition
+  join edges e on e.tenant_id = %(tenant)s and e.{there} = n.id
+  where (definition.f).direction <> 'downstream' and passes(e, definition.f)
+)

@@ -1,0 +1,1 @@
+select topic, partition, tenant_id, next_offset from reaction_turns where reaction = %s

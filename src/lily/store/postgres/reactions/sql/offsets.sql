@@ -1,0 +1,1 @@
+select topic, partition, next_offset from applied where topic = any(%s)

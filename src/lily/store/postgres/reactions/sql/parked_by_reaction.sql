@@ -1,0 +1,1 @@
+select reaction, count(*) from parked_events group by reaction

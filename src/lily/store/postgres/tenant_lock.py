@@ -1,0 +1,38 @@
+"""One run per tenant at a time, for work that must not overlap: an advisory lock of the connection."""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from psycopg import Connection
+
+
+@contextmanager
+def tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> Iterator[None]:
+    """Waits for the lock, and releases it afterwards. Take it before the transaction begins, so that the transaction's
+    snapshot is newer than the last holder's commit."""
+    lock = (_signed(purpose), _signed(tenant))
+    connection.execute("select pg_advisory_lock(%s, %s)", lock)
+    try:
+        yield
+    finally:
+        if not connection.broken:
+            connection.execute("select pg_advisory_unlock(%s, %s)", lock)
+
+
+@contextmanager
+def try_tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> Iterator[bool]:
+    """The same without waiting; yields whether the lock was free."""
+    lock = (_signed(purpose), _signed(tenant))
+    row = connection.execute("select pg_try_advisory_lock(%s, %s)", lock).fetchone()
+    taken = bool(row and row[0])
+    try:
+        yield taken
+    finally:
+        if taken and not connection.broken:
+            connection.execute("select pg_advisory_unlock(%s, %s)", lock)
+
+
+def _signed(text: str) -> int:
+    return zlib.crc32(text.encode()) - (1 << 31)

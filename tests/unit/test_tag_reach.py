@@ -1,0 +1,136 @@
+"""What a tag would reach, its origins, and what is inherited: each against the full recomputation."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
+from lily.lineage.definitions import Direction, OnDelete, TagDefinition
+from lily.lineage.graph import Edge
+from lily.lineage.inheritance import Ancestor, inherited_tags
+from tests.tag_oracle import TagGraph, recompute, replay
+
+ASSETS = "abcdefg"
+TAG = "pii"
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> TagGraph:
+    assets = st.sampled_from(ASSETS)
+    kinds = st.sampled_from(["derived-from", "used-in"])
+    edges = st.builds(Edge, assets, assets, kinds, st.booleans(), st.booleans())
+    some = st.sets(assets, max_size=3)
+    return TagGraph(
+        edges={edge for edge in draw(st.sets(edges, max_size=12)) if edge.from_id != edge.to_id},
+        stated={asset: {TAG} for asset in draw(some)},
+        suppressed={asset: {TAG} for asset in draw(some)},
+        parents={child: up for child, up in draw(st.dictionaries(assets, assets, max_size=4)).items() if child != up},
+        deleted=draw(some),
+        on_delete=draw(st.sampled_from(get_args(OnDelete))),
+    )
+
+
+definitions = st.builds(
+    TagDefinition,
+    st.just(TAG),
+    st.just("PII"),
+    propagates=st.just(True),
+    direction=st.sampled_from(get_args(Direction)),
+    max_depth=st.none() | st.integers(1, 3),
+    edge_types=st.none() | st.just(frozenset({"used-in"})),
+    stopped_by_masking=st.booleans(),
+)
+
+
+def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
+    """The neighbours that the store would read, from a graph in memory."""
+    for start, end in graph.arcs(tag):
+        if start in frontier:
+            yield Neighbour(end, start, 1, graph.conducts(end, tag.key))
+    for child, parent in graph.parents.items():
+        if parent in frontier:
+            yield Neighbour(child, parent, 0, graph.conducts(child, tag.key))
+
+
+def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
+    steps = [(start, end, 1) for start, end in graph.arcs(tag)]
+    steps += [(parent, child, 0) for child, parent in graph.parents.items()]
+    return (
+        Neighbour(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
+    )
+
+
+@given(graphs(), definitions, st.sampled_from(ASSETS))
+def test_a_dry_run_finds_what_the_recomputation_finds_once_the_asset_states_the_tag(
+    graph: TagGraph, tag: TagDefinition, start: str
+) -> None:
+    alone = replace(graph, stated={start: {TAG}})
+    reach = BreadthFirstSearch(start, tag.max_depth)
+    while frontier := reach.frontier:
+        if not alone.conducts(frontier[0], TAG):
+            break  # a deleted asset that cuts reaches nothing, even with a tag of its own
+        reach.expand(list(onwards(alone, tag, frontier)))
+    expected: dict[str, int] = {}
+    for derived in recompute(alone, [tag]):
+        expected[derived.asset] = min(derived.depth, expected.get(derived.asset, derived.depth))
+    assert {asset: visit.depth for asset, visit in reach.visited.items()} == expected
+
+
+@given(graphs(), definitions, st.sampled_from(ASSETS))
+def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
+    graph: TagGraph, tag: TagDefinition, asset: str
+) -> None:
+    reach = BreadthFirstSearch(asset, tag.max_depth)
+    while frontier := reach.frontier:
+        reach.expand(list(backwards(graph, tag, frontier)))
+    found = {origin for origin in reach.visited if graph.states(origin, TAG)}
+    if graph.states(asset, TAG):
+        return  # what it states itself, it does not derive
+    for origin in graph.stated:
+        # The others keep their tag for what lies between: a suppression stops nothing where the tag is stated.
+        only = {other: tags for other, tags in graph.stated.items() if other == origin}
+        reaches = any(derived.asset == asset for derived in recompute(replace(graph, stated=only), [tag]))
+        assert not reaches or origin in found
+
+
+@given(graphs(), st.sampled_from(ASSETS))
+def test_inherited_tags_are_those_that_the_recomputation_inherits(graph: TagGraph, asset: str) -> None:
+    tag = TagDefinition(TAG, "PII", propagates=True)
+    derived = recompute(graph, [tag])
+    ancestors, at = list[Ancestor](), asset
+    while (parent := graph.parents.get(at)) is not None and len(ancestors) < 64:
+        arrived = any((one.asset, one.kind) == (parent, "propagated") for one in derived)
+        ancestors.append(
+            Ancestor(
+                parent,
+                frozenset(graph.stated.get(parent, ())),
+                frozenset({TAG} if arrived else ()),
+                frozenset(graph.suppressed.get(parent, ())),
+                parent in graph.deleted,
+            )
+        )
+        at = parent
+    expected = any((one.asset, one.kind) == (asset, "inherited") for one in derived)
+    carried = inherited_tags(ancestors, cut=graph.on_delete == "cut")
+    assert (TAG in carried and not graph.states(asset, TAG)) == expected
+
+
+def test_a_path_is_replayed_step_by_step() -> None:
+    tag = TagDefinition(TAG, "PII", propagates=True, max_depth=1)
+    graph = TagGraph(
+        edges={Edge("a", "b", "used-in"), Edge("b", "c", "used-in", propagates=False)},
+        stated={"a": {TAG}},
+        suppressed={"d": {TAG}},
+        parents={"d": "b", "e": "d"},
+    )
+    assert replay(["a", "b", "d"], graph, tag) == []
+    assert replay(["b", "d"], graph, tag) == ["b does not state pii"]
+    assert replay(["a", "b", "c"], graph, tag) == [
+        "pii does not pass from b to c",
+        "the path has 2 edges, more than 1",
+    ]
+    assert replay(["a", "b", "d", "e"], graph, tag) == ["pii does not propagate from d"]
+    assert replay(["a"], graph, tag) == ["a derived tag needs a path of at least two assets"]
