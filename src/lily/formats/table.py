@@ -5,12 +5,12 @@ from datetime import date, datetime, time
 from typing import Any
 
 from lily.model.errors import Problem, Refused
-from lily.model.statements import NAMES
+from lily.model.statements import NAME_ATTRIBUTES
 
 SEPARATOR = "|"
 FIELDS = frozenset({"entity_type", "operation", "time", "tenant_id"})  # of the ingest body; the rest are attributes
 LISTS = frozenset({"tags", "business_terms"})
-_TEXTS = NAMES | FIELDS | {"qualified_name", "description", "parent"}  # a table may be called 2024
+_TEXTS = NAME_ATTRIBUTES | FIELDS | {"qualified_name", "description", "parent"}  # a table may be called 2024
 
 
 class Header:

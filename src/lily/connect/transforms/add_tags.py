@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lily.model.assets import fold_tag
+from lily.model.assets import tag_key
 from lily.plugins import SourceAsset, SourceEdge
 
 
@@ -42,5 +42,5 @@ class AddTags:
 
     def _tagged(self, stated: SourceAsset) -> SourceAsset:
         tags = [*(stated.attributes.get("tags") or ()), *self._tags]
-        distinct = list({fold_tag(tag): tag for tag in reversed(tags)}.values())[::-1]
+        distinct = list({tag_key(tag): tag for tag in reversed(tags)}.values())[::-1]
         return SourceAsset(stated.entity_type, {**stated.attributes, "tags": distinct}, time=stated.time)
