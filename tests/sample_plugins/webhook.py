@@ -78,7 +78,10 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
             """Quiet."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # connections that wait to be accepted; the suite opens many at a time
+
+    with Server(("127.0.0.1", 0), Handler) as server:
         found = Receiver(f"http://127.0.0.1:{server.server_port}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

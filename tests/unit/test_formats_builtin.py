@@ -52,10 +52,10 @@ class TestCsv(FormatSuite):
             "column,email,,,shop.orders,delete\n"
         )
         excel = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").replace("twice\r\n", "twice\n").encode()
-        return [Sample(text.encode(), BODIES), Sample(excel, BODIES), Sample(b"name\n", [])]
+        return [Sample(text.encode(), BODIES), Sample(excel, BODIES), Sample(b"name,entity_type\n", [])]
 
     def long_row(self, length: int) -> bytes:
-        return b"name\n" + b"x" * length + b"\n"
+        return b"entity_type,name\ntable," + b"x" * length + b"\n"
 
 
 class TestXml(FormatSuite):

@@ -19,6 +19,11 @@ from lily.plugins import Format, Row
 from tests.workbooks import workbook
 
 LIMIT = 10_000
+HEADER = b"entity_type,name\n"
+
+
+def asset(name: str) -> dict[str, Any]:
+    return {"entity_type": "table", "attributes": {"name": name}}
 
 
 def split(format_: Format, body: bytes) -> list[Row]:
@@ -58,12 +63,8 @@ def test_an_empty_cell_is_not_stated_and_lists_are_split() -> None:
 
 
 def test_blank_records_count_and_say_nothing() -> None:
-    assert split(Csv(), b"\nname\n\na\n\r\nb") == [
-        b"",
-        {"attributes": {"name": "a"}},
-        b"",
-        {"attributes": {"name": "b"}},
-    ]
+    body = b"\nname,entity_type\n\na,table\n\r\nb,table"
+    assert split(Csv(), body) == [b"", asset("a"), b"", asset("b")]
 
 
 @pytest.mark.parametrize(
@@ -71,16 +72,18 @@ def test_blank_records_count_and_say_nothing() -> None:
     [
         (b"", ["MALFORMED_CSV"]),
         (b"\n\n", ["MALFORMED_CSV"]),
-        (b"name,,tags\nx,y,z", ["MALFORMED_TABLE"]),
-        (b"name,name\nx,y", ["MALFORMED_TABLE"]),
+        (b"entity_type,name,,tags\nx,y,z,t", ["MALFORMED_TABLE"]),
+        (b"entity_type,name,name\nx,y,z", ["MALFORMED_TABLE"]),
+        (b"name,owner\nx,y", ["MALFORMED_TABLE"]),
+        (b"entity_type;name\ntable;x", ["MALFORMED_TABLE"]),
         (b"\xff\xff\nx", ["MALFORMED_CSV"]),
-        (b"name\n" + b"x" * (LIMIT + 1) + b"\ny", ["TOO_LARGE", {"attributes": {"name": "y"}}]),
+        (HEADER + b"table," + b"x" * LIMIT + b"\ntable,y", ["TOO_LARGE", asset("y")]),
         (b"n" * (LIMIT + 1) + b"\nx", ["TOO_LARGE"]),
-        (b"name,owner\nx\ny,z", ["MALFORMED_CSV", {"attributes": {"name": "y", "owner": "z"}}]),
-        (b"name,owner\nx,y,z\n", ["MALFORMED_TABLE"]),
-        (b"name,owner\nx,y,\n", [{"attributes": {"name": "x", "owner": "y"}}]),
-        (b"name\n\xff\ny", ["MALFORMED_CSV", {"attributes": {"name": "y"}}]),
-        (b'name\n"x\ny', ["MALFORMED_CSV"]),
+        (HEADER + b"table\ntable,y", ["MALFORMED_CSV", asset("y")]),
+        (HEADER + b"table,y,z\n", ["MALFORMED_TABLE"]),
+        (HEADER + b"table,y,\n", [asset("y")]),
+        (HEADER + b"table,\xff\ntable,y", ["MALFORMED_CSV", asset("y")]),
+        (HEADER + b'table,"x\ny', ["MALFORMED_CSV"]),
     ],
 )
 def test_what_is_not_quite_csv(body: bytes, expected: list[Any]) -> None:
@@ -111,7 +114,7 @@ def test_a_value_beyond_the_header_is_a_problem_of_its_row() -> None:
 
 
 def test_a_long_row_of_a_workbook_is_a_problem() -> None:
-    rows = [["name", "description"], ["a", "x" * (LIMIT + 1)], ["b", "short"]]
+    rows = [["entity_type", "name"], ["table", "x" * (LIMIT + 1)], ["table", "short"]]
     assert codes(split(Xlsx(), workbook(rows)))[0] == "TOO_LARGE"
     assert len(split(Xlsx(), workbook(rows))) == 2
 
@@ -120,13 +123,14 @@ def test_what_is_no_workbook_is_refused() -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("hello.txt", "hello")
-    for body in (b"", b"hello", archive.getvalue(), workbook([["name"]])[:-100]):
+    for body in (b"", b"hello", archive.getvalue(), workbook([["entity_type", "name"]])[:-100]):
         assert codes(split(Xlsx(), body)) == ["MALFORMED_XLSX"]
     assert codes(split(Xlsx(), workbook([]))) == ["MALFORMED_TABLE"]
+    assert codes(split(Xlsx(), workbook([["name"], ["a"]]))) == ["MALFORMED_TABLE"]
 
 
 def test_a_workbook_that_would_unpack_to_gigabytes_is_not_unpacked() -> None:
-    archive = io.BytesIO(workbook([["name"], ["a"]]))
+    archive = io.BytesIO(workbook([["entity_type", "name"], ["table", "a"]]))
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file:
         file.writestr("xl/more.xml", b"\x00" * (xlsx.MOST_PART_BYTES + 1))
     assert len(archive.getvalue()) < 1 << 20
@@ -145,7 +149,7 @@ def test_a_workbook_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatc
 
 def test_a_row_number_out_of_this_world_ends_with_the_sheet() -> None:
     """A sheet names the numbers of its rows, and the library fills the gaps."""
-    original, changed = zipfile.ZipFile(io.BytesIO(workbook([["name"], ["a"]]))), io.BytesIO()
+    original, changed = zipfile.ZipFile(io.BytesIO(workbook([["entity_type", "name"], ["table", "a"]]))), io.BytesIO()
     with original, zipfile.ZipFile(changed, "w") as file:
         for part in original.namelist():
             text = original.read(part)

@@ -43,7 +43,7 @@ class Records:
         elif self._record:
             yield from self._row(self._record.end_as_is())
         if self._header is None:
-            yield from self._failed(Problem("MALFORMED_CSV", "the header with the attributes is missing", "body"))
+            yield from self._failed(Problem("MALFORMED_CSV", "the header is missing", "body"))
 
     def close(self) -> None:
         """Holds nothing."""
@@ -58,13 +58,13 @@ class Records:
             elif not is_blank(cells):
                 self._header = Header(cells)
         except Refused as error:
-            yield from self._failed(*error.problems) if self._header is None else error.problems[:1]
+            yield from self._failed(error.problems[0]) if self._header is None else error.problems[:1]
 
-    def _failed(self, *problems: Problem) -> Iterator[Row]:
+    def _failed(self, problem: Problem) -> Iterator[Row]:
         """Without a header no record means anything."""
         if not self._broken:
             self._broken = self._header is None
-            yield from problems
+            yield problem
 
 
 class RecordEnds:

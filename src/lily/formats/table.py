@@ -9,21 +9,27 @@ from lily.model.statements import NAME_ATTRIBUTES
 
 SEPARATOR = "|"
 FIELDS = frozenset({"entity_type", "operation", "time", "tenant_id"})  # of the ingest body; the rest are attributes
+REQUIRED = ("entity_type", "name")
 LISTS = frozenset({"tags", "business_terms"})
 _TEXTS = NAME_ATTRIBUTES | FIELDS | {"qualified_name", "description", "parent"}  # a table may be called 2024
 
 
 class Header:
-    """The first row. Raises Refused for names that are empty or there twice."""
+    """The first row. Raises Refused for names that are empty, there twice, or missing although every row needs them."""
 
     def __init__(self, cells: Sequence[Any]) -> None:
         self._names = [str(cell).strip() if cell is not None else "" for cell in cells]
         while self._names and not self._names[-1]:
             self._names.pop()  # spreadsheets have empty columns at the end
-        problems = [_nameless(place) for place, name in enumerate(self._names, 1) if not name]
-        problems += [_twice(name) for name in dict.fromkeys(self._names) if name and self._names.count(name) > 1]
-        if not self._names or problems:
-            raise Refused(*problems or [Problem("MALFORMED_TABLE", "the header with the attributes is missing", "row")])
+        flaws = [f"column {place} has no name" for place, name in enumerate(self._names, 1) if not name]
+        flaws += [
+            f"{name!r} is there twice" for name in dict.fromkeys(self._names) if name and self._names.count(name) > 1
+        ]
+        flaws += [f"{name!r} is missing" for name in REQUIRED if name not in self._names]
+        if flaws:
+            # All of its names, because a file with semicolons between its cells has one long one.
+            found = ", ".join(repr(name[:200]) for name in self._names[:20])
+            raise Refused(Problem("MALFORMED_TABLE", f"the header ({found}): {'; '.join(flaws[:20])}", "row"))
 
     def __len__(self) -> int:
         return len(self._names)
@@ -61,11 +67,3 @@ def _moment(name: str, cell: date | time) -> str:
 
 def _is_empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-def _nameless(place: int) -> Problem:
-    return Problem("MALFORMED_TABLE", f"column {place} of the header has no name", "row")
-
-
-def _twice(name: str) -> Problem:
-    return Problem("MALFORMED_TABLE", f"the header names {name!r} twice", "row")
