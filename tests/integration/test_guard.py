@@ -10,7 +10,7 @@ from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
-from lily.store.postgres.catalogue.aggregation import fold
+from lily.store.postgres.catalogue.aggregation import aggregate
 from lily.store.postgres.catalogue.writer import HotStore
 from lily.store.postgres.connection import connect
 from lily.store.postgres.protection.asset_guard import Guard, Judgement
@@ -38,7 +38,7 @@ class Bench:
 
     def store(self, *events: AssetEvent) -> None:
         with self._store._connection.transaction():
-            self._store._merge(self._store._open_batch(), fold(events))
+            self._store._merge(self._store._open_batch(), aggregate(events))
 
     def judge(self, *events: AssetEvent) -> Judgement:
         records = [(Record("t", 0, offset, "", b"", b""), event) for offset, event in enumerate(events)]

@@ -43,7 +43,7 @@ class Tickets:
         attributes = {"name": item.get("table"), "qualified_name": item.get("table"), "owner": item.get("owner")}
         stated = {"layer": "source", "entity_type": "table", "attributes": attributes, "by": sender.by}
         statement = read_statement(stated, tenant=sender.tenant)
-        return [AssetEvent(ids.event_id(), delivery.received, sender.tenant, statement, sender.correlation)]
+        return [AssetEvent(ids.event_id(), delivery.received, sender.tenant, statement, correlation=sender.correlation)]
 
 
 def signature(body: bytes, secret: bytes) -> str:

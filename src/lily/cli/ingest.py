@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from lily.cli.answer import print_json, say
-from lily.cli.options import AnswerFormat, DataDir, Format, read_settings
+from lily.cli.options import DataDir, OutputFormat, flag, read_settings
+from lily.cli.output import Format, print_json, print_text
 from lily.model.errors import Terminal
 
 if TYPE_CHECKING:
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from lily.connect.recipes import Recipe
     from lily.connect.run import Report, Sink
 
-Recipes = Annotated[Path, typer.Option("--config", "-c", help="The recipe: a TOML file.", show_default=False)]
+RecipeFile = Annotated[Path, typer.Option("--config", "-c", metavar="RECIPE", help="The recipe, a TOML file.")]
 
 
 def ingest(
     *,
-    config: Recipes,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and transform everything, send nothing.")] = False,
+    config: RecipeFile,
+    dry_run: Annotated[bool, flag("--dry-run", "Read and transform everything, send nothing.")] = False,
     data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
+    output: OutputFormat = Format.text,
 ) -> None:
     """Run a connector once: read the source of a recipe, transform what it states, send it to Lily."""
     from lily.connect.recipes import read_recipe
@@ -40,7 +41,7 @@ def ingest(
     os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)
     with _sink(recipe, dry_run=dry_run) as sink, _progress() as show:
         report = run(recipe, installed(), sink, show)
-    _tell(report, dry_run=dry_run, answer=answer)
+    _print(report, dry_run=dry_run, output=output)
 
 
 @contextmanager
@@ -72,17 +73,17 @@ def _summary(report: "Report") -> str:
     return " · ".join([f"{report.read:,} read", *parts])
 
 
-def _tell(report: "Report", *, dry_run: bool, answer: Format) -> None:
-    if answer is Format.json:
+def _print(report: "Report", *, dry_run: bool, output: Format) -> None:
+    if output is Format.json:
         print_json({**asdict(report), "dry_run": dry_run})
     else:
         sent = "would be sent" if dry_run else "accepted"
         dropped = f", {report.dropped:,} dropped by transforms" if report.dropped else ""
-        say(f"[green]✓[/] {report.accepted:,} assets and {report.edges:,} edges {sent}{dropped}")
+        print_text(f"[green]✓[/] {report.accepted:,} assets and {report.edges:,} edges {sent}{dropped}")
         for error in report.errors[:20]:
             where = error["asset"] or error["entity"]
-            say(f"  [yellow]![/] {where}: {error['description']} ({error['code']})")
-    if report.rejected and answer is Format.json:
+            print_text(escape(f"  ! {where}: {error['description']} ({error['code']})"))
+    if report.rejected and output is Format.json:
         raise typer.Exit(1)
     if report.rejected:
         raise Terminal(f"{report.rejected:,} rejected. Correct them at the source and run the recipe again.")

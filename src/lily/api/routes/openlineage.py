@@ -8,12 +8,13 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
-from lily.api.http.bodies import JSON, require_media_type
-from lily.api.http.encodings import read_decoded
+from lily.api.http import examples
+from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import body_schema
 from lily.api.http.responses import Bulk, Json, LineageTaken
-from lily.api.ingest.appends import Appends, Entry, asset_entry, edges_entry, standing
+from lily.api.ingest.log_append import LogAppend
+from lily.api.ingest.records import Record, bulk_asset_record, lineage_record
 from lily.model import clock
 from lily.model.edges import ClaimsEvent
 from lily.model.errors import Problem, Refused
@@ -45,54 +46,58 @@ router = APIRouter(tags=["lineage"])
     "/api/v1/lineage",
     status_code=202,
     responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
-    openapi_extra=body_schema(BODY),
+    openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
-    call.wait()  # refused before anything is appended
+    append = LogAppend(call)
     require_media_type(call.request, (JSON,))
-    raw = await read_decoded(call.request, LARGEST_ARRAY)
+    raw = await read_bytes(call.request, LARGEST_ARRAY)
     limits = call.services.settings.limits
     delivery = Delivery(raw, call.request.headers, clock.now(), timedelta(seconds=limits.future_skew_seconds))
     intake, sender = _intake(call), _sender(call)
     try:
         items = intake.decode(delivery)
         if _is_array(raw):
-            return await _take_many(call, items, lambda item: intake.events(item, delivery, sender))
+            return await _take_many(append, items, lambda item: intake.events(item, delivery, sender))
         if len(raw) > limits.body_bytes:
             raise too_large(limits.body_bytes)
-        return await _take_one(call, intake.events(items[0], delivery, sender))
+        return await _take_one(append, intake.events(items[0], delivery, sender))
     except Refused:
         call.services.metrics.refused.inc()
         raise
 
 
-async def _take_one(call: Call, events: Sequence[Event]) -> Json:
-    appends = Appends(call)
-    await appends.add(map(_entry, events))
-    status, headers = await standing(call, await appends.confirmed())
-    edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
+async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
+    await append.add(list(map(_record, events)))
+    settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
-    return Json({"status": "success", "assets": assets, "edges": edges}, status, headers)
+    edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
+    return Json({"status": "success", "assets": assets, "edges": edges}, settlement.status, settlement.headers())
 
 
-async def _take_many(call: Call, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
+async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
     """Each event stands for itself."""
     if len(items) > MOST_EVENTS:
         raise Declined(413, Problem("TOO_LARGE", f"send at most {MOST_EVENTS} events at a time", "body"))
-    appends, rejected = Appends(call), 0
+    rejected = 0
     errors: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
-            await appends.add(map(_entry, events_of(item)))
+            await append.add(list(map(_record, events_of(item))))
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
         await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
-    status, headers = await standing(call, await appends.confirmed())
-    call.services.metrics.refused.inc(rejected)
-    told = errors[: call.services.settings.limits.bulk_errors]
-    return Json({"accepted": len(items) - rejected, "rejected": rejected, "errors": told}, status, headers)
+    settlement = await append.settle()
+    services = append.call.services
+    services.metrics.refused.inc(rejected)
+    told = errors[: services.settings.limits.bulk_errors]
+    return Json(
+        {"accepted": len(items) - rejected, "rejected": rejected, "errors": told},
+        settlement.status,
+        settlement.headers(),
+    )
 
 
 def _intake(call: Call) -> Intake:
@@ -104,8 +109,8 @@ def _sender(call: Call) -> Sender:
     return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
 
 
-def _entry(event: Event) -> Entry:
-    return asset_entry(event) if isinstance(event, AssetEvent) else edges_entry(event)
+def _record(event: Event) -> Record:
+    return bulk_asset_record(event) if isinstance(event, AssetEvent) else lineage_record(event)
 
 
 def _is_array(raw: bytes) -> bool:

@@ -7,7 +7,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from lily.intake.openlineage.conversion import convert
-from lily.intake.openlineage.names import Naming
+from lily.intake.openlineage.naming import Naming
 from lily.model.errors import Problem, Refused
 from lily.plugins import Delivery, Event, Sender
 

@@ -1,4 +1,4 @@
-"""Folds the events of one batch to one staged row for each layer of each asset they speak about."""
+"""Aggregates the events of one batch to one staged row per asset and layer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Any
 
 import orjson
 
-from lily.model import clock
 from lily.model.assets import LayerName
+from lily.model.changes import promotion
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
 from lily.model.states import AssetState
 from lily.store.postgres.copying import NULL, escaped_json
 
-MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
+MAX_CAUSES = 20  # a row keeps only its newest events
 
 
 @dataclass(slots=True)
-class Folded:
+class StagedLayer:
     layer_name: LayerName
     tenant: str
     asset_id: str
@@ -27,6 +27,7 @@ class Folded:
     first: str
     last: str
     causes: list[dict[str, str]]
+    entity_type: str | None = None  # as the writer of a user layer knew it; a source layer states its own
 
     def add(self, event: AssetEvent, layer: Layer) -> None:
         self.layer = merge(self.layer, layer)
@@ -40,19 +41,19 @@ class Folded:
             f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{escaped_json(self.qualified_name)}"
             f"\t{escaped_json(orjson.dumps(self.layer.fields).decode())}\t{_key_array(tuple(self.layer.fields))}"
             f"\t{escaped_json(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
-            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
+            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\t{self.entity_type or NULL}\n"
         )
 
 
-def fold(events: Iterable[AssetEvent]) -> list[Folded]:
-    found: dict[tuple[str, str], Folded] = {}
+def aggregate(events: Iterable[AssetEvent]) -> list[StagedLayer]:
+    found: dict[tuple[str, str], StagedLayer] = {}
     for event in events:
         layer, statement, asset_id = event.layer(), event.statement, event.asset_id
         known = found.get((statement.layer, asset_id))
         if known is not None:
             known.add(event, layer)
             continue
-        found[statement.layer, asset_id] = Folded(
+        found[statement.layer, asset_id] = StagedLayer(
             statement.layer,
             event.tenant,
             asset_id,
@@ -61,14 +62,15 @@ def fold(events: Iterable[AssetEvent]) -> list[Folded]:
             event.time,
             event.time,
             [cause(event)],
+            statement.entity_type if statement.layer != "source" else None,
         )
     return list(found.values())
 
 
-def carried(state: AssetState) -> list[Folded]:
-    """The layers of a state that the lake held. The newest event of each stands for all that made it."""
+def layers_of(state: AssetState) -> list[StagedLayer]:
+    """The layers of a state from the lake. The cause of each is its newest event."""
     return [
-        Folded(
+        StagedLayer(
             name,
             state.tenant,
             state.id,
@@ -76,7 +78,7 @@ def carried(state: AssetState) -> list[Folded]:
             layer,
             state.first,
             state.last,
-            [{"id": layer.at.partition("/")[2], "time": clock.time_of(layer.at)}],
+            [promotion(layer.at)],
         )
         for name, layer in state.layers.items()
     ]
@@ -95,6 +97,6 @@ def cause(event: AssetEvent) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _key_array(keys: tuple[str, ...]) -> str:
-    """A text[] literal; assets of one kind state the same fields, so the cache nearly always has it."""
+    """A text[] literal, cached because assets of the same type state the same fields."""
     quoted = ('"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys)
     return escaped_json("{" + ",".join(quoted) + "}")

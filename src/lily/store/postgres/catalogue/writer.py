@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.model.assets import LAYERS
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.states import AssetState, merge_states
-from lily.store.postgres.catalogue.aggregation import Folded, carried, fold
+from lily.store.postgres.catalogue.aggregation import StagedLayer, aggregate, layers_of
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.edges.claims import ClaimKeeper
@@ -51,7 +52,9 @@ class HotStore:
         # A batch of the default size is staged and sorted in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
-        self._layers = LayerMerge(self._connection, "catalogue", "staged", ("tenant_id", "id"), layer_query)
+        self._layers = LayerMerge(
+            self._connection, "catalogue", "staged", ("tenant_id", "id", "entity_type"), layer_query
+        )
         self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
         self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
         self._tenants: set[str] = set()
@@ -79,7 +82,7 @@ class HotStore:
         with self._connection.transaction():
             batch = self._open_batch(_extent(events, refusals)) if events or refusals else 0
             counts, refused_late = self._merge_all(batch, events)
-            self._bury(batch, [*refusals, *refused_late])
+            self._dead_letter(batch, [*refusals, *refused_late])
             self._connection.cursor().executemany(
                 query("progress/advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
             )
@@ -87,32 +90,32 @@ class HotStore:
         return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late), counts["kept"])
 
     def refresh(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> Applied:
-        """Merges those events whose asset is here; the others live in the lake alone. Bears being repeated."""
+        """Merges those events whose asset is in PostgreSQL; the others are only in the lake. Idempotent."""
         with self._connection.transaction():
             here = self._present({(event.tenant, event.asset_id) for _, event in events})
             concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
             self._await_lake([event for _, event in events if (event.tenant, event.asset_id) not in here])
             batch = self._open_batch() if concerned or refusals else 0
             counts, refused_late = self._merge_lawful(batch, concerned)
-            self._bury(batch, [*refusals, *refused_late])
+            self._dead_letter(batch, [*refusals, *refused_late])
         return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
 
     def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
-        """Tenant and id of assets that may have a past in the lake which is not here yet."""
+        """Tenant and id of assets that may have a state in the lake which has not been promoted yet."""
         return self._connection.execute(query("catalogue/awaiting_lake"), [limit]).fetchall()
 
-    def carry_over(self, states: Sequence[AssetState], settled: Sequence[tuple[str, str]]) -> int:
-        """Merges what the lake knows of assets, and notes for the settled ones that nothing is missing any more.
+    def promote(self, states: Sequence[AssetState], settled: Sequence[tuple[str, str]]) -> int:
+        """Merges states from the lake, and marks the settled assets as complete.
 
-        A state that PostgreSQL cannot hold is left in the lake: it came from events that were refused here as well.
+        A state that PostgreSQL cannot store stays in the lake only: its events were refused here as well.
         """
-        rows = [row for state in states for row in carried(state)]
+        rows = [row for state in states for row in layers_of(state)]
         with self._connection.transaction():
-            changed = self._carry(self._open_batch(), rows) if rows else 0
+            changed = self._promote(self._open_batch(), rows) if rows else 0
             self._connection.execute(query("catalogue/settle"), _columns(settled))
         return changed
 
-    def _carry(self, batch: int, rows: list[Folded]) -> int:
+    def _promote(self, batch: int, rows: list[StagedLayer]) -> int:
         try:
             with self._connection.transaction():
                 return self._merge(batch, rows)["changed"]
@@ -120,7 +123,7 @@ class HotStore:
             if len(rows) == 1:
                 return 0
         middle = len(rows) // 2
-        return self._carry(batch, rows[:middle]) + self._carry(batch, rows[middle:])
+        return self._promote(batch, rows[:middle]) + self._promote(batch, rows[middle:])
 
     def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
         return (
@@ -160,7 +163,7 @@ class HotStore:
     def _merge_lawful(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
-        """Merges what takes no protective tag away, or may; what may not is refused."""
+        """Refuses events that remove a protective tag without authority, and merges the others."""
         judgement = self._guard.judge(self._connection, events)
         self._guard.record(self._connection, judgement.traces)
         counts, refused = self._merge_or_refuse(batch, judgement.allowed)
@@ -169,7 +172,7 @@ class HotStore:
     def _merge_or_refuse(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
-        return self._halved(events, lambda found: self._merge(batch, fold(found)), _asset_named)
+        return self._halved(events, lambda found: self._merge(batch, aggregate(found)), _asset_named)
 
     def _halved(
         self,
@@ -193,11 +196,13 @@ class HotStore:
         second, second_refused = self._halved(events[middle:], work, name)
         return first + second, first_refused + second_refused
 
-    def _merge(self, batch: int, rows: list[Folded]) -> Counter[str]:
-        layers = Counter(row.layer_name for row in rows)
+    def _merge(self, batch: int, rows: list[StagedLayer]) -> Counter[str]:
+        counts = Counter(row.layer_name for row in rows)
+        # The source first: it states the type with which the changes of the others are announced.
+        layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
         return self._layers.merge(batch, [row.as_copy_row() for row in rows], layers)
 
-    def _bury(self, batch: int, refusals: Sequence[Refusal]) -> None:
+    def _dead_letter(self, batch: int, refusals: Sequence[Refusal]) -> None:
         rows = [
             {
                 "batch": batch,

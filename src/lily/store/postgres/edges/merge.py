@@ -17,7 +17,7 @@ from lily.store.postgres.queries import layer_query, query
 
 
 @dataclass(slots=True)
-class FoldedEdge:
+class StagedEdge:
     """What a batch states in one layer of one edge."""
 
     layer_name: EdgeLayer
@@ -42,15 +42,15 @@ class FoldedEdge:
         )
 
 
-def fold(events: Iterable[EdgeEvent]) -> list[FoldedEdge]:
-    found: dict[tuple[str, str, EdgeKey], FoldedEdge] = {}
+def aggregate(events: Iterable[EdgeEvent]) -> list[StagedEdge]:
+    found: dict[tuple[str, str, EdgeKey], StagedEdge] = {}
     for event in events:
         stated = event.statement
         place = (stated.layer, event.tenant, stated.key)
         if place in found:
             found[place].add(event)
         else:
-            found[place] = FoldedEdge(
+            found[place] = StagedEdge(
                 stated.layer, event.tenant, stated.key, event.layer(), event.time, event.time, [cause(event)]
             )
     return list(found.values())
@@ -65,7 +65,7 @@ class EdgeMerger:
         self._layers = LayerMerge(connection, "edges", "staged_edges", keys, layer_query)
 
     def merge(self, batch: int, events: Sequence[EdgeEvent]) -> Counter[str]:
-        rows = fold(events)
+        rows = aggregate(events)
         return self._layers.merge(batch, [row.as_copy_row() for row in rows], Counter(row.layer_name for row in rows))
 
 

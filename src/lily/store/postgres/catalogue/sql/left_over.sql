@@ -1,5 +1,6 @@
 -- The staged rows that merge.sql could not simply put in place, with the layer they must be merged into, locked.
-select s.tenant_id, s.id::text, s.fields, s.at, s.clocks, s.first, s.last, s.causes, a.{values}, a.{at}, a.{clocks}
+select s.tenant_id, s.id::text, s.entity_type, s.fields, s.at, s.clocks, s.first, s.last, s.causes,
+       a.{values}, a.{at}, a.{clocks}
 from staged s
 join assets a on a.tenant_id = s.tenant_id and a.id = s.id
 where s.layer = %(layer)s

@@ -10,5 +10,6 @@ create temporary table if not exists staged (
   clocks         jsonb,
   first          timestamptz not null,
   last           timestamptz not null,
-  causes         jsonb not null
+  causes         jsonb not null,
+  entity_type    text -- that the API knew: of an asset which so far only the lake has, PostgreSQL knows no type
 ) on commit delete rows
