@@ -248,3 +248,10 @@ def test_bad_bodies_are_refused(door: Door, path: str, body: Any) -> None:
     answer = door.http.post(path, json=body)
     assert answer.status_code == 400, answer.text
     assert codes(answer)
+
+
+def test_a_subresource_does_not_take_the_methods_of_its_asset(door: Door) -> None:
+    door.ingest("shop.orders")
+    for method in ("PUT", "DELETE"):
+        answer = door.http.request(method, "/metadata/shop.orders/history", json={"attributes": {"owner": "x"}})
+        assert (answer.status_code, codes(answer), answer.headers["allow"]) == (405, {"METHOD_NOT_ALLOWED"}, "GET")

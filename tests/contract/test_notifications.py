@@ -196,7 +196,7 @@ def test_announcements_are_filtered_and_resumed_like_changes(door: Door, other_d
     ("parameters", "code", "told"),
     [
         ({"entity_typ": "table"}, "UNKNOWN_PARAMETER", "did you mean `entity_type`?"),
-        ({"nmae": "x"}, "UNKNOWN_PARAMETER", "known are: "),
+        ({"nmae": "x"}, "UNKNOWN_PARAMETER", "use one of: "),
         ({"entity_type": "tabel"}, "UNKNOWN_ENTITY_TYPE", "did you mean `table`?"),
         ({"change": "creatd"}, "UNKNOWN_CHANGE", "did you mean `created`?"),
     ],

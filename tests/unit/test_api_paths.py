@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Match
 
-from lily.api.http.paths import TextConvertor, keep_encoded_slashes
+from lily.api.http.paths import SUBRESOURCES, TextConvertor, keep_encoded_slashes
 from lily.api.server import ROUTERS
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
@@ -51,6 +51,19 @@ def test_a_tag_may_contain_slashes_too() -> None:
 def test_plain_slashes_still_belong_to_a_name_where_no_longer_route_matches() -> None:
     assert matched("GET", "/metadata/a/b") == ("/metadata/{id}", {"id": "a/b"})
     assert matched("GET", "/metadata/a/b/history") == ("/metadata/{id}/history", {"id": "a/b"})
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+@pytest.mark.parametrize("below", ["history", "tags", "attributes", "restore"])
+def test_a_subresource_is_never_taken_for_an_asset(method: str, below: str) -> None:
+    scope = {"type": "http", "method": method, "path": f"/metadata/x/{below}", "headers": []}
+    assert not [route.path for route in ROUTES if route.matches(scope)[0] is Match.FULL]
+
+
+def test_every_subresource_of_an_asset_is_known() -> None:
+    prefix = "/metadata/{id}/"
+    ends = {route.path_format.removeprefix(prefix) for route in ROUTES if route.path_format.startswith(prefix)}
+    assert {end for end in ends if "/" not in end} == set(SUBRESOURCES)
 
 
 @given(st.text(min_size=1))

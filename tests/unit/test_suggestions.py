@@ -1,4 +1,4 @@
-"""Hints for names that are not known."""
+"""Hints for unknown names."""
 
 import pytest
 
@@ -11,11 +11,11 @@ KNOWN = ("entity_type", "tag", "limit", "cursor")
     ("given", "meant"),
     [("entity_typ", "entity_type"), ("Limit", "limit"), ("tags", "tag"), ("curser", "cursor"), ("LIMTI", "limit")],
 )
-def test_a_slip_is_answered_with_what_was_meant(given: str, meant: str) -> None:
+def test_a_typo_gets_the_similar_name(given: str, meant: str) -> None:
     assert hint(given, KNOWN) == f"did you mean `{meant}`?"
 
 
-def test_anything_else_is_answered_with_what_there_is() -> None:
-    assert hint("colour", KNOWN) == "known are: cursor, entity_type, limit, tag"
-    assert hint("x" * 1_000_000, KNOWN).startswith("known are: ")
-    assert hint("x", ()) == "there are none here"
+def test_another_name_gets_the_list_of_known_ones() -> None:
+    assert hint("colour", KNOWN) == "use one of: cursor, entity_type, limit, tag"
+    assert hint("x" * 1_000_000, KNOWN).startswith("use one of: ")
+    assert hint("x", ()) == "there are none"

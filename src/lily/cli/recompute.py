@@ -125,8 +125,8 @@ def _session(settings: "Settings", database_url: str, progress: Progress) -> "It
 def _print(report: dict[str, Any], data_dir: "Path") -> None:
     attributes = report["attributes"]
     checked = (
-        f"Recomputed {report['derived']:,} derived tags and {attributes['derived']:,} derived attributes of "
-        f"{report['tenants']} tenants in {report['seconds']} s"
+        f"Recomputed {report['derived']:,} derived tags and {attributes['derived']:,} derived attributes in "
+        f"{report['seconds']} s (tenants: {report['tenants']})"
     )
     if not report["found"]:
         print_text(f"[green]✓[/] {checked}: no differences.")

@@ -129,11 +129,11 @@ class StoredAsset:
             tenant_id=self.tenant,
             qualified_name=self.qualified_name,
             layers=self.layers,
+            derived=self._derived or NO_DERIVED_TAGS,
             version=self._version,
             created_at=self._created_at,
             updated_at=self._updated_at,
             fresh_as_of=max(self._fresh_as_of or "", self._updated_at),
-            derived=self._derived or NO_DERIVED_TAGS,
             protective=self._rules.protective,
         )
 

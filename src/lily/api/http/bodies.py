@@ -9,7 +9,7 @@ from starlette.requests import Request
 from lily.api.http.encodings import decoded
 from lily.api.http.errors import Declined
 from lily.model.errors import Problem, Refused
-from lily.model.suggestions import LONGEST, hint
+from lily.model.suggestions import MAX_LENGTH, hint
 
 JSON = "application/json"
 Body = TypeVar("Body", bound=BaseModel)
@@ -56,7 +56,7 @@ def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], me
     if kind != "extra_forbidden":
         return Problem("INVALID_VALUE", message, entity)
     name = str(where[-1])
-    description = f"unknown field `{name[:LONGEST]}`"
+    description = f"unknown field `{name[:MAX_LENGTH]}`"
     if len(where) == 1:  # the fields of an inner object are not known here
         known = [field.alias or field_name for field_name, field in shape.model_fields.items()]
         description = f"{description}; {hint(name, known)}"

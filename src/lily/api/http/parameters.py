@@ -7,14 +7,15 @@ from fastapi.openapi.models import Example
 from starlette.convertors import register_url_convertor
 
 from lily.api.http.examples import DASHBOARD, ORDERS, RULE, TAG
-from lily.api.http.paths import TextConvertor
+from lily.api.http.paths import AssetConvertor, TextConvertor
 
 register_url_convertor("text", TextConvertor())  # `{id:text}` in the path of a route
+register_url_convertor("asset", AssetConvertor())
 
 AssetId = Annotated[
     str,
     Path(
-        description="The asset's id or its qualified name. Percent-encode a slash in a name: `a%2Fb`.",
+        description="The asset's id or its qualified name. In a path, a slash in a name is sent as `%2F`.",
         openapi_examples={"a table": Example(value=ORDERS), "a dashboard": Example(value=DASHBOARD)},
     ),
 ]

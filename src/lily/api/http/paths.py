@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 from starlette.convertors import Convertor
 
+SUBRESOURCES = ("history", "tags", "attributes", "restore")  # of an asset: `/metadata/{id}/history`
+
 
 def keep_encoded_slashes(scope: MutableMapping[str, Any]) -> None:
     """Makes the path of a request one whose only slashes are those between its segments."""
@@ -29,6 +31,13 @@ class TextConvertor(Convertor[str]):
 
     def to_string(self, value: str) -> str:
         return _escaped(value)
+
+
+class AssetConvertor(TextConvertor):
+    """The parameter of `/metadata/{id}` itself. A plain slash before the name of a subresource is never part of it, so
+    that `PUT /metadata/x/history` is a method that is not allowed, and not a change of an asset named `x/history`."""
+
+    regex = rf"(?!.*/(?:{'|'.join(SUBRESOURCES)})$).*"
 
 
 def _escaped(text: str) -> str:

@@ -7,7 +7,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 
 from lily.model.errors import Problem, Refused
-from lily.model.suggestions import LONGEST, hint
+from lily.model.suggestions import MAX_LENGTH, hint
 
 MOST_PROBLEMS = 20
 LENIENT = ("/metrics",)  # scrapers add parameters of their own
@@ -38,5 +38,5 @@ def _declared(dependant: Dependant) -> Iterator[str]:
 
 
 def _problem(name: str, known: Collection[str]) -> Problem:
-    quoted = name[:LONGEST]
+    quoted = name[:MAX_LENGTH]
     return Problem("UNKNOWN_PARAMETER", f"unknown query parameter `{quoted}`; {hint(name, known)}", quoted)

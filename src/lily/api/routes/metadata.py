@@ -84,7 +84,7 @@ async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contra
     return await write(call, person_event(call, await find(call, id), "restore"))
 
 
-@router.get("/metadata/{id:text}", responses={200: {"model": Asset}})
+@router.get("/metadata/{id:asset}", responses={200: {"model": Asset}})
 async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
     """Returns one asset, deleted or not, as it is now or as it was at a time."""
     # `fast_read.py` answers the plain case before it gets here.
@@ -94,14 +94,14 @@ async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A
 
 
 @router.put(
-    "/metadata/{id:text}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+    "/metadata/{id:asset}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
 )
 async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Changes the named attributes in the user layer. Null clears an attribute; an absent one stays as it is."""
     return await _update(call, await find(call, id))
 
 
-@router.delete("/metadata/{id:text}", status_code=202, responses=WRITTEN)
+@router.delete("/metadata/{id:asset}", status_code=202, responses=WRITTEN)
 async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
     return await _delete(call, await find(call, id))

@@ -16,7 +16,7 @@ from lily.model import ids
 from lily.model.assets import tag_key
 from lily.model.changes import KINDS, PROMOTED
 from lily.model.errors import Problem, Refused
-from lily.model.suggestions import LONGEST, hint
+from lily.model.suggestions import MAX_LENGTH, hint
 
 CHANGES = (*KINDS, "incident")
 _PURPOSE = "position"
@@ -134,7 +134,7 @@ def _changed(event: Mapping[str, Any]) -> Message:
 
 def _known_change(given: str) -> str:
     if given not in CHANGES:
-        description = f"unknown change `{given[:LONGEST]}`; {hint(given, CHANGES)}"
+        description = f"unknown change `{given[:MAX_LENGTH]}`; {hint(given, CHANGES)}"
         raise Refused(Problem("UNKNOWN_CHANGE", description, "change"))
     return given
 

@@ -100,7 +100,8 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
     print_text(f"\n[bold green]Lily is ready[/] at [bold]{state.url}[/] (API reference: {state.url}/docs)")
     addresses = (("gRPC", state.grpc), ("Kafka", state.kafka), ("PostgreSQL", state.database))
     for name, value in (("Admin token", token), *addresses, ("Data and logs", state.data_dir)):
-        print_text(f"  {name:<14} {value}")
+        if value:  # without the services there is no token
+            print_text(f"  {name:<14} {value}")
     if token:
         print_text(f"\nTry it:\n{_first_call(state.url, token)}")
     stop = f"`{command('down', state.data_dir)}`"

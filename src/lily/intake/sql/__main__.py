@@ -44,7 +44,9 @@ def _reply(line: bytes) -> bytes:
     except Refused as error:
         return _refused(*error.problems)
     except (RecursionError, MemoryError):
-        return _refused(Problem("TOO_COMPLEX", "the script is too complex to analyze; split it", "sql"))
+        return _refused(
+            Problem("TOO_COMPLEX", "the script is nested too deeply or has too many columns; split it", "sql")
+        )
     except Exception as error:  # noqa: BLE001 - an error in sqlglot must not end the process
         why = f"the script could not be analyzed: {type(error).__name__}: {str(error)[:300]}"
         return _refused(Problem("SQL_NOT_FOLLOWED", why, "sql"))

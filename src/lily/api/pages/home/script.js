@@ -35,8 +35,8 @@ async function check() {
     if (response.ok) {
       const waiting = Object.values(body.lag).reduce((sum, events) => sum + events, 0);
       show("ready", "Ready", waiting
-        ? `The database and the log answer; ${waiting.toLocaleString("en")} events wait to be applied. Checked at ${now}.`
-        : `The database and the log answer, and everything accepted can be read. Checked at ${now}.`);
+        ? `The database and the log are reachable; ${waiting.toLocaleString("en")} events wait to be applied. Checked at ${now}.`
+        : `The database and the log are reachable, and everything accepted can be read. Checked at ${now}.`);
       showLag(body.lag);
     } else {
       lag.hidden = true;
@@ -45,7 +45,7 @@ async function check() {
     }
   } catch {
     lag.hidden = true;
-    show("failed", "No answer", "The API does not answer. Run: lily status");
+    show("failed", "No response", "The API does not respond. Run: lily status");
   }
   setTimeout(check, document.hidden ? EVERY_MS * 12 : EVERY_MS);
 }
