@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -22,23 +22,20 @@ class Decision:
     tags: tuple[str, ...] = ()  # because of which it was decided
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One change of the target, as a person would read it: a GRANT, a masking view, an API call."""
 
     asset: str
     change: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The steps that lead from the target's present state to the decisions, in order. None: it is in line."""
 
     steps: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(NamedTuple):
     """Where the target no longer does what was applied."""
 
     asset: str
