@@ -6,12 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from lily.api.http.examples import BULK, BULK_LINES, Examples
+from lily.api.http.examples import BULK, Examples
 from lily.api.http.responses import Errors
 from lily.model.schemas import INGEST_BODY, Schema
 
 JSON = "application/json"
-LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
 BULK_PATH = "/ingest-metadata/bulk"
 PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 
@@ -58,14 +57,15 @@ def body_model(shape: type[BaseModel], examples: Examples) -> dict[str, Any]:
 
 def _bulk_content(media_types: Sequence[str]) -> dict[str, Any]:
     """One entry per format that is installed."""
-    rows = {"schema": {"type": "string", "description": "one body of `POST /ingest-metadata` per row"}}
-    lines = _content({"type": "string", "description": "one body of `POST /ingest-metadata` per line"}, BULK_LINES)
-    array = _content({"type": "array", "items": INGEST_BODY}, BULK)
-    return {kind: array if kind == JSON else lines if kind in LINES else rows for kind in media_types}
+    array: Schema = {"type": "array", "items": INGEST_BODY}
+    rows: Schema = {"type": "string", "description": "one body of `POST /ingest-metadata` per row"}
+    schemas = {kind: array if kind == JSON else rows for kind in media_types}
+    return {kind: _content(schema, BULK.get(kind, {})) for kind, schema in schemas.items()}
 
 
 def _content(schema: Schema, examples: Examples) -> dict[str, Any]:
-    return {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+    shown = {name: {"value": value} for name, value in examples.items()}
+    return {"schema": schema, "examples": shown} if shown else {"schema": schema}
 
 
 def _body(content: dict[str, Any]) -> dict[str, Any]:
