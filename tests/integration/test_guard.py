@@ -10,8 +10,8 @@ from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
-from lily.store.postgres.catalogue.aggregation import fold
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.aggregation import aggregate
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.connection import connect
 from lily.store.postgres.protection.asset_guard import Guard, Judgement
 from tests.shared_stack import Stack
@@ -20,7 +20,7 @@ from tests.shared_stack import Stack
 class Bench:
     """One tenant, a guard, and a store without a log before it."""
 
-    def __init__(self, tenant: str, store: HotStore, connection: psycopg.Connection) -> None:
+    def __init__(self, tenant: str, store: CatalogueWriter, connection: psycopg.Connection) -> None:
         self.tenant = tenant
         self.connection = connection
         self._store = store
@@ -38,7 +38,7 @@ class Bench:
 
     def store(self, *events: AssetEvent) -> None:
         with self._store._connection.transaction():
-            self._store._merge(self._store._open_batch(), fold(events))
+            self._store._merge(self._store._open_batch(), aggregate(events))
 
     def judge(self, *events: AssetEvent) -> Judgement:
         records = [(Record("t", 0, offset, "", b"", b""), event) for offset, event in enumerate(events)]
@@ -50,9 +50,11 @@ class Bench:
 
 
 @pytest.fixture
-def bench(stack: Stack, make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore) -> Iterator[Bench]:
+def bench(
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]], catalogue_writer: CatalogueWriter
+) -> Iterator[Bench]:
     connection = connect(stack.database_of("lily_pipeline"), "lily-tests")
-    yield Bench(make_tenant()[0], hot_store, connection)
+    yield Bench(make_tenant()[0], catalogue_writer, connection)
     connection.close()
 
 

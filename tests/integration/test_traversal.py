@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.records import Record
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.graph import traversal
 from lily.store.postgres.graph.traversal import Walk, Way
 from lily.store.postgres.sessions import Database
@@ -48,7 +48,7 @@ def _little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traversal, "WIDE", 3)
 
 
-def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> None:
+def relate(store: CatalogueWriter, tenant: str, graph: set[tuple[str, str, str]]) -> None:
     time = "2026-01-01T00:00:00.000000Z"
     events = [
         EdgeEvent(str(uuid.uuid4()), time, tenant, EdgeStatement("source", "upsert", EdgeKey(*edge), {}))
@@ -83,14 +83,14 @@ def searched(
 def test_a_walk_comes_upon_every_edge_once_and_in_order(  # noqa: PLR0917
     database: Database,
     runner: asyncio.Runner,
-    hot_store: HotStore,
+    catalogue_writer: CatalogueWriter,
     make_tenant: Make,
     graph: set[tuple[str, str, str]],
     starts: set[str],
     depth: int,
 ) -> None:
     tenant, _ = make_tenant()
-    relate(hot_store, tenant, graph)
+    relate(catalogue_writer, tenant, graph)
     ways: tuple[Way, ...] = ("downstream", "upstream")
     for way in ways:
         steps = runner.run(walked(database, tenant, way, sorted(starts), depth))
@@ -98,11 +98,15 @@ def test_a_walk_comes_upon_every_edge_once_and_in_order(  # noqa: PLR0917
 
 
 def test_a_long_chain_ends(
-    database: Database, runner: asyncio.Runner, hot_store: HotStore, make_tenant: Make, monkeypatch: pytest.MonkeyPatch
+    database: Database,
+    runner: asyncio.Runner,
+    catalogue_writer: CatalogueWriter,
+    make_tenant: Make,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(traversal, "MOST_ROWS", 4_000)
     tenant, _ = make_tenant()
     chain = [str(uuid.UUID(int=number)) for number in range(10_001)]
-    relate(hot_store, tenant, {(a, b, "t") for a, b in pairwise(chain)})
+    relate(catalogue_writer, tenant, {(a, b, "t") for a, b in pairwise(chain)})
     steps = runner.run(walked(database, tenant, "downstream", chain[:1], 10_000))
     assert [there for _, _, there, _ in steps] == chain[1:]

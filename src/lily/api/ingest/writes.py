@@ -15,7 +15,7 @@ from lily.bus.producer import Position
 from lily.model import clock
 from lily.model.events import AssetEvent
 from lily.model.statements import may_propagate
-from lily.store.postgres.catalogue.history import Outcome, outcome_of
+from lily.store.postgres.catalogue.history import EventOutcome, event_outcome
 from lily.store.postgres.progress.propagated import Place, decision_to_follow, to_follow
 
 RECEIPT = "Lily-Receipt"
@@ -88,12 +88,12 @@ async def _told(call: Call, receipt: Receipt, accepted: dict[str, Any], headers:
     return Json({**accepted, "superseded": is_superseded(receipt, outcome)}, 200, headers)
 
 
-async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
+async def outcome_for(call: Call, receipt: Receipt) -> EventOutcome:
     """What became of a single write whose position has been applied."""
     stated = receipt.stated
     assert stated is not None  # noqa: S101 - only a bulk receipt names no asset, and it has no single outcome
     (position,) = receipt.positions
-    return await outcome_of(
+    return await event_outcome(
         call.services.database,
         call.tenant,
         asset_id=stated.asset_id,
@@ -105,10 +105,10 @@ async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
     )
 
 
-def is_superseded(receipt: Receipt, outcome: Outcome) -> bool:
+def is_superseded(receipt: Receipt, outcome: EventOutcome) -> bool:
     stated = receipt.stated
     return stated is not None and (outcome.layer is None or standing(outcome.layer, stated.clock) != stated.count)
 
 
-def finished(outcome: Outcome) -> str | None:
+def finished(outcome: EventOutcome) -> str | None:
     return clock.stamp(outcome.at) if outcome.at else None

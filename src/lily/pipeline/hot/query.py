@@ -18,7 +18,7 @@ from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.pipeline.validation import PING
 from lily.settings import Settings
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 WARM_ROUNDS = 4  # the first batches compile and load; afterwards a batch takes a tenth of a second
 _log = structlog.get_logger()
@@ -73,7 +73,7 @@ class HotQuery:
 
 def starting_offsets(settings: Settings) -> str:
     """Where the catalogue stands, for each partition there is; the beginning for one that was never applied."""
-    store, log = HotStore(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
+    store, log = CatalogueWriter(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
     try:
         applied = {(topic, at): offset for topic in stream.TOPICS for at, offset in store.positions(topic).items()}
         return Positions(log.starts(stream.TOPICS, applied)).as_json()

@@ -25,7 +25,7 @@ from lily.pipeline.connections import with_store
 from lily.pipeline.latency import measured
 from lily.pipeline.session import worker_niceness
 from lily.pipeline.validation import judge, judge_lineage
-from lily.store.postgres.catalogue.writer import Applied, HotStore
+from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
 
 if TYPE_CHECKING:
     from lily.model.edges import ClaimsEvent, EdgeEvent
@@ -108,7 +108,7 @@ def apply_partition(
         yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_ARROW)
 
 
-def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
+def _apply(records: list[Record], skew: timedelta, store: CatalogueWriter) -> BatchCounts:
     events: list[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]] = []
     refusals: list[Refusal] = []
     next_offsets: dict[int, int] = {}

@@ -5,7 +5,7 @@ find the asset in PostgreSQL and merge there too, so nothing falls between the t
 """
 
 from lily.pipeline.lake.lookups import LakeLookups
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.graph.lake_nodes import known_of
 from lily.store.postgres.propagation.propagator import Propagator
 
@@ -13,11 +13,11 @@ AT_ONCE = 2_000
 PLACED_AT_ONCE = 20_000  # a look at many ids costs little more than one at few: both go through the files
 
 
-def promote(lookups: LakeLookups, store: HotStore) -> int:
+def promote(lookups: LakeLookups, store: CatalogueWriter) -> int:
     """Carries over the state of every asset that awaits it; answers how many changes that made."""
     changed = 0
     while waiting := store.awaiting_lake(AT_ONCE):
-        changed += store.carry_over(list(lookups.states(waiting).values()), waiting)
+        changed += store.promote(list(lookups.states(waiting).values()), waiting)
     return changed
 
 

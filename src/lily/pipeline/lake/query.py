@@ -20,7 +20,7 @@ from lily.pipeline.offsets import LogOffsets, Offsets
 from lily.settings import Settings
 from lily.store.lake import tables
 from lily.store.lake.data_files import io_properties
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.lake.commits import LakeLedger
 from lily.store.postgres.propagation.propagator import Propagator
 
@@ -37,7 +37,7 @@ class LakeQuery:
         """Returns when it is stopped; raises when the query fails or cannot be started."""
         ledger = LakeLedger(self._settings.database_url)
         log = LogOffsets(self._settings.kafka_bootstrap, "lily-lake")
-        store, propagator = HotStore(self._settings.database_url), Propagator(self._settings.database_url)
+        store, propagator = CatalogueWriter(self._settings.database_url), Propagator(self._settings.database_url)
         try:
             for statement in tables.definitions(self._settings.lake.buckets):
                 spark.sql(statement)
@@ -70,7 +70,7 @@ class Running:
         metrics: PipelineMetrics,
         ledger: LakeLedger,
         log: LogOffsets,
-        store: HotStore,
+        store: CatalogueWriter,
         propagator: Propagator,
     ) -> None:
         self._spark, self._settings, self._stop, self._metrics = spark, settings, stop, metrics

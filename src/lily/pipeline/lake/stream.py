@@ -33,7 +33,7 @@ from lily.pipeline.validation import judge
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
 from lily.store.lake.rows import EVENT_SCHEMA, states_to_batch
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 if TYPE_CHECKING:
     from lily.model.events import AssetEvent
@@ -177,7 +177,7 @@ def write_partition(batches: Iterable[pa.RecordBatch], job: Job) -> Iterator[pa.
     yield _told(shelf.clear(), 6)
 
 
-def _judged(rows: pa.Table, job: Job, store: HotStore) -> tuple[list[Report], pa.RecordBatch, pa.RecordBatch]:
+def _judged(rows: pa.Table, job: Job, store: CatalogueWriter) -> tuple[list[Report], pa.RecordBatch, pa.RecordBatch]:
     records = [record for batch in rows.to_batches() for record in read_records(batch)]
     accepted: list[int] = []
     events: list[AssetEvent] = []
@@ -192,7 +192,7 @@ def _judged(rows: pa.Table, job: Job, store: HotStore) -> tuple[list[Report], pa
     # The hot query has refused and applied what is its own already, or is about to.
     bulk = [(records[at], event) for at, event in zip(accepted, events, strict=True) if _is_bulk(records[at])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
-    applied = store.refresh(bulk, refused)
+    applied = store.merge_existing(bulk, refused)
     states = merge_states(map(AssetState.of, events)).values()
     return (
         _reports(records, applied.refused, applied.changed),

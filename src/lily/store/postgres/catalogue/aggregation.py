@@ -1,78 +1,38 @@
-"""Folds the events of one batch to one staged row for each layer of each asset they speak about."""
+"""Aggregates the events of a batch to one row to stage per layer of an asset."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
-
-import orjson
 
 from lily.model import clock
-from lily.model.assets import LayerName
+from lily.model.causes import cause_of
 from lily.model.events import AssetEvent
-from lily.model.layers import Layer, merge
 from lily.model.states import AssetState
-from lily.store.postgres.copying import NULL, escaped_json
-
-MAX_CAUSES = 20  # a layer that one batch states more often names its newest events only
-
-
-@dataclass(slots=True)
-class Folded:
-    layer_name: LayerName
-    tenant: str
-    asset_id: str
-    qualified_name: str
-    layer: Layer
-    first: str
-    last: str
-    causes: list[dict[str, str]]
-
-    def add(self, event: AssetEvent, layer: Layer) -> None:
-        self.layer = merge(self.layer, layer)
-        self.first, self.last = min(self.first, event.time), max(self.last, event.time)
-        self.causes = [*self.causes[1 - MAX_CAUSES :], cause(event)]
-
-    def as_copy_row(self) -> str:
-        """A line of COPY's text format. JSON escapes control characters itself, so only backslashes are left."""
-        clocks = NULL if self.layer.clocks is None else escaped_json(orjson.dumps(self.layer.clocks).decode())
-        return (
-            f"{self.layer_name}\t{self.tenant}\t{self.asset_id}\t{escaped_json(self.qualified_name)}"
-            f"\t{escaped_json(orjson.dumps(self.layer.fields).decode())}\t{_key_array(tuple(self.layer.fields))}"
-            f"\t{escaped_json(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
-            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
-        )
+from lily.store.postgres.copying import escaped_json
+from lily.store.postgres.staged_layers import StagedLayer
 
 
-def fold(events: Iterable[AssetEvent]) -> list[Folded]:
-    found: dict[tuple[str, str], Folded] = {}
+def aggregate(events: Iterable[AssetEvent]) -> list[StagedLayer]:
+    rows: dict[tuple[str, str], StagedLayer] = {}
     for event in events:
         layer, statement, asset_id = event.layer(), event.statement, event.asset_id
-        known = found.get((statement.layer, asset_id))
-        if known is not None:
-            known.add(event, layer)
+        row = rows.get((statement.layer, asset_id))
+        if row is not None:
+            row.add(layer, event.time, cause_of(event))
             continue
-        found[statement.layer, asset_id] = Folded(
-            statement.layer,
-            event.tenant,
-            asset_id,
-            statement.qualified_name,
-            layer,
-            event.time,
-            event.time,
-            [cause(event)],
+        identity = _identity(event.tenant, asset_id, statement.qualified_name)
+        rows[statement.layer, asset_id] = StagedLayer(
+            statement.layer, identity, layer, event.time, event.time, [cause_of(event)]
         )
-    return list(found.values())
+    return list(rows.values())
 
 
-def carried(state: AssetState) -> list[Folded]:
-    """The layers of a state that the lake held. The newest event of each stands for all that made it."""
+def rows_of_state(state: AssetState) -> list[StagedLayer]:
+    """The layers of an asset's state in the lake. The newest event of each layer is recorded as its cause."""
+    identity = _identity(state.tenant, state.id, state.qualified_name)
     return [
-        Folded(
+        StagedLayer(
             name,
-            state.tenant,
-            state.id,
-            state.qualified_name,
+            identity,
             layer,
             state.first,
             state.last,
@@ -82,19 +42,16 @@ def carried(state: AssetState) -> list[Folded]:
     ]
 
 
-def cause(event: AssetEvent) -> dict[str, Any]:
-    stated = {
-        "id": event.id,
-        "time": event.time,
-        "by": event.statement.by,
-        "correlation": event.correlation,
-        "trace": event.trace,
-    }
-    return {key: value for key, value in stated.items() if value}
+def copy_rows(rows: Iterable[StagedLayer]) -> list[str]:
+    return [row.as_copy_row(_key_array(tuple(row.layer.fields))) for row in rows]
+
+
+def _identity(tenant: str, asset_id: str, qualified_name: str) -> str:
+    return f"{tenant}\t{asset_id}\t{escaped_json(qualified_name)}"
 
 
 @lru_cache(maxsize=4096)
 def _key_array(keys: tuple[str, ...]) -> str:
-    """A text[] literal; assets of one kind state the same fields, so the cache nearly always has it."""
+    """A column with a text[] literal. Assets of one type state the same fields, so the cache nearly always has it."""
     quoted = ('"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"' for key in keys)
-    return escaped_json("{" + ",".join(quoted) + "}")
+    return "\t" + escaped_json("{" + ",".join(quoted) + "}")

@@ -14,9 +14,9 @@ import orjson
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
-from lily.store.postgres.edges.merge import cause
 from lily.store.postgres.protection.conducting_edges import CUT_OF_ANY, answered, asked, conducting_query, named
 from lily.store.postgres.queries import layer_query, query
 
@@ -114,7 +114,7 @@ class ClaimKeeper:
         for ((tenant, _), _, key), claim in made.items():
             _, suspect = blamed.get((tenant, key), (None, False))
             blamed[tenant, key] = (claim.event, suspect or claim.masking)
-        causes = {event.id: escaped_json(orjson.dumps([cause(event)]).decode()) for event, _ in blamed.values()}
+        causes = {event.id: escaped_json(orjson.dumps([cause_of(event)]).decode()) for event, _ in blamed.values()}
         lines = [
             f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{suspect}\t{event.time}\t{causes[event.id]}\n"
             for (tenant, key), (event, suspect) in blamed.items()

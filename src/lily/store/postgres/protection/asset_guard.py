@@ -271,7 +271,7 @@ def _reached(
         "ids": assets,
         "parents": parents,
     }
-    rows = connection.execute(query("catalogue/reached"), asked).fetchall()
+    rows = connection.execute(query("catalogue/derived_tags"), asked).fetchall()
     return {
         (tenant, asset_id): derived_tags_of(rules, propagated, inherited) for asset_id, propagated, inherited in rows
     }

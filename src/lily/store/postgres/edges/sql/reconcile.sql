@@ -1,4 +1,4 @@
--- Puts a layer of an edge that was merged field by field back, and logs the change if the edge shows another state now.
+-- Writes a layer back that was merged field by field, and records the change if the effective state of the edge differs.
 with merged as (
   update edges t set
 {set_merged}

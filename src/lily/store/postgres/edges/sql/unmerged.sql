@@ -1,4 +1,4 @@
--- The staged rows that edges_merge.sql could not simply put in place, with the layer they must be merged into, locked.
+-- The staged rows that merge.sql left out, with the stored layer to merge each of them into. Locks those edges.
 select s.tenant_id, s.from_id::text, s.to_id::text, s.type, s.fields, s.at, s.clocks, s.first, s.last, s.causes,
        e.{values}, e.{at}, e.{clocks}
 from staged_edges s

@@ -1,4 +1,4 @@
--- What became of one event: the layer it spoke about as it is now, its refusal, and when it took effect.
+-- The outcome of one event: the layer it stated as it is now, the errors if it was refused, and when either happened.
 select a.{values}, a.{at}, a.{clocks}, d.errors, coalesce(d.refused_at, c.committed_at, p.applied_at)
 from (values (%(tenant)s::text, %(id)s::uuid, %(topic)s::text, %(partition)s::integer, %(offset)s::bigint))
        as asked (tenant_id, id, topic, partition, "offset")

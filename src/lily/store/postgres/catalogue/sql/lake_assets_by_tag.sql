@@ -1,4 +1,4 @@
--- Ids, beyond a place, of assets that only the lake has and that a tag reached along edges.
+-- The next ids, after `start`, of assets that only the lake has and that a tag reached along edges.
 select d.asset_id::text
 from derived_tags d
 where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated' and d.asset_id > %(start)s::uuid
