@@ -10,36 +10,35 @@ from lily.api.ingest.writes import receipt_headers, settled
 from lily.api.receipts.receipt import standing
 from lily.bus import topics
 from lily.bus.producer import Position
+from lily.lineage.edge_protection import EdgeState, describe, edge_name, may_stop_tags
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
-from lily.store.postgres.edges.state import conducting_edges, refused_at, stored_edges
-from lily.store.postgres.protection.conducting_edges import Conducting, Effect, named, takes_away
+from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
+from lily.store.postgres.outbox.dead_letters import errors_at
 
 GROUP = 100  # events that are confirmed together
 MOST_ERRORS = 100
-_DOING = {"edge.deleted": "deleting", "edge.blocked": "blocking", "edge.masked": "masking"}
 
 
 async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
     """Raises Declined with 403 where an event would take a protective tag away and the caller may not. The pipeline
     looks again, at what is true then."""
-    suspects = [] if call.principal.may("policy:write") else [e for e in events if takes_away(e.statement)]
+    suspects = [] if call.principal.may("policy:write") else [e for e in events if may_stop_tags(e.statement)]
     keys = [event.statement.key for event in suspects]
-    conducting = await conducting_edges(call.services.database, call.tenant, keys)
+    states = await read_edges_with_tags(call.services.database, call.tenant, keys)
     for event in suspects:
-        edge = conducting.get(event.statement.key)
-        effect: Effect | None = edge.lost_by(event) if edge else None
+        edge = states.get(event.statement.key)
+        effect = edge.effect_of(event) if edge else None
         if effect:
-            why = f"{_DOING[effect]} an edge that a protective tag passes"
-            call.require("policy:write", why, named(event.statement.key))
+            call.require("policy:write", describe(effect), edge_name(event.statement.key))
 
 
 async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
     """The edges that there are not, or that are deleted already."""
     keys = [event.statement.key for event in events]
-    found = await stored_edges(call.services.database, call.tenant, keys)
-    absent = [key for key in keys if key not in found or found[key].shown.is_deleted]
-    return [Problem("NOT_FOUND", "there is no such edge", named(key)) for key in absent[:MOST_ERRORS]]
+    found = await read_edges(call.services.database, call.tenant, keys)
+    absent = [key for key in keys if key not in found or found[key].effective.is_deleted]
+    return [Problem("NOT_FOUND", "there is no such edge", edge_name(key)) for key in absent[:MOST_ERRORS]]
 
 
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
@@ -69,15 +68,15 @@ async def _told(
     """The answer to a write that has been applied: what was refused, or whether something newer had already won."""
     places = [(at.partition, at.offset) for at in positions]
     database, tenant = call.services.database, call.tenant
-    errors = await refused_at(database, tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
+    errors = await errors_at(database, tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
     if errors:
         return Json({"errors": errors}, 422, headers)
-    stored = await stored_edges(database, tenant, [event.statement.key for event in events])
+    stored = await read_edges(database, tenant, [event.statement.key for event in events])
     superseded = any(not _stands(event, stored) for event in events)
     return Json({**accepted, "superseded": superseded}, 200, headers)
 
 
-def _stands(event: EdgeEvent, stored: Mapping[EdgeKey, Conducting]) -> bool:
+def _stands(event: EdgeEvent, stored: Mapping[EdgeKey, EdgeState]) -> bool:
     edge = stored.get(event.statement.key)
     layer = edge.layers.get(event.statement.layer) if edge else None
     return layer is not None and standing(layer, event.clock) == standing(event.layer(), event.clock)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.lineage.edge_protection import edge_name
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
@@ -16,13 +17,13 @@ from lily.model.states import AssetState, merge_states
 from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.edges.claims import ClaimKeeper
+from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
 from lily.store.postgres.graph.lake_nodes import Known, adds_nothing
 from lily.store.postgres.layer_merge import LayerMerge
-from lily.store.postgres.protection.asset_guard import Guard
-from lily.store.postgres.protection.conducting_edges import named
-from lily.store.postgres.protection.edge_guard import EdgeGuard
+from lily.store.postgres.protection.asset_protection import AssetProtection
+from lily.store.postgres.protection.audit import insert_audit
+from lily.store.postgres.protection.edge_protection import EdgeProtection
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.staged_layers import StagedLayer
 
@@ -57,8 +58,8 @@ class CatalogueWriter:
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
         self._layers = LayerMerge(self._connection, "catalogue", "staged", ("tenant_id", "id"), layer_query)
-        self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
-        self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
+        self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
+        self._asset_protection, self._edge_protection = AssetProtection(), EdgeProtection(self._connection)
         self._tenants: set[str] = set()
 
     def close(self) -> None:
@@ -154,10 +155,10 @@ class CatalogueWriter:
         counts, refused = self._merge_assets(batch, assets)
         if len(assets) < len(events):
             edges = [(record, event) for record, event in events if isinstance(event, EdgeEvent)]
-            allowed, forbidden = self._edge_guard.allowed(edges)
+            accepted, forbidden = self._edge_protection.validate(edges)
             claims = [(record, event) for record, event in events if isinstance(event, ClaimsEvent)]
-            merged, poison = self._bisect(allowed, lambda some: self._edges.merge(batch, some), _edge_name)
-            claimed, more = self._bisect(claims, lambda some: self._claims.apply(batch, some), _job_name)
+            merged, poison = self._bisect(accepted, lambda some: self._edges.merge(batch, some), _edge_name)
+            claimed, more = self._bisect(claims, lambda some: self._claims.merge(batch, some), _job_name)
             counts, refused = counts + merged + claimed, [*refused, *forbidden, *poison, *more]
         return counts, refused
 
@@ -165,12 +166,12 @@ class CatalogueWriter:
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
         """Merges the events, and refuses those that remove a protective tag without authorisation."""
-        judgement = self._guard.judge(self._connection, events)
-        self._guard.record(self._connection, judgement.traces)
+        validation = self._asset_protection.validate(self._connection, events)
+        insert_audit(self._connection, validation.audit)
         counts, refused = self._bisect(
-            judgement.allowed, lambda some: self._merge(batch, aggregate(some)), _qualified_name
+            validation.accepted, lambda some: self._merge(batch, aggregate(some)), _qualified_name
         )
-        return counts, [*judgement.refused, *refused]
+        return counts, [*validation.refused, *refused]
 
     def _bisect(
         self,
@@ -227,7 +228,7 @@ def _qualified_name(event: AssetEvent) -> str:
 
 
 def _edge_name(event: EdgeEvent) -> str:
-    return named(event.statement.key)
+    return edge_name(event.statement.key)
 
 
 def _job_name(event: ClaimsEvent) -> str:

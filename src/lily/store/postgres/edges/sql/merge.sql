@@ -18,7 +18,7 @@ with merged as (
         -- Every statement says whether the edge is deleted, so only these two fields can be missing.
         and (excluded.{values} ? 'propagates' or not e.{values} ? 'propagates')
         and (excluded.{values} ? 'masking' or not e.{values} ? 'masking')
-  returning new.tenant_id, new.from_id, new.to_id, new.type, {shown}
+  returning new.tenant_id, new.from_id, new.to_id, new.type, {change}
 ),
 logged as (
   insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)

@@ -1,4 +1,4 @@
--- Suspect edges that show now and would, by the claims as they are, no longer be there or be masked.
+-- Edges at risk that exist now and that the claims, as they are now, would delete or mask.
 select t.tenant_id, t.from_id::text, t.to_id::text, t.type, s.claimed
 from touched_edges t
 join edges e on e.tenant_id = t.tenant_id and e.from_id = t.from_id and e.to_id = t.to_id and e.type = t.type

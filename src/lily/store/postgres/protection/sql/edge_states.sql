@@ -1,6 +1,6 @@
--- For each of the edges asked about, as it is now: its layers, and the tags that pass it from one end to the other, each
--- with whether masking would stop it. A tag may stand at the end itself or above it in the hierarchy, and stops at an
--- asset that suppresses it. One edge after the other: there are few, and each looks at a handful of rows.
+-- The layers of each given edge, and the protective tags that pass it, each with whether masking would stop it. A tag
+-- passes if the asset at the start of the edge, or one above it in the hierarchy, passes it on; an asset that suppresses
+-- the tag does not. Edges are looked up one by one: there are few, and each reads a handful of rows.
 select a.n, e.source, e.source_at, e.source_clocks, e."user", e.user_at, e.user_clocks, e.claimed, e.claims_mask,
        coalesce(conducted.tags, '{{}}')
 from unnest(%(numbers)s::int[], %(tenants)s::text[], %(froms)s::uuid[], %(tos)s::uuid[], %(types)s::text[])
@@ -26,7 +26,7 @@ left join lateral (
       where b.tag <> all (coalesce(x.suppressed, '{{}}')) and not (setting.cut and coalesce(x.is_deleted, false))
       offset 0
     ) as up
-    where up.parent is not null and b.level < 64  -- a hierarchy that goes round in a circle ends too
+    where up.parent is not null and b.level < 64  -- bounds a hierarchy with a cycle
   )
   select jsonb_object_agg(b.tag, b.stopped) as tags
   from above b

@@ -1,4 +1,4 @@
--- A claim that its job's run dropped, made again in that run's name.
+-- Restores a claim that the newest complete run of its job dropped, as a claim of that run.
 insert into claims (tenant_id, job_id, run, from_id, to_id, type, masking, at)
 select j.tenant_id, j.job_id, j.run, %(from_id)s, %(to_id)s, %(type)s, %(masking)s, j.completed_at
 from jobs j

@@ -1,4 +1,4 @@
--- The claims that a completion of these jobs ended and that no run of the batch makes anew.
+-- The claims that a completion of these jobs has ended and that no run of the batch makes again.
 select c.tenant_id, c.job_id::text, c.from_id::text, c.to_id::text, c.type, c.masking
 from unnest(%(tenants)s::text[], %(ids)s::uuid[]) as closed (tenant_id, job_id)
 join jobs j on j.tenant_id = closed.tenant_id and j.job_id = closed.job_id

@@ -1,4 +1,5 @@
--- Two jobs may claim one edge in two partitions: whoever comes second sees what the first one left. Always in one order.
+-- Two jobs may claim one edge in two partitions: the second waits here and sees what the first has written. The order
+-- prevents deadlocks.
 with locked as materialized (
   select 1
   from touched_edges t

@@ -1,4 +1,4 @@
-"""The pipeline's guard: what it refuses, what it lets pass, and the traces that it leaves."""
+"""Protection of assets in the pipeline: what it refuses, what it accepts, and what it audits."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,12 +13,13 @@ from lily.model.statements import read_statement
 from lily.store.postgres.catalogue.aggregation import aggregate
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.connection import connect
-from lily.store.postgres.protection.asset_guard import Guard, Judgement
+from lily.store.postgres.protection.asset_protection import AssetProtection, Validation
+from lily.store.postgres.protection.audit import insert_audit
 from tests.shared_stack import Stack
 
 
 class Bench:
-    """One tenant, a guard, and a store without a log before it."""
+    """One tenant, and a catalogue that is written without the log."""
 
     def __init__(self, tenant: str, store: CatalogueWriter, connection: psycopg.Connection) -> None:
         self.tenant = tenant
@@ -40,13 +41,13 @@ class Bench:
         with self._store._connection.transaction():
             self._store._merge(self._store._open_batch(), aggregate(events))
 
-    def judge(self, *events: AssetEvent) -> Judgement:
+    def validate(self, *events: AssetEvent) -> Validation:
         records = [(Record("t", 0, offset, "", b"", b""), event) for offset, event in enumerate(events)]
-        return Guard().judge(self.connection, records)
+        return AssetProtection().validate(self.connection, records)
 
     def refuses(self, *events: AssetEvent) -> list[int]:
-        """The places of those that are refused."""
-        return [refusal.record.offset for refusal in self.judge(*events).refused]
+        """The indexes of the events that are refused."""
+        return [refusal.record.offset for refusal in self.validate(*events).refused]
 
 
 @pytest.fixture
@@ -69,29 +70,29 @@ def tags(*names: str) -> dict[str, Any]:
 def test_a_source_that_drops_a_protective_tag_is_refused_and_the_rest_passes(bench: Bench) -> None:
     bench.store(bench.event("a", **tags("PII", "raw")), bench.event("b", **tags("raw")))
     events = [bench.event("a", **tags("raw")), bench.event("b", **tags()), bench.event("c", **tags())]
-    verdict = bench.judge(*events)
-    assert [event for _, event in verdict.allowed] == events[1:]
-    (refusal,) = verdict.refused
+    validation = bench.validate(*events)
+    assert [event for _, event in validation.accepted] == events[1:]
+    (refusal,) = validation.refused
     (problem,) = refusal.problems
     assert (problem.code, problem.entity) == ("PROTECTED", "a")
-    assert problem.description == "taking the protective tag PII away needs the scope policy:write"
-    assert verdict.traces == []
+    assert problem.description == "removing the protective tag PII requires the scope policy:write"
+    assert validation.audit == []
 
 
-def test_whoever_may_leaves_a_trace(bench: Bench, stack: Stack) -> None:
+def test_an_authorised_removal_is_audited(bench: Bench, stack: Stack) -> None:
     bench.store(bench.event("a", **tags("PII", "GDPR")))
     event = bench.event("a", **tags("gdpr"), authorised=True)
-    (trace,) = bench.judge(event).traces
-    assert trace[:4] == (bench.tenant, "somebody", "tag.removed", event.asset_id)
-    assert trace.detail == {"tags": ["pii"], "layer": "source", "event": event.id}
+    (entry,) = bench.validate(event).audit
+    assert entry[:4] == (bench.tenant, "somebody", "tag.removed", event.asset_id)
+    assert entry.detail == {"tags": ["pii"], "layer": "source", "event": event.id}
     with bench.connection.transaction():
-        Guard.record(bench.connection, [trace])
+        insert_audit(bench.connection, [entry])
     with psycopg.connect(stack.database) as connection:
-        asked = "select principal, action, entity, detail from audit where tenant_id = %s"
-        assert connection.execute(asked, [bench.tenant]).fetchall() == [trace[1:]]
+        statement = "select principal, action, entity, detail from audit where tenant_id = %s"
+        assert connection.execute(statement, [bench.tenant]).fetchall() == [entry[1:]]
 
 
-def test_layers_are_guarded_one_by_one(bench: Bench) -> None:
+def test_each_layer_is_protected(bench: Bench) -> None:
     bench.store(bench.event("a", **tags("PII")), bench.event("a", **person("tag", tag="pii")))
     assert bench.refuses(bench.event("a", **person("untag", tag="PII"))) == [0]
     assert bench.refuses(bench.event("a", **tags())) == [0]
@@ -99,7 +100,7 @@ def test_layers_are_guarded_one_by_one(bench: Bench) -> None:
     assert bench.refuses(bench.event("a", **person(attributes={"tags": []}))) == [0]
 
 
-def test_what_an_earlier_event_of_the_batch_tags_is_guarded_already(bench: Bench) -> None:
+def test_what_an_earlier_event_of_the_batch_tags_is_protected_already(bench: Bench) -> None:
     assert bench.refuses(bench.event("new", **tags("PII")), bench.event("new", **tags())) == [1]
     assert bench.refuses(bench.event("new", **tags("PII")), bench.event("new", **tags("pii"))) == []
 
@@ -135,8 +136,8 @@ def test_a_move_that_loses_an_inherited_tag_is_refused(bench: Bench) -> None:
     assert bench.refuses(bench.event("a", **parent("also"))) == []
     assert bench.refuses(bench.event("a", **parent("closed"))) == []
     assert bench.refuses(bench.event("a", **person(attributes={"parent": "open"}))) == [0]
-    (trace,) = bench.judge(bench.event("a", **parent("open"), authorised=True)).traces
-    assert (trace.action, trace.detail["tags"], trace.detail["layer"]) == ("tag.removed", ["pii"], "inherited")
+    (entry,) = bench.validate(bench.event("a", **parent("open"), authorised=True)).audit
+    assert (entry.action, entry.detail["tags"], entry.detail["layer"]) == ("tag.removed", ["pii"], "inherited")
 
 
 def test_a_parent_that_a_person_overrides_is_the_sources_to_change(bench: Bench) -> None:
@@ -161,13 +162,13 @@ def test_a_suppression_needs_to_be_authorised(bench: Bench) -> None:
     bench.store(bench.event("a"))
     assert bench.refuses(bench.event("a", **about)) == [0]
     assert bench.refuses(bench.event("a", **person("suppress", tag="x", reason="y"))) == []
-    (trace,) = bench.judge(bench.event("a", **about, authorised=True)).traces
-    assert (trace.action, trace.detail["tags"]) == ("tag.suppressed", ["pii"])
+    (entry,) = bench.validate(bench.event("a", **about, authorised=True)).audit
+    assert (entry.action, entry.detail["tags"]) == ("tag.suppressed", ["pii"])
     bench.store(bench.event("a", **about))
     assert bench.refuses(bench.event("a", **person("unsuppress", tag="PII"))) == []
 
 
-def test_where_deletion_cuts_it_is_guarded(bench: Bench, stack: Stack) -> None:
+def test_deletion_is_protected_where_it_cuts(bench: Bench, stack: Stack) -> None:
     bench.store(bench.event("a", **tags("PII")), bench.event("b", **parent("a")), bench.event("c", **tags("PII")))
     gone = [bench.event("a", operation="delete"), bench.event("c", **person("delete"))]
     assert bench.refuses(*gone) == []
@@ -176,7 +177,7 @@ def test_where_deletion_cuts_it_is_guarded(bench: Bench, stack: Stack) -> None:
     assert bench.refuses(*gone) == [0]
 
 
-def test_what_can_cost_no_tag_is_not_looked_up(bench: Bench) -> None:
+def test_events_that_cannot_remove_a_tag_cause_no_query(bench: Bench) -> None:
     events = [bench.event("a", attributes={"owner": "x"}), bench.event("a", **person("tag", tag="PII"))]
-    bench.connection.close()  # nothing could be asked
-    assert [event for _, event in bench.judge(*events).allowed] == events
+    bench.connection.close()  # a query would fail
+    assert [event for _, event in bench.validate(*events).accepted] == events

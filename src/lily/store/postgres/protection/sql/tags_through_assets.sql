@@ -1,4 +1,4 @@
--- The tags that others have through these assets: along an edge, or down the hierarchy.
+-- The tags that other assets have through these: along an edge, or down the hierarchy.
 select asked.id::text, t.tag
 from unnest(%(ids)s::uuid[]) as asked (id)
 cross join unnest(%(tags)s::text[]) as t (tag)

@@ -1,4 +1,4 @@
--- The tags of an asset that others have through it: along an edge, or down the hierarchy.
+-- The tags that other assets have through this one: along an edge, or down the hierarchy.
 select t.tag
 from unnest(%(tags)s::text[]) as t (tag)
 where exists (

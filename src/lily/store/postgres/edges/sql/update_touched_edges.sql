@@ -1,4 +1,4 @@
--- Brings the touched edges in line with the claims there are, and logs what shows another state now.
+-- Updates the touched edges from their claims, and records a change where the effective state differs.
 with standing as (
   select t.*, s.claimed, s.masking
   from touched_edges t
@@ -18,7 +18,7 @@ changed as (
   from standing s
   where e.tenant_id = s.tenant_id and e.from_id = s.from_id and e.to_id = s.to_id and e.type = s.type
     and (e.claimed, e.claims_mask) is distinct from (s.claimed, s.masking)
-  returning new.tenant_id, new.from_id, new.to_id, new.type, s.causes, {shown}
+  returning new.tenant_id, new.from_id, new.to_id, new.type, s.causes, {change}
 ),
 logged as (
   insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)

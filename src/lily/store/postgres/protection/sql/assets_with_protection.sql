@@ -1,5 +1,5 @@
--- Of the assets that a batch speaks about, those that may lose something: who state a protective tag, and who have
--- another parent than they are given (empty: none any more; null: nothing was said).
+-- Those of a batch's assets that may lose a protective tag: they state one, or their parent differs from the one that
+-- the batch gives them (empty: no parent; null: the batch states none).
 select a.id::text, a.stated, a.parent
 from unnest(%(ids)s::uuid[], %(parents)s::text[]) as asked (id, parent)
 join assets a on a.tenant_id = %(tenant)s and a.id = asked.id
