@@ -1,7 +1,8 @@
-"""The doors: events a second that Lily accepts over HTTP, each of them durably in the log when it is answered.
+"""Ingestion: events per second that Lily accepts over HTTP, each durably in the log before the response.
 
-Bulk: one connection posts bodies of newline-delimited JSON, one after the other. Single: 32 connections, one event a
-request. The pipeline applies what comes in at the same time, on the same cores. There is no goal; it is reported.
+Bulk: one connection posts bodies of newline-delimited JSON, one after the other. Single: 32 connections, one event
+per request. The pipeline applies the events at the same time, on the same cores. There is no goal; the figures are
+reported.
 """
 
 import random
@@ -41,27 +42,27 @@ def measure(run: Run) -> Outcome:
 def _round(run: Run, stack: BenchStack) -> Round:
     stack.settle()
     run.say("bulk")
-    bulk = _bulk(stack, run.sizes.pool, run.sizes.http_seconds)
+    rows = bulk(stack.url, stack.token, run.sizes.pool, run.sizes.http_seconds)
     stack.settle()
     run.say("single")
     headers = {"authorization": f"Bearer {stack.token}", "content-type": "application/json"}
-    posts = [request("POST", PATH, headers, body) for body in _bodies(run.sizes.pool, 5000)]
+    posts = [request("POST", PATH, headers, body) for body in bodies(run.sizes.pool, 5000)]
     single = drive(stack.url, posts, connections=CONNECTIONS, seconds=run.sizes.http_seconds)
     stack.settle()
-    return {"bulk": bulk, "single": single["per_second"], "single_p99": single["p99_ms"], "single_run": single}
+    return {"bulk": rows, "single": single["per_second"], "single_p99": single["p99_ms"], "single_run": single}
 
 
-def _bodies(pool: int, count: int) -> list[str]:
+def bodies(pool: int, count: int) -> list[str]:
     serial = time.time_ns()
     return [orjson.dumps(statement(asset(random.randrange(pool)), serial + n)).decode() for n in range(count)]
 
 
-def _bulk(stack: BenchStack, pool: int, seconds: float) -> float:
-    """Rows a second over whole bodies, until the time is over."""
-    body = "\n".join(_bodies(pool, BULK_ROWS)).encode()
-    headers = {"authorization": f"Bearer {stack.token}", "content-type": "application/x-ndjson"}
+def bulk(url: str, token: str, pool: int, seconds: float) -> float:
+    """Rows per second over whole bodies, until the time is over."""
+    body = "\n".join(bodies(pool, BULK_ROWS)).encode()
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/x-ndjson"}
     accepted, began = 0, time.perf_counter()
-    with httpx.Client(base_url=stack.url, headers=headers, timeout=60) as client:
+    with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
         while time.perf_counter() < began + seconds:
             answer = client.post(f"{PATH}/bulk", content=body)
             if not answer.is_success or answer.json()["rejected"]:

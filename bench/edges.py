@@ -1,9 +1,9 @@
-"""Edges: writes a second through POST /lineage, in bodies of a thousand, until they can be read and tags have followed.
+"""Edges: writes per second through POST /lineage, in bodies of a thousand, until readable and propagated.
 
 Four connections send the edges of a new tree of known assets (see `propagation.py`), shuffled. The clock starts with
 the first byte and stops when the pipeline has applied them all, the relay has published the changes, and propagation
-has read those. First the root has no tag, so that there is nothing to carry; then it has one, so that every edge
-carries it, and a round counts only if all assets have it.
+has read those. First the root has no tag, so that there is nothing to propagate; then it has one, so that every edge
+conducts it, and a round counts only if all assets have it.
 """
 
 import random

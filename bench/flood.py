@@ -1,9 +1,9 @@
-"""Flood: the hot lane's latency while a million new columns flood the bulk lane, against the same when it is quiet.
+"""Flood: the hot lane's latency while a million new columns flood the bulk lane, against the same without the flood.
 
-Tracers (see `tracer.py`) and a steady hot load, at a low and a high rate, first while nothing else happens (but that
-the lake keeps the hot lane's own events) and then while a generator process sends columns faster than the lake takes
-them. A flooded window counts only if the lake was still behind when it ended. Between the rounds the lake catches up
-and comes to rest. Both generators share the cores with the stack. A round takes about four minutes.
+Tracers (see `tracer.py`) and a steady hot load, at a low and a high rate, first while nothing else happens (except
+that the lake stores the hot lane's own events) and then while a generator process sends columns faster than the lake
+can take them. A flooded window counts only if the lake was still behind when it ended. Between the rounds the lake
+catches up and comes to rest. Both generators share the cores with the stack. A round takes about four minutes.
 """
 
 import json

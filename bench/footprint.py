@@ -1,9 +1,9 @@
-"""What the stack takes: seconds to start, memory, and CPU while nothing happens.
+"""What the stack uses: seconds to start, memory, and CPU while nothing happens.
 
-Starting is `lily up` in an empty directory with the jars cached, until it says that it is ready: with PostgreSQL's and
-Kafka's directories made, the schema created and the queries warm. Memory is the sum over every process, the supervisor
-included, of its proportional share (what several processes share counts once), as `lily status` has it. Idle CPU is
-the time all of them together spent on a processor, once what the last load left behind has had minutes to settle.
+Start is `lily up` in an empty directory with the jars cached, until it reports ready: with the directories of
+PostgreSQL and Kafka created, the schema migrated and the queries warm. Memory is the sum over every process, the
+supervisor included, of its proportional share (memory that several processes share counts once), as `lily status`
+shows it. Idle CPU is the processor time of all of them together, some minutes after the last load.
 """
 
 import time

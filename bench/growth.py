@@ -1,7 +1,7 @@
 """Growth: the hot lane's p99 with 10 times the assets stored, against the p99 with 1 times.
 
 Two stacks run side by side on this machine, one with the small catalogue, one with the large, both loaded through the
-log; they are measured in turn while the other one idles. The events are spread evenly over all the assets stored. The
+log; they are measured in turn while the other one idles. The events are spread evenly over all stored assets. The
 large one also carries the history of the measurements before.
 """
 

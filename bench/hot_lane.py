@@ -1,10 +1,10 @@
-"""Hot lane: events a second from the log to queryable, against the same rows put into PostgreSQL by hand.
+"""Hot lane: events per second from the log to queryable, against the same rows written to PostgreSQL directly.
 
-The pipeline is frozen while the backlog is written to the log, so that all of it is there before the clock starts.
-The clock starts when the pipeline is let go and stops when the last position can be read as applied: waking up,
-planning, the small last batch and the relay publishing every change at the same time are all part of it. The other
-side has the machine to itself. Every event changes its asset; each asset occurs once in a backlog, so there is nothing
-to fold away.
+The pipeline is paused while the backlog is written to the log, so that all of it is there before the clock starts.
+The clock starts when the pipeline is resumed and stops when the last position is applied: resuming, planning, the
+small last batch and the relay publishing every change at the same time are all part of it. The other side has the
+machine to itself. Every event changes its asset; each asset occurs once in a backlog, so there is nothing to
+aggregate.
 """
 
 import time

@@ -1,12 +1,12 @@
-"""Lake: columns a second from the log to readable in the lake, against a bare `MERGE INTO` of the same rows.
+"""Lake: columns per second from the log to readable in the lake, against a bare `MERGE INTO` of the same rows.
 
-A round loads a million columns in ten backlogs into a fresh stack, and in the same ten batches into a bare Iceberg
+A round loads a million columns in ten backlogs into a new stack, and in the same ten batches into a bare Iceberg
 table (`bare_lake.py`: a Spark of its own, the same jars, rows ready as Parquet files, nothing around them). Both have
-merged other columns before, so that no compiler is cold. The pipeline is frozen while the bare side works and while a
-backlog is written to the log; Lily's clock runs from letting it go until the last position can be read as applied. So
-compaction, which goes on beside the stream, is on that clock as well; what is left of it after the last backlog is
-reported. Lily keeps every event besides the assets; the bare side keeps only the assets. Linear means that a column of
-the million takes no longer than one of the first backlog. A round takes about five minutes.
+merged other columns before, so that no compiler is cold. The pipeline is paused while the bare side works and while a
+backlog is written to the log; Lily's clock runs from resuming it until the last position is applied. So compaction,
+which runs beside the stream, is on that clock too; what is left of it after the last backlog is reported. Lily keeps
+every event in addition to the assets; the bare side keeps only the assets. Linear means that a column of the million
+takes no longer than one of the first backlog. A round takes about five minutes.
 """
 
 import time

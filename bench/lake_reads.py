@@ -1,10 +1,10 @@
-"""Reads of columns that only the lake has, over HTTP, beside the same reads of tables in PostgreSQL.
+"""Reads of lake-only columns over HTTP, beside the same reads of tables in PostgreSQL.
 
-One connection, random assets. A look-up is `GET /metadata/{id}`. A list has the 20 columns of a table, or 20 tables of
-a schema. A search asks for a column by its own and its table's name, or for a table by its name; the lake is looked
-through for the columns, where no index helps. Looking for a page ends after `LILY_LAKE__SEARCH_SECONDS`, whatever was
-found by then, so what it takes to follow the cursors through the whole lake is told as well.
-The lake is at rest meanwhile. Where a measurement before has loaded more columns than this one asks for, they stay.
+One connection, random assets. A look-up is `GET /metadata/{id}`. A list has the 20 columns of a table, or 20 tables
+of a schema. A search is for a column by its own and its table's name, or for a table by its name; for columns the
+lake is scanned, because no index covers them. The search for a page ends after `LILY_LAKE__SEARCH_SECONDS`, whatever
+was found by then, so the time to follow the cursors through the whole lake is reported too. The lake is at rest in
+the meantime. If an earlier measurement loaded more columns than this one needs, they stay.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Latency of the hot lane at a steady rate, and the change log's lag behind it at the same time.
+"""Latency of the hot lane at a steady rate, and the lag of the change log at the same time.
 
 A generator process keeps the rate; tracer events (see `tracer.py`) show when an event becomes queryable, and the
 pipeline's own histogram is read beside them as a cross-check. A consumer of `metadata-events` counts every change and

@@ -1,11 +1,11 @@
-"""GET /lineage/{id} at depth 20: alone in the catalogue, and among a million assets and edges of others.
+"""GET /lineage/{id} at depth 20: alone in the catalogue, and among a million other assets and edges.
 
 A dataset with 400 or 2,000 downstream of it in 20 layers, each derived from three of the layer above and with ten
-columns, each derived from one column of one of those; the columns are in the lake alone, as harvests leave them. One
-connection asks for the datasets, for the lineage of one column, and with `columns=true` for both together, one call
-after the other; a call asks for the largest page, and where the answer is longer it follows the cursors, so that a time
-is that of the whole graph. The first page as it comes by default is told as well. Then the others are put into the same
-tenant, and the same is asked again: that side cannot alternate with the first.
+columns, each derived from one column of one of those; the columns are only in the lake, as after a bulk load. One
+connection requests the datasets, the lineage of one column, and with `columns=true` both together, one call after the
+other. A call requests the largest page and, if the response is longer, follows the cursors, so that a time is that of
+the whole graph. The first page with the default size is reported too. Then the other assets are added to the same
+tenant, and the same is requested again: that side cannot alternate with the first.
 """
 
 import time

@@ -1,11 +1,11 @@
-"""OpenLineage: events a second until what they tell can be read.
+"""OpenLineage: events per second until their contents are readable.
 
 Eight connections post single events of about 5.5 KB (`openlineage_events.py`): three datasets of ten columns, column
 lineage. First each event is the completed run of a new job with datasets of its own, so that every job, dataset,
-column and edge is new; then each job's next run says the same again. The clock starts with the first byte and stops
-when all jobs, datasets and edges, columns' edges too, can be read, and again when the columns can be read from the
-lake, which waits up to ten seconds for its next batch. Marquez's figure is of an earlier run on two such cores with
-eight clients, not of this one.
+column and edge is new; then each job's next run states the same again. The clock starts with the first byte and stops
+when all jobs, datasets and edges, those of columns included, are readable, and again when the columns are readable
+from the lake, which waits up to ten seconds for its next batch. Marquez's figure is from an earlier run on two such
+cores with eight clients, not from this one.
 """
 
 from bench.findings import BenchError, Finding, Outcome, Round, at_least, column

@@ -1,11 +1,11 @@
-"""Propagation: derived tags stored a second, against the bare recursive query and against networkx with an INSERT each.
+"""Propagation: derived tags stored per second, against the bare recursive query and networkx with an INSERT each.
 
-Propagation is called directly, on a connection of the pipeline's role, with the one asset marked that was tagged; the
-clock covers its whole transaction, with the outbox and the receipt. The graph is a tree with ten below each asset and
-a tenth more edges across. The other sides (`bare_reach.py`) have the same PostgreSQL and the same edges, take their
-turn in the same round and store less. A retraction takes the tag away from the root again.
-Bytes are what the table of derived tags and its indexes grew by: when one of many assets upstream of the root is
-tagged, and when all of them are, a tenth of them at a time. The chain, the hub and the bytes are measured once.
+Propagation is called directly, on a connection of the pipeline's role, with the one tagged asset marked; the clock
+covers its whole transaction, with the outbox and the receipt. The graph is a tree with ten children per asset and a
+tenth more edges across. The other sides (`bare_reach.py`) have the same PostgreSQL and the same edges, run in the
+same round and store less. A retraction removes the tag from the root again. Bytes are what the table of derived tags
+and its indexes grew by: when one of many assets upstream of the root is tagged, and when all of them are, a tenth of
+them at a time. The chain, the hub and the bytes are measured once.
 """
 
 import statistics

@@ -1,8 +1,8 @@
-"""Point reads over HTTP, against the same row through a plain FastAPI service; and how long lists and searches take.
+"""Point reads over HTTP, against the same row through a plain FastAPI service; and the latency of lists and searches.
 
-32 kept-alive connections from a client process read random assets, from Lily and from `plain_app.py` in turn. Both are
-one process, on the same PostgreSQL. Lily checks the token, the scope and the tenant of each request; the plain service
-checks nothing.
+32 keep-alive connections from a client process read random assets, alternately from Lily and from `plain_app.py`.
+Both are one process, on the same PostgreSQL. Lily checks the token, the scope and the tenant of each request; the
+plain service checks nothing.
 """
 
 import os

@@ -1,11 +1,11 @@
-"""Travel: from a tag committed to everything downstream tagged and readable; and the hot lane while a tag travels.
+"""Travel: from a committed tag to everything downstream tagged and readable; and the hot lane while a tag propagates.
 
 A person tags the root of a tree (see `propagation.py`) over HTTP. The clock starts when the change of the root was
-committed, as the change log says, and stops twice: when propagation was done, as the write's receipt says, and when a
-GET of the last asset first showed the tag. Looks come every few milliseconds, through the same API. Afterwards all
-assets are read, and a round counts only if each has the tag. Then the tag is removed, and the same is timed again.
-For the hot lane (as in `flood.py`), a tag reaches ten times as many assets and is taken away again, over and over,
-while tracers and a steady load of another tenant go on; against the same load with nothing travelling.
+committed, by the change log, and stops twice: when propagation was done, by the write's receipt, and when a GET of
+the last asset first showed the tag. Polls come every few milliseconds, through the same API. Afterwards all assets
+are read, and a round counts only if each has the tag. Then the tag is removed, and the same is timed again. For the
+hot lane (as in `flood.py`), a tag reaches ten times as many assets and is removed again, over and over, while tracers
+and a steady load of another tenant continue; against the same load without propagation.
 """
 
 import threading

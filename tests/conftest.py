@@ -19,7 +19,7 @@ settings.load_profile("lily")
 
 SHARED = pytest.StashKey[SharedStack]()
 # What takes longest begins first; the rest fills the gaps.
-ORDER = ("stream/", "contract/test_fuzz.py", "integration/", "acceptance/", "contract/")
+ORDER = ("stream/", "contract/test_fuzz.py", "integration/", "acceptance/", "docs/test_examples.py", "contract/")
 
 
 def pytest_configure(config: pytest.Config) -> None:

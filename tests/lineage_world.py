@@ -1,4 +1,4 @@
-"""A small tenant whose graph a test changes as the pipeline would, and lets propagation follow. Not through Spark."""
+"""A small tenant whose graph a test changes as the pipeline would, and propagates, without Spark."""
 
 from itertools import groupby
 from operator import itemgetter
@@ -26,7 +26,7 @@ DEFAULTS = {**TRAVEL, "stopped_by_masking": False}
 
 
 class World:
-    """Everything stated is marked; `settle` propagates what is marked."""
+    """Every statement is marked; `settle` propagates all marks."""
 
     def __init__(self, tenant: str, store: CatalogueWriter, propagator: Propagator, owner: psycopg.Connection) -> None:
         self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
@@ -97,7 +97,7 @@ class World:
         return self._propagator.propagate(self.tenant, marks)
 
     def derived(self, tag: str = "pii", kind: str = "propagated") -> set[str]:
-        """The names of those that have the tag from elsewhere."""
+        """The names of the assets that derive the tag."""
         names: dict[str, str] = dict(
             self._owner.execute("select id::text, qualified_name from assets where tenant_id = %s", [self.tenant])
         )
@@ -122,7 +122,7 @@ class World:
         return expected_derived(self._owner, self.tenant)
 
     def unexplained(self) -> list[str]:
-        """What is wrong with the paths of everything that is propagated."""
+        """The problems of the paths of all propagated tags."""
         graph = stored_graph(self._owner, self.tenant)
         definitions = {one.key: one for one in stored_definitions(self._owner, self.tenant)}
         asked = sorted((one.tag, one.asset) for one in self.stored() if one.kind == "propagated")
@@ -137,7 +137,7 @@ class World:
         ]
 
     def state_what_rules_say(self) -> int:
-        """Lets the pipeline apply what rules have stated, as the relay sends it, and answers how much that was."""
+        """Applies what rules have stated, as the relay sends it, and returns the number of statements."""
         rows = self._owner.execute(
             "select position, tenant_id, asset_id::text, body, committed_at from rule_statements "
             "where tenant_id = %s and position > %s order by position",
@@ -152,7 +152,7 @@ class World:
         return len(rows)
 
     def shown(self, name: str, attribute: str = "owner") -> object:
-        """The attribute as people see it."""
+        """The shown value of the attribute."""
         asked = 'select source, enriched, "user" from assets where tenant_id = %s and id = %s'
         rows = self._owner.execute(asked, [self.tenant, self.id_of(name)]).fetchall()
         layers = [layer for row in rows for layer in reversed(row) if layer is not None]

@@ -1,4 +1,4 @@
-"""An independent judge of what the catalogue should be: it sorts the events by time and applies them one by one.
+"""The oracle for the catalogue: it sorts the events by time and applies them one by one.
 
 It shares no code with `lily.model.layers`, which merges in any order; the two must agree.
 """
@@ -10,7 +10,7 @@ from lily.model.events import AssetEvent
 
 
 def catalogue(events: Iterable[AssetEvent]) -> dict[tuple[str, str], dict[str, Any]]:
-    """`{(tenant, qualified name): {layer: {field: value}, created_at, updated_at}}`, tags as sets of folded names."""
+    """`{(tenant, qualified name): {layer: {field: value}, created_at, updated_at}}`, tags as sets of keys."""
     assets: dict[tuple[str, str], dict[str, Any]] = {}
     for event in sorted(set_of(events), key=lambda event: (event.time, event.id)):
         asset = assets.setdefault((event.tenant, event.statement.qualified_name), {"created_at": event.time})

@@ -28,12 +28,12 @@ class Server:
 
     url: str
 
-    def create_database(self, owner: str = "lily") -> str:
-        """A new, empty database; returns the superuser's URI of it."""
+    def create_database(self, owner: str = "lily", template: str = "template1") -> str:
+        """A new database, empty or the copy of one that nobody uses; returns the superuser's URI of it."""
         name = f"db_{secrets.token_hex(4)}"
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(
-                sql.SQL("create database {} owner {}").format(sql.Identifier(name), sql.Identifier(owner))
+                sql.SQL("create database {} owner {} template {}").format(*map(sql.Identifier, (name, owner, template)))
             )
         return urlunsplit(urlsplit(self.url)._replace(path=f"/{name}"))
 
@@ -52,7 +52,7 @@ def postgres_server() -> Iterator[Server]:
         _wait_until_healthy(part, process, log)
         yield Server(part.url)
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGQUIT)  # at once: what an orderly stop would write is thrown away
         process.wait(timeout=part.grace)
         shutil.rmtree(directory)
 

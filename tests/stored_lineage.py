@@ -1,4 +1,4 @@
-"""The stored graph of a tenant, as the full recomputation wants it, and what is stored as derived."""
+"""Reads a tenant's stored graph for the oracles, and its stored derived tags and values."""
 
 import psycopg
 
@@ -53,7 +53,7 @@ def stored_derived(connection: psycopg.Connection, tenant: str) -> set[Derived]:
 
 
 def expected_derived(connection: psycopg.Connection, tenant: str) -> set[Derived]:
-    """What the recomputation says, of which inheritance is stored only where it can reach an edge."""
+    """The recomputed tags. Inherited ones are stored only for assets in the graph."""
     derived = recompute(stored_graph(connection, tenant), stored_definitions(connection, tenant))
     nodes = {node for (node,) in connection.execute("select id::text from graph_nodes where tenant_id = %s", [tenant])}
     return {one for one in derived if one.kind == "propagated" or one.asset in nodes}

@@ -1,4 +1,4 @@
-"""Random but legal events, over few assets and few moments so that they really collide."""
+"""Random valid events, about few assets and at few times, so that they conflict."""
 
 import uuid
 from typing import Any

@@ -32,7 +32,7 @@ _TYPES: dict[Any, Any] = {pa.string(): StringType(), pa.int64(): LongType(), pa.
 
 
 class Warehouse:
-    """Appends runs and compacts them, each as a commit of its own."""
+    """Appends runs and compacts them, one commit each."""
 
     def __init__(
         self, root: str, buckets: int = 2, group_rows: int = 4, properties: Mapping[str, str] | None = None
@@ -53,7 +53,7 @@ class Warehouse:
         return self.located
 
     def append_rows(self, table: str, rows: pa.Table, claimed_by: str | None = None) -> None:
-        """Rows as they are; `claimed_by` puts them all into one tenant's files, whosever they are."""
+        """`claimed_by` puts all rows into one tenant's files, whatever their tenant."""
         self._commit(table, self._write(table, rows, claimed_by), [])
 
     def append_states(self, states: Iterable[AssetState], run: int = 1) -> None:
@@ -68,7 +68,7 @@ class Warehouse:
         )
 
     def replace(self, table: str, rows: pa.Table) -> None:
-        """What a compaction does, with the old files gone at once."""
+        """Compacts, and deletes the old files immediately."""
         old, self._files[table] = self._files[table], []
         self._commit(table, self._write(table, rows), old)
         for file in old:

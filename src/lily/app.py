@@ -21,11 +21,16 @@ QUERIES = ("hot", "lake")
 
 
 def run_api(settings: Settings) -> None:
-    from lily.api.server import serve  # FastAPI is heavy, and only this process needs it
-
     _require(settings)
     _configure("api", settings)
-    serve(settings)
+    if settings.api.workers > 1:
+        from lily.api.workers import serve_workers  # this process only watches the others, and needs no FastAPI
+
+        serve_workers(settings)
+    else:
+        from lily.api.server import serve  # FastAPI is heavy, and only the process that serves needs it
+
+        serve(settings)
 
 
 def run_pipeline(settings: Settings, queries: Sequence[str] = QUERIES) -> None:

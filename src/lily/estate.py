@@ -1,7 +1,7 @@
-"""A realistic metadata estate of any size, the same for the same seed, streamed: for demos, tests and benchmarks.
+"""Generates a realistic metadata estate of any size, for demos, tests and benchmarks. Streamed and reproducible.
 
-One asset in ten is structure (databases, schemas, tables, dashboards), nine are columns and the fields of dashboards.
-Parents come before their children, and what is derived comes after what it is derived from.
+One asset in ten is structure (databases, schemas, tables, dashboards); nine are columns and dashboard fields. Parents
+come before their children, and derived assets after the assets they are derived from.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ TABLES_PER_SCHEMA = 40
 TABLES_PER_DASHBOARD = 10
 _DATABASES = ("shop", "billing", "support", "logistics", "marketing", "analytics", "finance", "people")
 _SCHEMAS = ("public", "raw", "staging", "core", "marts", "archive", "reporting", "audit", "reference", "sandbox")
-_THINGS = (
+_TABLES = (
     "orders",
     "customers",
     "payments",
@@ -54,7 +54,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class Estate:
-    """`assets` ingest bodies, exactly as many, from `events()`; the lineage among them from `edges()`."""
+    """Exactly `assets` ingest bodies, from `events()`, and the lineage between them, from `edges()`."""
 
     assets: int
     seed: int = 0
@@ -63,7 +63,8 @@ class Estate:
         return islice(self._all(), self.assets)
 
     def edges(self) -> Iterator[Event]:
-        """`{from, to, relationship_type}`: tables and dashboards from the table before, fields from its columns."""
+        """Yields `{from, to, relationship_type}`: tables and dashboards depend on the previous table, fields on its
+        columns."""
         table, columns = "", list[str]()
         for event in self.events():
             name = event["attributes"]["qualified_name"]
@@ -90,7 +91,7 @@ class Estate:
     def _schema(self, database: str, schema: str) -> Iterator[Event]:
         yield _asset("schema", schema, database, self._random(schema))
         for number in range(TABLES_PER_SCHEMA):
-            table = f"{schema}.{_THINGS[number % len(_THINGS)]}_{number}"
+            table = f"{schema}.{_TABLES[number % len(_TABLES)]}_{number}"
             yield from self._table(table, schema, database)
             if number % TABLES_PER_DASHBOARD == TABLES_PER_DASHBOARD - 1:
                 yield from self._dashboard(f"{schema}.dashboard_{number}", schema, database)
@@ -110,19 +111,19 @@ class Estate:
         for position in range(random.randint(6, 13)):
             yield _asset("field", f"{dashboard}.field_{position}", dashboard, random, position=position)
 
-    def _random(self, *place: object) -> Random:
-        """Each asset's chances depend on its place only, so an estate is a prefix of any larger one."""
-        return Random(f"{self.seed}/{'/'.join(map(str, place))}")  # noqa: S311 - nothing secret is drawn
+    def _random(self, *name: str) -> Random:
+        """Seeded by the asset's name alone, so that an estate is a prefix of every larger one."""
+        return Random(f"{self.seed}/{'/'.join(name)}")  # noqa: S311 - not used for secrets
 
 
 def lane_of_body(body: Event) -> Lane:
-    """The lane that the bulk door gives to an asset of the estate, where parents are always where they should be."""
+    """Returns the lane that bulk ingestion chooses for an asset of the estate, where every parent matches its name."""
     plain = body["entity_type"] in BULK_TYPES and not body["attributes"].get(TAGS)
     return "bulk" if plain else "hot"
 
 
-def _edge(origin: str, target: str, relationship_type: str) -> Event:
-    return {"from": origin, "to": target, "relationship_type": relationship_type}
+def _edge(source: str, target: str, relationship_type: str) -> Event:
+    return {"from": source, "to": target, "relationship_type": relationship_type}
 
 
 def _asset(entity_type: str, name: str, parent: str | None, random: Random, **extra: Any) -> Event:

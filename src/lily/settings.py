@@ -17,6 +17,14 @@ class Limits(BaseModel):
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
 
 
+class Api(BaseModel):
+    """The API's processes."""
+
+    workers: int = Field(
+        1, ge=1, le=64, description="processes that share the port; each has its own connections and caches"
+    )
+
+
 class Pipeline(BaseModel):
     """The hot query."""
 
@@ -30,6 +38,12 @@ class Reactions(BaseModel):
 
     batch_events: int = Field(50_000, description="most events a reaction reads at once")
     tenant_events: int = Field(20_000, description="most events of one tenant it handles at once; the rest is parked")
+
+
+class Jobs(BaseModel):
+    """The job queue, in `lily worker`."""
+
+    concurrency: int = Field(4, ge=1, description="jobs a worker runs at once; at most half of them of one tenant")
 
 
 class Lake(BaseModel):
@@ -74,8 +88,10 @@ class Settings(BaseSettings):
 
     data_dir: Path = Path(".lily")
     host: str = "127.0.0.1"
-    port: int = 8585
-    grpc_port: int = Field(0, description="where the API serves gRPC, on the same host; 0 turns it off")
+    port: int = Field(8585, ge=1, le=65_535)
+    grpc_port: int = Field(
+        0, ge=0, le=65_535, description="where the API serves gRPC, on the same host; 0 turns it off"
+    )
     kafka_bootstrap: str = ""
     database_url: str = Field(
         "", description="the libpq URI this process connects with; each part has a role of its own"
@@ -86,14 +102,18 @@ class Settings(BaseSettings):
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
     kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")
     kafka_replication: int = 1
-    metrics_port: int = Field(0, description="health and metrics of the pipeline and the worker; 0 turns them off")
+    metrics_port: int = Field(
+        0, ge=0, le=65_535, description="health and metrics of the pipeline and the worker; 0 turns them off"
+    )
     metrics_peers: tuple[str, ...] = Field((), description="addresses whose metrics the API's /metrics adds to its own")
     master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
     log_level: str = "INFO"
     limits: Limits = Limits()
+    api: Api = Api()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
+    jobs: Jobs = Jobs()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     s3: S3 = S3()

@@ -1,33 +1,35 @@
-"""The story of `lily demo`, step by step, against the stack that all tests share."""
+"""The steps of `lily demo`, against the stack that all tests share."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from lily.cli.demo.columns import CHAPTER
-from lily.cli.demo.lineage import LINEAGE
-from lily.cli.demo.owners import OWNERS
-from lily.cli.demo.scene import Scene, Step
-from lily.cli.demo.stage import lag_of
-from lily.cli.demo.story import STORY
+from lily.cli.demo.attribute_rules import ATTRIBUTE_RULES
+from lily.cli.demo.catalogue import CATALOGUE
+from lily.cli.demo.large_estate import LARGE_ESTATE
+from lily.cli.demo.propagation import PROPAGATION
+from lily.cli.demo.stack import read_lag
+from lily.cli.demo.step import DemoContext, Step
 from lily.client import Lily
 from tests.shared_stack import Stack
 
 
 @pytest.fixture(scope="module")
-def scene(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[Scene]:
+def demo(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[DemoContext]:
     _, token = make_tenant()
     with Lily(stack.url, token) as lily:
-        yield Scene(lily, lambda: lag_of(stack.data_dir))
+        yield DemoContext(lily, lambda: read_lag(stack.data_dir))
 
 
-@pytest.mark.parametrize("step", [*STORY, *CHAPTER, *LINEAGE, *OWNERS], ids=lambda step: step.name)
-def test_the_demo_can(step: Step, scene: Scene) -> None:
-    told = step.play(scene)
-    assert told.sentence
-    assert told.seconds > 0
+@pytest.mark.parametrize(
+    "step", [*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES], ids=lambda step: step.name
+)
+def test_the_demo_can(step: Step, demo: DemoContext) -> None:
+    result = step.run(demo)
+    assert result.text
+    assert result.seconds > 0
 
 
-def test_the_demo_can_be_played_again_on_the_same_data(scene: Scene) -> None:
-    for step in (*STORY, *LINEAGE, *OWNERS):
-        step.play(scene)
+def test_the_demo_can_run_again_on_the_same_data(demo: DemoContext) -> None:
+    for step in (*CATALOGUE, *PROPAGATION, *ATTRIBUTE_RULES):
+        step.run(demo)

@@ -1,9 +1,11 @@
 """Bad input: a clear error with the contract's status, and nothing stored."""
 
 import socket
+import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import orjson
 import pytest
 
@@ -165,6 +167,69 @@ def test_bad_parameters_are_refused(door: Door, path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "meant"),
+    [
+        ("GET", "/metadata?entity_typ=table", "entity_type"),
+        ("GET", "/metadata?Limit=5", "limit"),
+        ("GET", "/metadata/{id}?asof=2026-01-01T00:00:00Z", "as_of"),
+        ("GET", "/metadata/by-name?qualified_nmae=shop.orders", "qualified_name"),
+        ("PUT", "/metadata/by-name?qualified_name=shop.orders&qualifiedname=x", "qualified_name"),
+        ("GET", "/metadata/{id}/history?limt=5", "limit"),
+        ("GET", "/metadata/{id}/tags?origin=true", "origins"),
+        ("GET", "/lineage/{id}?directon=both", "direction"),
+        ("GET", "/dead-letters?curser=x", "cursor"),
+        ("POST", "/propagations/dry-run?limits=5", "limit"),
+    ],
+)
+def test_a_misspelt_parameter_is_refused_with_the_one_that_was_meant(
+    door: Door, method: str, path: str, meant: str
+) -> None:
+    answer = door.http.request(method, path.replace("{id}", "shop.orders"), json=None if method == "GET" else {})
+    assert (answer.status_code, codes(answer)) == (400, {"UNKNOWN_PARAMETER"}), answer.text
+    assert f"did you mean `{meant}`?" in answer.json()["errors"][0]["description"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/metadata?nmae=orders"),
+        ("GET", f"/metadata/{uuid.uuid4()}?x=1"),
+        ("POST", "/ingest-metadata?dry_run=true"),
+        ("POST", "/ingest-metadata/bulk?x=1"),
+        ("POST", "/api/v1/lineage?x=1"),
+        ("DELETE", "/metadata/shop.orders?force=true"),
+        ("GET", "/settings?x=1"),
+        ("GET", "/schemas?x=1"),
+    ],
+)
+def test_a_parameter_that_a_call_does_not_take_is_refused(door: Door, method: str, path: str) -> None:
+    answer = door.http.request(method, path, json=None if method == "GET" else {})
+    assert (answer.status_code, codes(answer)) == (400, {"UNKNOWN_PARAMETER"}), answer.text
+
+
+def test_the_token_is_checked_before_the_parameters(door: Door) -> None:
+    assert httpx.get(f"{door.stack.url}/metadata?nmae=x", timeout=30).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/health/live?t=1", "/health/ready?t=1", "/?utm=1", "/docs?x=1", "/metrics?x=1"])
+def test_probes_pages_and_scrapes_take_any_parameter(door: Door, path: str) -> None:
+    assert door.http.get(path).status_code == 200
+
+
+def test_an_entity_type_that_does_not_exist_is_refused_with_a_hint(door: Door) -> None:
+    answer = door.http.get("/metadata", params={"entity_type": "tabel"})
+    assert (answer.status_code, codes(answer)) == (400, {"UNKNOWN_ENTITY_TYPE"})
+    assert "did you mean `table`?" in answer.text
+    assert door.http.get("/metadata", params={"entity_type": "Table"}).status_code == 200
+
+
+def test_an_unknown_field_of_a_body_is_refused_with_a_hint(door: Door) -> None:
+    answer = door.http.post("/tags", json={"name": "X", "propagate": True})
+    assert (answer.status_code, codes(answer)) == (400, {"UNKNOWN_FIELD"})
+    assert "did you mean `propagates`?" in answer.text
+
+
+@pytest.mark.parametrize(
     ("path", "body"),
     [
         ("/metadata/batch-get", {}),
@@ -183,3 +248,10 @@ def test_bad_bodies_are_refused(door: Door, path: str, body: Any) -> None:
     answer = door.http.post(path, json=body)
     assert answer.status_code == 400, answer.text
     assert codes(answer)
+
+
+def test_a_subresource_does_not_take_the_methods_of_its_asset(door: Door) -> None:
+    door.ingest("shop.orders")
+    for method in ("PUT", "DELETE"):
+        answer = door.http.request(method, "/metadata/shop.orders/history", json={"attributes": {"owner": "x"}})
+        assert (answer.status_code, codes(answer), answer.headers["allow"]) == (405, {"METHOD_NOT_ALLOWED"}, "GET")

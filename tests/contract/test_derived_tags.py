@@ -163,3 +163,26 @@ def test_another_tenant_sees_nothing_of_it(flow: Door, other_door: Door) -> None
     other_door.ingest("bi.report", "dashboard")
     assert tags_of(other_door, "bi.report")["propagated"] == []
     assert found(other_door, tag="pii") == set()
+
+
+def test_a_write_whose_propagation_is_parked_is_pending_until_it_has_followed(door: Door) -> None:
+    """Parked by hand: the reaction has read the write's events, and has not handled them."""
+    a, b = door.ingest("a"), door.ingest("b")
+    door.change("POST", "/lineage", {"edges": [{"from": a, "to": b, "relationship_type": "used-in"}]})
+    park = (
+        "insert into parked_tenants (reaction, tenant_id, retry_at) "
+        "values ('propagation', %s, clock_timestamp() + interval '1 hour')"
+    )
+    with psycopg.connect(door.stack.database, autocommit=True) as owner:
+        owner.execute(park, [door.tenant])
+        answer = door.http.post(f"/metadata/{a}/tags", json={"tag": "PII"}, headers={"Prefer": "wait=2"})
+        assert answer.status_code == 202
+        receipt = f"/propagations/{answer.headers['Lily-Receipt']}"
+        assert door.http.get(receipt).json()["state"] == "pending"
+        assert door.read("b")["tags"]["effective"] == []
+        owner.execute("update parked_tenants set retry_at = now() where tenant_id = %s", [door.tenant])
+        deadline = time.monotonic() + 30
+        while door.http.get(receipt).json()["state"] == "pending":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert door.read("b")["tags"]["effective"] == ["PII"]

@@ -1,6 +1,7 @@
 """One asset: read, changed by a person, deleted, restored."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -124,3 +125,26 @@ def test_a_write_that_was_waited_for_is_read_by_whoever_comes_after(door: Door) 
     for number in range(1, 6):
         door.change("POST", "/ingest-metadata", table("shop.orders", round=number))
         assert door.read(asset_id)["attributes"]["round"] == number
+
+
+@pytest.mark.parametrize("name", ["a/b/history", "x/tags", "x/restore", "by-name", "batch-get", "100%2Fsure"])
+def test_a_name_may_look_like_a_path_of_the_api(door: Door, name: str) -> None:
+    asset_id = door.ingest(name)
+    encoded = quote(name, safe="")
+    by_name = door.http.get("/metadata/by-name", params={"qualified_name": name})
+    assert by_name.json()["metadata_id"] == asset_id
+    if name != "by-name":  # the one name that a path of its own takes
+        assert door.read(encoded)["metadata_id"] == asset_id
+    history = door.http.get(f"/metadata/{encoded}/history").json()["items"]
+    assert [item["change"] for item in history] == ["created"]
+    assert door.change("POST", f"/metadata/{encoded}/tags", {"tag": "a/suppress"})["metadata_id"] == asset_id
+    assert [item["tag"] for item in door.http.get(f"/metadata/{encoded}/tags").json()["items"]] == ["a/suppress"]
+    door.change("DELETE", f"/metadata/{encoded}/tags/a%2Fsuppress")
+    assert door.http.get(f"/metadata/{encoded}/tags").json()["items"] == []
+
+
+def test_a_read_is_as_fresh_as_the_newest_change_it_shows(door: Door) -> None:
+    asset_id = door.ingest("shop.orders", time="2026-01-01T00:00:00Z")
+    door.change("PUT", f"/metadata/{asset_id}", {"attributes": {"owner": "bob"}})
+    shown = door.read(asset_id)
+    assert shown["fresh_as_of"] >= shown["updated_at"] > shown["created_at"]

@@ -190,3 +190,29 @@ def test_announcements_are_filtered_and_resumed_like_changes(door: Door, other_d
     with listen(door, since=again[-1]["position"]) as socket:
         after = door.ingest("after")
         assert next_message(socket)["metadata_id"] == after
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code", "told"),
+    [
+        ({"entity_typ": "table"}, "UNKNOWN_PARAMETER", "did you mean `entity_type`?"),
+        ({"nmae": "x"}, "UNKNOWN_PARAMETER", "use one of: "),
+        ({"entity_type": "tabel"}, "UNKNOWN_ENTITY_TYPE", "did you mean `table`?"),
+        ({"change": "creatd"}, "UNKNOWN_CHANGE", "did you mean `created`?"),
+    ],
+)
+def test_a_filter_that_could_never_match_is_refused_with_a_hint(
+    door: Door, parameters: dict[str, str], code: str, told: str
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        listen(door, **parameters)
+    assert refused.value.response.status_code == 400
+    (error,) = orjson.loads(refused.value.response.body or b"")["errors"]
+    assert error["code"] == code
+    assert told in error["description"]
+
+
+def test_an_entity_type_is_compared_without_case(door: Door) -> None:
+    with listen(door, entity_type="Table") as socket:
+        asset_id = door.ingest("shop.orders")
+        assert next_message(socket)["metadata_id"] == asset_id

@@ -22,7 +22,7 @@ from lily.bus.topics import key_of
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.pipeline import connections
-from lily.pipeline.hot import stream
+from lily.pipeline.hot.task import apply_partition
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
@@ -150,7 +150,7 @@ def _apply(records: list[Record], database: str) -> None:
     columns: dict[str, list[Any]] = {name: [getattr(r, name) for r in records] for name in Record._fields}
     columns["timestamp"] = [time.time_ns() // 1000] * len(records)
     del columns["received"]
-    (told,) = stream.apply_partition([pa.RecordBatch.from_pydict(columns)], database)
+    (told,) = apply_partition([pa.RecordBatch.from_pydict(columns)], database)
     assert told.column("events").to_pylist() == [len(records)]
     assert told.column("refused").to_pylist() == [0]
 

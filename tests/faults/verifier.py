@@ -13,7 +13,7 @@ from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer, holds
 from lily.model.records import Record, Refusal
-from lily.pipeline.validation import judge
+from lily.pipeline.validation import validate_asset_record
 from tests.faults import aftermath
 from tests.faults.evidence import Evidence
 from tests.faults.journal import Journal, Write, mark_in
@@ -72,7 +72,7 @@ def verify(journal: Journal, evidence: Evidence) -> Account:
 def _entries(account: Account, journal: Journal, evidence: Evidence) -> Iterator[Entry]:
     written = journal.by_mark()
     for record in evidence.log:
-        verdict = judge(record, evidence.tenants.__contains__)
+        verdict = validate_asset_record(record, evidence.tenants.__contains__)
         if verdict is None:
             continue  # a ping
         write = written.get(mark_in(record.value))

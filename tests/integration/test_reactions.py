@@ -253,7 +253,7 @@ def test_a_flood_of_one_tenant_waits_its_turn_and_keeps_its_order(scene: Scene, 
         until(lambda: len(scene.noted()) == 401)
         until(lambda: scene.parked() == 0)
     assert scene.noted(loud) == [said for _, said in flood]
-    assert order.index(quiet) <= 50  # the share of one turn, and not the 400 that came before it
+    assert order.index(quiet) <= 150  # a few shares of one turn, and not the 400 that came before it
 
 
 def test_two_workers_share_the_partitions_and_one_takes_over_from_the_other(scene: Scene, tenants: list[str]) -> None:

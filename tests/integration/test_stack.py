@@ -1,4 +1,4 @@
-"""The embedded engines as a user meets them: through `lily up`, `lily down`, and kill -9."""
+"""The embedded engines as a user runs them: `lily up`, `lily down`, `lily status`, and kill -9."""
 
 import json
 import os
@@ -15,32 +15,35 @@ import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
-from lily.embedded.orphans import find_orphans
 from lily.embedded.state import PartState, StackState, load
+from lily.embedded.supervision.orphans import find_orphans
 
 ENGINES = ("--parts", "kafka,postgres")
 
 
 class Engines:
-    """A stack of Kafka and PostgreSQL only, driven by the command line."""
+    """A stack of Kafka and PostgreSQL only, controlled by the command line."""
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
 
     def lily(self, *words: str) -> subprocess.CompletedProcess[str]:
         # Reading the output to its end would hang here if a detached stack kept our handles open.
-        command = [sys.executable, "-m", "lily", *words, "--data-dir", str(self.data_dir), "--format", "json"]
+        return self.lily_text(*words, "--format", "json")
+
+    def lily_text(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "lily", *words, "--data-dir", str(self.data_dir)]
         return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
 
     def up(self) -> dict[str, str]:
-        told = self.lily("up", "--detach", *ENGINES)
-        assert told.returncode == 0, told.stdout + told.stderr
-        answer: dict[str, str] = json.loads(told.stdout.splitlines()[-1])
-        return answer
+        done = self.lily("up", "--detach", *ENGINES)
+        assert done.returncode == 0, done.stdout + done.stderr
+        result: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+        return result
 
     def down(self) -> None:
-        told = self.lily("down")
-        assert told.returncode == 0, told.stdout + told.stderr
+        done = self.lily("down")
+        assert done.returncode == 0, done.stdout + done.stderr
 
     @property
     def state(self) -> StackState:
@@ -63,7 +66,7 @@ def wait_until(reached: Callable[[], bool], seconds: float = 30) -> None:
 
 
 @pytest.fixture
-def open_place() -> Iterator[Path]:
+def open_directory() -> Iterator[Path]:
     """A directory that every user may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory(prefix="lily-test-") as name:
         Path(name).chmod(0o755)
@@ -71,8 +74,8 @@ def open_place() -> Iterator[Path]:
 
 
 @pytest.fixture
-def engines(open_place: Path) -> Iterator[Engines]:
-    stack = Engines(open_place / "data")
+def engines(open_directory: Path) -> Iterator[Engines]:
+    stack = Engines(open_directory / "data")
     yield stack
     stack.down()
 
@@ -83,9 +86,11 @@ def test_engines_survive_the_death_of_any_process(engines: Engines) -> None:
     engines.execute("create table kept as select 42 as answer")
     ports, kafka, postgres = engines.state.ports, engines.part("kafka").running, engines.part("postgres").running
 
-    refused = engines.lily("up", "--detach", *ENGINES)
-    assert refused.returncode == 1
-    assert json.loads(refused.stdout)["errors"][0]["code"] == "ALREADY_RUNNING"
+    rejected = engines.lily("up", "--detach", *ENGINES)
+    assert rejected.returncode == 1
+    (error,) = json.loads(rejected.stdout)["errors"]
+    assert error["code"] == "ALREADY_RUNNING"
+    assert f"`lily down --data-dir {engines.data_dir}`" in error["description"]
 
     for killed in (kafka, postgres):
         os.kill(killed.pid, signal.SIGKILL)
@@ -109,9 +114,28 @@ def test_engines_survive_the_death_of_any_process(engines: Engines) -> None:
     assert not find_orphans(engines.data_dir)
 
 
-def test_two_stacks_run_side_by_side_and_hopeless_files_are_named(open_place: Path) -> None:
-    """The second one starts from what crashes and a lost stack.json have left, inside a directory closed to others."""
-    first, second = Engines(open_place / "first"), Engines(open_place / "closed" / "second")
+def test_status_shows_the_parts_and_the_addresses_without_the_password(engines: Engines) -> None:
+    started = engines.up()
+    password = engines.state.passwords["lily"]
+    assert password in started["database"]
+
+    report = json.loads(engines.lily("status").stdout)
+    assert [set(part) for part in report["parts"]] == [{"name", "pid", "state", "rss_bytes"}] * 2
+    assert (report["lag"], report["ready"]) == ({}, True)
+    assert {name: report[name] for name in ("url", "grpc", "kafka", "data_dir")} == {
+        name: started[name] for name in ("url", "grpc", "kafka", "data_dir")
+    }
+    assert report["database"] == started["database"].replace(f":{password}", "")
+
+    printed = engines.lily_text("status").stdout
+    assert printed.splitlines()[0].split() == ["PART", "PID", "STATE", "MEMORY", "RESTARTS"]
+    assert all(report[name] in printed for name in ("url", "grpc", "kafka", "database"))
+    assert password not in printed
+
+
+def test_two_stacks_run_side_by_side_and_unusable_files_are_named(open_directory: Path) -> None:
+    """The second one starts from the remains of crashes and a lost stack.json, in a directory closed to others."""
+    first, second = Engines(open_directory / "first"), Engines(open_directory / "closed" / "second")
     second.data_dir.parent.mkdir(mode=0o700)
     try:
         first.up()
@@ -134,26 +158,26 @@ def test_two_stacks_run_side_by_side_and_hopeless_files_are_named(open_place: Pa
 
         (second.data_dir / "kafka" / "data" / "meta.properties").unlink()
         (second.data_dir / "kafka" / "data" / "events-0").mkdir()
-        told = second.lily("up", "--detach", *ENGINES)
-        assert told.returncode == 1
-        assert "meta.properties" in told.stdout
+        done = second.lily("up", "--detach", *ENGINES)
+        assert done.returncode == 1
+        assert "meta.properties" in done.stdout
         assert not find_orphans(second.data_dir)
     finally:
         for stack in (first, second):
             stack.down()
-        _forget_shelter(second.data_dir)
+        _remove_fallback_dir(second.data_dir)
 
 
 def _leave_half_formatted(data_dir: Path) -> None:
-    """What a formatter and an initdb that were killed could have left."""
+    """Creates what a killed Kafka format and a killed initdb could leave."""
     (data_dir / "kafka" / "data" / "__cluster_metadata-0").mkdir(parents=True)
     (data_dir / "kafka" / "data.new").mkdir()
     (data_dir / "kafka" / "data.new" / "bootstrap.checkpoint").write_bytes(b"\0" * 10)
     (data_dir / "postgres.new" / "base").mkdir(parents=True)
 
 
-def _forget_shelter(data_dir: Path) -> None:
-    """As root the database lies outside the closed directory."""
+def _remove_fallback_dir(data_dir: Path) -> None:
+    """As root, the database is outside the closed directory."""
     link = data_dir / "postgres"
     if link.is_symlink():
         shutil.rmtree(link.readlink().parent)

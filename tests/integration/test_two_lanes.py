@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import orjson
+import psycopg
 import pytest
 from confluent_kafka import Producer
 
@@ -16,6 +17,7 @@ from lily.bus import topics
 from lily.estate import Estate
 from lily.model import clock, ids
 from tests.contract.door import Door, client, names, table
+from tests.contract.test_notifications import listen, next_message
 from tests.shared_stack import Stack, lily
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
@@ -218,3 +220,31 @@ def test_an_estate_is_readable_when_the_command_that_sent_it_returns(stack: Stac
     with client(stack, stack.token) as http:
         items = http.get("/metadata", params={"parent": parent}).json()["items"]
     assert set(names(items)) == {asset["qualified_name"] for asset in estate if asset.get("parent") == parent}
+
+
+def test_tagging_a_column_of_the_lake_is_announced_as_what_it_is(door: Door) -> None:
+    applied(door, [table(TABLE), column("email", data_type="text")])
+    asset_id = door.read(f"{TABLE}.email")["metadata_id"]
+    with listen(door, entity_type="column") as socket, listen(door, metadata_id=asset_id) as unfiltered:
+        door.change("POST", f"/metadata/{asset_id}/tags", {"tag": "Finance"})
+        door.change("POST", f"/metadata/{asset_id}/tags", {"tag": "Sales"})
+        promoted(door, asset_id)
+        door.change("PUT", f"/metadata/{asset_id}", {"attributes": {"owner": "alice"}})
+        heard = [next_message(socket) for _ in range(3)]
+        assert [(message["change"], message["tags"]["added"]) for message in heard] == [
+            ("tagged", ["Finance"]),
+            ("tagged", ["Sales"]),
+            ("updated", []),
+        ]
+        assert {(message["entity_type"], message["metadata_id"]) for message in heard} == {("column", asset_id)}
+        assert [next_message(unfiltered)["id"] for _ in heard] == [message["id"] for message in heard]
+    history = door.http.get(f"/metadata/{asset_id}/history").json()["items"]
+    assert [item["change"] for item in history] == ["updated", "tagged", "tagged", "created"]
+
+
+def promoted(door: Door, asset_id: str) -> None:
+    """Waits until PostgreSQL has taken the asset over from the lake."""
+    asked = "select not awaits_lake from assets where tenant_id = %s and id = %s"
+    with psycopg.connect(door.stack.database, autocommit=True) as connection:
+        while connection.execute(asked, [door.tenant, asset_id]).fetchone() != (True,):
+            time.sleep(0.1)

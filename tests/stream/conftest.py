@@ -1,4 +1,4 @@
-"""A lake of its own, beside the stack's: a database for its catalogue, a directory for its files, one Spark session."""
+"""A lake separate from the stack's: its own database for the catalog, its own directory, one Spark session."""
 
 import tempfile
 import uuid

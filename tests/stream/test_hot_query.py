@@ -1,4 +1,4 @@
-"""The hot query on the real log: disorder, repetition and rubbish in; catalogue, change log and dead letters out."""
+"""The hot query on the real log: shuffled, repeated and invalid records in; catalogue, changes and dead letters out."""
 
 import time
 import uuid
@@ -24,7 +24,7 @@ _PATIENCE = 60
 
 
 def append(stack: Stack, records: Sequence[tuple[bytes | None, bytes | None]]) -> dict[int, int]:
-    """Appends to the hot topic; answers the last offset of each partition."""
+    """Appends to the hot topic; returns the last offset of each partition."""
     producer = Producer({"bootstrap.servers": stack.kafka, "enable.idempotence": True, "partitioner": "murmur2_random"})
     last: dict[int, int] = {}
 
@@ -78,7 +78,7 @@ def record(event: AssetEvent) -> tuple[bytes, bytes]:
     return topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
 
 
-def test_shuffled_repeated_and_mixed_with_rubbish_the_events_end_in_the_oracles_catalogue(
+def test_shuffled_and_repeated_events_among_invalid_records_give_the_oracles_catalogue(
     stack: Stack, make_tenant: Make
 ) -> None:
     random = Random(7)
@@ -124,7 +124,7 @@ def read_all(stack: Stack, topic: str, expected: set[str]) -> list[dict[str, Any
     return events
 
 
-def test_an_event_for_a_tenant_that_does_not_exist_reaches_nobody(stack: Stack) -> None:
+def test_an_event_of_an_unknown_tenant_reaches_no_tenant(stack: Stack) -> None:
     ghost = f"ghost-{uuid.uuid4().hex[:8]}"
     statement = read_statement({"entity_type": "table", "attributes": {"name": "t"}}, tenant=ghost)
     event = AssetEvent(ids.event_id(), "2026-01-01T00:00:00.000000Z", ghost, statement)

@@ -1,4 +1,4 @@
-"""Hot store, lake and oracle agree, whatever the lanes, promotions and crashes on the way."""
+"""PostgreSQL, the lake and the oracle agree after any interleaving of lanes, promotions and crashes."""
 
 import uuid
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def store(lake: Lake) -> Iterator[CatalogueWriter]:
 
 @st.composite
 def columns(draw: st.DrawFn) -> AssetEvent:
-    """What a source states about a column; most of it plain, so that it takes the bulk lane."""
+    """A source's event about a column; most are plain and take the bulk lane."""
     stated = draw(attributes())
     if draw(st.booleans()):
         stated.pop("tags", None)
@@ -60,7 +60,7 @@ def columns(draw: st.DrawFn) -> AssetEvent:
 
 
 def edits() -> st.SearchStrategy[AssetEvent]:
-    """What people and rules say of the same columns."""
+    """Events of people and rules about the same columns."""
     return events().filter(lambda event: event.statement.layer != "source")
 
 
@@ -116,7 +116,7 @@ def test_after_any_interleaving_of_lanes_promotions_and_crashes_all_agree(
     assert awaiting == (0,)
 
 
-def test_compaction_joins_the_pieces_and_changes_nothing(lake: Lake, store: CatalogueWriter) -> None:
+def test_compaction_merges_rows_and_changes_no_state(lake: Lake, store: CatalogueWriter) -> None:
     trial = new_trial(lake, store)
     stated = {"entity_type": "column", "qualified_name": "shop.public.orders.id"}
     for number in range(5):
@@ -143,7 +143,7 @@ def test_compaction_joins_the_pieces_and_changes_nothing(lake: Lake, store: Cata
     assert rows == len(before) == 6
 
 
-def test_a_start_goes_on_where_the_newest_commit_of_the_events_ends(lake: Lake, store: CatalogueWriter) -> None:
+def test_the_query_continues_at_the_newest_commit_of_events(lake: Lake, store: CatalogueWriter) -> None:
     trial = new_trial(lake, store)
     data = {"entity_type": "column", "qualified_name": "shop.public.orders.id", "attributes": {"name": "id"}}
     event = AssetEvent(

@@ -1,4 +1,4 @@
-"""Maintenance of the lake: fewer files, no old snapshots, nothing different to read, and a place to go on from."""
+"""Maintenance of the lake reduces files and snapshots, and keeps the data and the last commit."""
 
 import os
 import time
@@ -12,7 +12,7 @@ import pytest
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 from lily.pipeline.lake.commits import last_commit
-from lily.pipeline.lake.compaction import maintain
+from lily.pipeline.lake.maintenance import maintain
 from lily.store.lake import tables
 from lily.store.lake.catalog import warehouse
 from lily.store.postgres.catalogue.writer import CatalogueWriter
@@ -24,7 +24,7 @@ from tests.stream.trial import Trial
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 BATCHES = 9
-NOTHING = timedelta(0)
+NO_TIME = timedelta(0)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def trial(lake: Lake) -> Iterator[Trial]:
 
 
 def write_small_batches(trial: Trial, count: int) -> None:
-    """One column after the other of one table, so all of them lie in one partition."""
+    """One column after the other of the same table, so all are in one partition."""
     for number in range(count):
         data = {
             "entity_type": "column",
@@ -56,12 +56,12 @@ def snapshots(trial: Trial, table: str) -> int:
     return int(trial.lake.spark.table(f"{tables.identifier(table)}.snapshots").count())
 
 
-def test_small_files_and_old_snapshots_go_while_the_data_and_the_place_to_go_on_from_stay(trial: Trial) -> None:
+def test_small_files_are_merged_and_old_snapshots_expire_but_the_data_and_the_last_commit_stay(trial: Trial) -> None:
     write_small_batches(trial, BATCHES)
     assert files(trial, tables.EVENTS) == BATCHES
     before = as_told(trial.in_lake())
     for _ in range(2):
-        maintain(trial.lake.spark, NOTHING)
+        maintain(trial.lake.spark, NO_TIME)
         assert files(trial, tables.EVENTS) == 1
         assert max(snapshots(trial, tables.EVENTS), snapshots(trial, tables.ASSETS)) < BATCHES
         assert last_commit(trial.lake.spark).commit == trial.last
@@ -71,7 +71,7 @@ def test_small_files_and_old_snapshots_go_while_the_data_and_the_place_to_go_on_
     assert trial.events_in_lake() == trial.logged()
 
 
-def test_snapshots_are_kept_as_long_as_asked_for(trial: Trial) -> None:
+def test_snapshots_are_kept_for_the_given_time(trial: Trial) -> None:
     write_small_batches(trial, 3)
     known = snapshots(trial, tables.EVENTS)
     maintain(trial.lake.spark, timedelta(hours=1))
@@ -79,7 +79,7 @@ def test_snapshots_are_kept_as_long_as_asked_for(trial: Trial) -> None:
 
 
 @pytest.mark.parametrize("table", [tables.EVENTS, tables.ASSETS])
-def test_a_file_that_no_snapshot_names_goes_once_nobody_can_be_writing_it(trial: Trial, table: str) -> None:
+def test_an_orphan_file_is_deleted_once_it_is_older_than_any_running_batch(trial: Trial, table: str) -> None:
     write_small_batches(trial, 1)
     folder = Path(warehouse(trial.lake.settings)) / tables.NAMESPACE / table / "data"
     lost, fresh = folder / "lost.parquet", folder / "fresh.parquet"
@@ -87,7 +87,7 @@ def test_a_file_that_no_snapshot_names_goes_once_nobody_can_be_writing_it(trial:
         file.write_bytes(b"left by a batch that died")
     two_days_ago = time.time() - timedelta(days=2).total_seconds()
     os.utime(lost, (two_days_ago, two_days_ago))
-    maintain(trial.lake.spark, NOTHING)
+    maintain(trial.lake.spark, NO_TIME)
     assert not lost.exists()
     assert fresh.exists()
     fresh.unlink()

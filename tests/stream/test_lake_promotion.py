@@ -1,4 +1,4 @@
-"""Promotion also happens where the lake was ahead of the hot lane, and never beside a batch."""
+"""Promotion also happens if the lake was ahead of the hot lane, and never during a batch."""
 
 import threading
 import uuid
@@ -13,7 +13,7 @@ from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
-from lily.pipeline.lake.query import Running
+from lily.pipeline.lake.query import LakeRun
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.store.postgres.catalogue.writer import CatalogueWriter
@@ -32,10 +32,10 @@ COLUMN = "shop.public.orders.email"
 
 
 @pytest.fixture
-def running(lake: Lake) -> Iterator[Running]:
+def running(lake: Lake) -> Iterator[LakeRun]:
     store, ledger = CatalogueWriter(lake.settings.database_url), LakeLedger(lake.settings.database_url)
     log, propagator = LogOffsets(lake.settings.kafka_bootstrap, "test"), Propagator(lake.settings.database_url)
-    yield Running(
+    yield LakeRun(
         spark=lake.spark,
         settings=lake.settings,
         stop=threading.Event(),
@@ -56,8 +56,8 @@ def event(tenant: str, second: int, **data: Any) -> AssetEvent:
     return AssetEvent(str(uuid.uuid4()), f"2026-01-01T00:00:0{second}.000000Z", tenant, statement)
 
 
-def test_a_column_that_turns_hot_after_the_last_batch_gets_its_past_between_batches(
-    lake: Lake, running: Running
+def test_a_column_that_becomes_hot_after_the_last_batch_is_promoted_between_batches(
+    lake: Lake, running: LakeRun
 ) -> None:
     store = running._store
     trial = new_trial(lake, store)
@@ -67,7 +67,7 @@ def test_a_column_that_turns_hot_after_the_last_batch_gets_its_past_between_batc
     trial.write_lake(10)
     trial.apply_hot(10)
     assert [tenant for tenant, _ in store.awaiting_lake(10)] == [trial.tenant]
-    with running._turn:
+    with running._write_lock:
         running._promote_between_batches()
         assert len(store.awaiting_lake(10)) == 1
     running._promote_between_batches()
@@ -75,7 +75,7 @@ def test_a_column_that_turns_hot_after_the_last_batch_gets_its_past_between_batc
     assert comparable(stored(lake.owner, trial.tenant)) == oracle.catalogue([plain, edit])
 
 
-def test_a_column_that_the_lake_alone_knows_passes_on_what_its_table_has(running: Running, lake: Lake) -> None:
+def test_a_column_that_only_the_lake_has_passes_on_the_tags_of_its_table(running: LakeRun, lake: Lake) -> None:
     trial = new_trial(lake, running._store)
     table, report = "shop.public.orders", "reports.sales"
     tagged = {"qualified_name": table, "entity_type": "table", "attributes": {"name": "orders", "tags": ["PII"]}}

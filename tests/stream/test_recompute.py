@@ -1,4 +1,4 @@
-"""The recomputation by Spark, by the oracle and by PostgreSQL step by step are one; and drift is found and repaired."""
+"""Spark, the oracle and PostgreSQL derive the same tags, and drift is found and repaired."""
 
 import uuid
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from lily.pipeline.recompute.derived_tags import recompute
 from lily.pipeline.recompute.drift import Drift, find_drift, repair
-from lily.pipeline.recompute.stored_graphs import read_stored
+from lily.pipeline.recompute.snapshot import read_snapshot
+from lily.pipeline.recompute.tag_recomputation import recompute
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
@@ -48,7 +48,7 @@ def worlds(lake: Lake, owner: psycopg.Connection) -> Iterator[list[World]]:
 
 
 def grow(world: World, random: Random) -> None:
-    """A graph with circles, and all that can happen to one."""
+    """Applies random changes to a graph with cycles."""
     for _ in range(120):
         happen(world, random)
         if random.random() < 0.1:
@@ -88,11 +88,11 @@ def happen(world: World, random: Random) -> None:
 
 
 def looked_at(lake: Lake, tenant: str | None = None) -> Drift:
-    return find_drift(lake.spark, lake.settings.database_url, tenant, patience=0)
+    return find_drift(lake.spark, lake.settings.database_url, tenant, timeout=0)
 
 
-def test_spark_the_oracle_and_what_is_stored_agree_on_random_graphs(lake: Lake, worlds: list[World]) -> None:
-    stored = read_stored(lake.spark, lake.settings.database_url, None, patience=0)
+def test_spark_the_oracle_and_the_stored_tags_agree_on_random_graphs(lake: Lake, worlds: list[World]) -> None:
+    stored = read_snapshot(lake.spark, lake.settings.database_url, None, timeout=0)
     rows = recompute(stored.graphs).select("tenant", "id", "tag", "kind", "depth").distinct().collect()
     derived: dict[str, set[Derived]] = {world.tenant: set() for world in worlds}
     for row in rows:
@@ -104,17 +104,15 @@ def test_spark_the_oracle_and_what_is_stored_agree_on_random_graphs(lake: Lake, 
     assert min(kinds.count((kind, far)) for kind in ("propagated", "inherited") for far in (False, True)) > 5
 
 
-def test_nothing_differs_where_nobody_tampered(lake: Lake, worlds: list[World]) -> None:
+def test_there_is_no_drift_without_tampering(lake: Lake, worlds: list[World]) -> None:
     drift = looked_at(lake)
     assert drift.counts == {"missing": 0, "surplus": 0, "different": 0}
     assert drift.tenants >= len(worlds)
     assert drift.derived >= sum(len(world.stored()) for world in worlds)
 
 
-def test_what_was_tampered_with_is_found_and_repaired(
-    lake: Lake, worlds: list[World], owner: psycopg.Connection
-) -> None:
-    """Rows lost, rows nobody asked for, wrong depths, false support, tags that are not defined."""
+def test_tampering_is_found_and_repaired(lake: Lake, worlds: list[World], owner: psycopg.Connection) -> None:
+    """Missing rows, surplus rows, wrong depths, wrong neighbours, undefined tags."""
     world = max(worlds, key=lambda world: len(world.stored()))
     before = world.stored()
     rows = owner.execute(
@@ -147,9 +145,7 @@ def test_what_was_tampered_with_is_found_and_repaired(
     assert world.unexplained() == []
 
 
-def test_all_that_is_derived_can_be_built_from_nothing(
-    lake: Lake, worlds: list[World], owner: psycopg.Connection
-) -> None:
+def test_all_derived_tags_can_be_rebuilt(lake: Lake, worlds: list[World], owner: psycopg.Connection) -> None:
     before = [world.stored() for world in worlds]
     for world in worlds:
         owner.execute("delete from derived_tags where tenant_id = %s", [world.tenant])

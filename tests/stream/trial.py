@@ -1,4 +1,4 @@
-"""Two lanes in slow motion: a log in a list, and every step of the two queries taken, or broken off, on demand."""
+"""Runs both queries step by step over a log in memory; a step can crash on demand."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,10 +14,10 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.records import Record
 from lily.model.states import AssetState, merge_states
+from lily.pipeline.lake.batch import LakeBatch
 from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.lookups import LakeLookups
 from lily.pipeline.lake.promotion import promote
-from lily.pipeline.lake.stream import LakeBatch
 from lily.store.lake import tables
 from lily.store.lake.rows import read_states
 from lily.store.postgres.catalogue.writer import CatalogueWriter
@@ -37,13 +37,13 @@ KAFKA = pa.schema(
 
 
 class Trial:
-    """One log of both topics, one partition each; offsets go on where the last trial in the same lake ended."""
+    """A log of both topics, one partition each. Offsets continue where the last trial in the same lake ended."""
 
     def __init__(self, lake: Lake, store: CatalogueWriter, tenant: str) -> None:
         self.lake, self.store, self.tenant = lake, store, tenant
         self._last = last_commit(lake.spark).commit
         self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
-        self._begin = {topic: self._last.positions.next_offsets.get((topic, 0), 0) for topic in self._log}
+        self._begin = {topic: self._last.next_offsets.get((topic, 0), 0) for topic in self._log}
         self._applied = 0
         self._lookups = LakeLookups(lake.spark, {})
         self._batch = LakeBatch(lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, {}, lambda: self._last)
@@ -53,7 +53,7 @@ class Trial:
             self._log[topics.ASSETS if lane_of(event) == "hot" else topics.ASSETS_BULK].append(event)
 
     def apply_hot(self, most: int) -> None:
-        """The hot query applies what comes next."""
+        """The hot query applies the next events."""
         waiting = self._log[topics.ASSETS][self._applied : self._applied + most]
         first = self._begin[topics.ASSETS] + self._applied
         records = [(_record(topics.ASSETS, first + at, event), event) for at, event in enumerate(waiting)]
@@ -61,7 +61,7 @@ class Trial:
         self._applied += len(waiting)
 
     def write_lake(self, most: int, crash: str = "") -> None:
-        """The lake query writes a batch of what comes next, or dies in the middle of it and starts anew."""
+        """The lake query writes a batch of the next events, or crashes in the middle of it and restarts."""
         rows = [row for topic in self._log for row in self._waiting(topic, most)]
         if not rows:
             return
@@ -77,7 +77,7 @@ class Trial:
         self._last = last_commit(self.lake.spark).commit
 
     def settle(self) -> None:
-        """Both queries run until nothing waits."""
+        """Runs both queries until no events are waiting."""
         self.apply_hot(len(self._log[topics.ASSETS]))
         while any(self._waiting(topic, 1) for topic in self._log):
             self.write_lake(1000)
@@ -103,7 +103,7 @@ class Trial:
         )
 
     def _waiting(self, topic: str, most: int) -> list[dict[str, Any]]:
-        start = self._last.positions.next_offsets.get((topic, 0), 0) - self._begin[topic]
+        start = self._last.next_offsets.get((topic, 0), 0) - self._begin[topic]
         rows = enumerate(self._log[topic][start : start + most], start + self._begin[topic])
         return [_row(_record(topic, offset, event)) for offset, event in rows]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lily.model.changes import differences, kind, tag_changes
+from lily.model.changes import differences, is_promotion, kind, promotion, tag_changes
 
 SOURCE = {"$type": "table", "$deleted": False, "name": "orders"}
 PII = {"tags": {"pii": "PII"}}
@@ -67,3 +67,13 @@ def test_a_suppression_is_told_without_lilys_own_mark() -> None:
     about = {"tag": "PII", "reason": "tokenised", "by": "me", "origins": []}
     told = differences(None, {"$suppressed:pii": about})
     assert told == {"suppressed:pii": {"from": None, "to": about}}
+
+
+def test_a_promotion_is_told_by_its_cause() -> None:
+    cause = promotion("2026-01-01T00:00:00.000000Z/e-1")
+    assert (cause["id"], cause["time"]) == ("e-1", "2026-01-01T00:00:00.000000Z")
+    assert is_promotion([cause])
+    assert kind(None, SOURCE, [cause]) == "promoted"
+    assert kind(None, SOURCE, [{"id": "e-1", "time": cause["time"]}]) == "created"
+    assert not is_promotion([{"id": "e-1", "time": "2026-01-01T00:00:00.000000Z", "by": "lake"}])
+    assert not is_promotion([])

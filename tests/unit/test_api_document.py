@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 
 import jsonschema_rs
 import pytest
+from fastapi.routing import APIRoute
 from hypothesis import given
 
 from lily.api.http.openapi import ERRORS, PUBLIC
+from lily.api.http.query import declared_parameters
 from lily.api.reads.lineage_pages import MOST_EDGES
-from lily.api.server import build
+from lily.api.server import ROUTERS, build
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.schemas import SCHEMAS
@@ -29,6 +31,37 @@ def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
             assert operation["description"]
             limits = [given["schema"] for given in operation.get("parameters", ()) if given["name"] == "limit"]
             assert all(limit["maximum"] == (MOST_EDGES if path.startswith("/lineage") else 7) for limit in limits)
+
+
+def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -> None:
+    document = build(Settings()).openapi()
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                validator = jsonschema_rs.validator_for(content["schema"])
+                assert content["examples"], path
+                for example in content["examples"].values():
+                    validator.validate(example["value"])
+            for parameter in operation.get("parameters", ()):
+                if parameter["in"] == "path":
+                    assert parameter["description"], path
+
+
+def test_a_call_takes_the_query_parameters_that_the_document_names() -> None:
+    document = build(Settings()).openapi()
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    for route in (route for route in routes if route.include_in_schema):
+        for method in route.methods or ():
+            described = document["paths"][route.path_format][method.lower()].get("parameters", ())
+            names = {parameter["name"] for parameter in described if parameter["in"] == "query"}
+            assert declared_parameters(route) == names, route.path
+
+
+def test_every_section_of_the_document_says_what_it_is_for() -> None:
+    document = build(Settings()).openapi()
+    calls = [operation for operations in document["paths"].values() for operation in operations.values()]
+    used = {tag for operation in calls for tag in operation["tags"]}
+    assert used == {section["name"] for section in document["tags"]}
 
 
 @given(events())

@@ -1,7 +1,8 @@
 """Waiting for a position, remembering a token, reading together: what many requests share."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -22,36 +23,57 @@ def run(what: Coroutine[Any, Any, None]) -> None:
 
 
 class Log:
-    """How far it is applied, and how often that was asked."""
+    """How far it is applied and published, and how often each was read."""
 
     def __init__(self) -> None:
-        self.applied = {("t", 0): 5}
-        self.asked = 0
+        self.offsets = {("t", 0): 5}
+        self.changes: dict[tuple[Position, ...], tuple[Position, ...]] = {}
+        self.decisions: dict[str, tuple[Position, ...]] = {}
+        self.reads = 0
         self.down = False
 
-    async def read(self) -> dict[tuple[str, int], int]:
-        self.asked += 1
+    async def applied(self) -> dict[tuple[str, int], int]:
+        self._read()
+        return dict(self.offsets)
+
+    async def published(self, writes: Collection[tuple[Position, ...]]) -> dict[tuple[Position, ...], Any]:
+        self._read()
+        await asyncio.sleep(0.01)
+        return {write: self.changes[write] for write in writes if write in self.changes}
+
+    async def decisions_published(self, tenants: Collection[str]) -> dict[str, tuple[Position, ...]]:
+        self._read()
+        return {tenant: self.decisions[tenant] for tenant in tenants if tenant in self.decisions}
+
+    def _read(self) -> None:
+        self.reads += 1
         if self.down:
             raise Transient("away")
-        return dict(self.applied)
+
+
+@asynccontextmanager
+async def running(log: Log) -> AsyncIterator[Waiter]:
+    waiter = Waiter(log)
+    task = asyncio.create_task(waiter.run())
+    yield waiter
+    assert not task.done()
+    task.cancel()
 
 
 def test_a_waiter_wakes_when_its_position_is_applied() -> None:
     async def story() -> None:
         log = Log()
-        waiter = Waiter(log.read)
-        running = asyncio.create_task(waiter.run())
-        waiting = [asyncio.create_task(waiter.reached([AT], 10)) for _ in range(50)]
-        await asyncio.sleep(0.05)
-        assert not any(task.done() for task in waiting)
-        log.applied["t", 0] = 6
-        waiter.hear()
-        assert all(await asyncio.gather(*waiting))
-        assert log.asked <= 3
-        assert await waiter.reached([AT], 0)
-        assert not await waiter.reached([Position("t", 0, 6)], 0.05)
-        assert not await waiter.reached([Position("other", 0, 0)], 0.05)
-        running.cancel()
+        async with running(log) as waiter:
+            waiting = [asyncio.create_task(waiter.applied([AT], 10)) for _ in range(50)]
+            await asyncio.sleep(0.05)
+            assert not any(task.done() for task in waiting)
+            log.offsets["t", 0] = 6
+            waiter.applied_notified()
+            assert all(await asyncio.gather(*waiting))
+            assert log.reads <= 3
+            assert await waiter.applied([AT], 0)
+            assert not await waiter.applied([Position("t", 0, 6)], 0.05)
+            assert not await waiter.applied([Position("other", 0, 0)], 0.05)
 
     run(story())
 
@@ -59,15 +81,67 @@ def test_a_waiter_wakes_when_its_position_is_applied() -> None:
 def test_a_lost_notification_or_a_lost_database_only_costs_time() -> None:
     async def story() -> None:
         log = Log()
-        waiter = Waiter(log.read)
-        running = asyncio.create_task(waiter.run())
-        log.down = True
-        waiting = asyncio.create_task(waiter.reached([AT], 15))
-        await asyncio.sleep(0.1)
-        log.applied["t", 0] = 6
-        log.down = False
-        assert await waiting
-        running.cancel()
+        async with running(log) as waiter:
+            log.down = True
+            applied = asyncio.create_task(waiter.applied([AT], 15))
+            published = asyncio.create_task(waiter.published([AT], 15))
+            await asyncio.sleep(0.1)
+            log.offsets["t", 0] = 6
+            log.changes[AT,] = (Position("changes", 0, 1),)
+            log.down = False
+            assert await applied
+            assert await published == (Position("changes", 0, 1),)
+
+    run(story())
+
+
+def test_many_writes_that_wait_for_the_relay_share_one_read_per_notification() -> None:
+    async def story() -> None:
+        log = Log()
+        async with running(log) as waiter:
+            places = [Position("t", 0, offset) for offset in range(200)]
+            waiting = [asyncio.create_task(waiter.published([place], 10)) for place in places]
+            await asyncio.sleep(0.05)
+            assert log.reads <= 2
+            log.changes = {(place,): (place,) for place in places[:100]}
+            waiter.published_notified()
+            assert await asyncio.gather(*waiting[:100]) == [(place,) for place in places[:100]]
+            assert not any(task.done() for task in waiting[100:])
+            log.changes = {(place,): (place,) for place in places}
+            waiter.published_notified()
+            waiter.published_notified()
+            assert await asyncio.gather(*waiting[100:]) == [(place,) for place in places[100:]]
+            assert log.reads <= 5
+
+    run(story())
+
+
+def test_a_write_that_was_published_before_it_is_asked_about_does_not_wait_for_a_notification() -> None:
+    async def story() -> None:
+        log = Log()
+        log.changes[AT,] = ()
+        async with running(log) as waiter:
+            waiter.published_notified()
+            await asyncio.sleep(0.05)
+            assert log.reads == 0
+            assert await waiter.published([AT], 10) == ()
+            assert log.reads == 1
+
+    run(story())
+
+
+def test_a_decision_is_waited_for_by_tenant() -> None:
+    async def story() -> None:
+        log = Log()
+        async with running(log) as waiter:
+            north, south = (asyncio.create_task(waiter.decision_published(tenant, 10)) for tenant in ("north", "south"))
+            await asyncio.sleep(0.05)
+            log.decisions["north"] = (AT,)
+            waiter.published_notified()
+            assert await north == (AT,)
+            assert not south.done()
+            assert await waiter.decision_published("west", 0.05) is None
+            south.cancel()
 
     run(story())
 

@@ -96,3 +96,22 @@ def test_a_read_that_needs_the_lake_fails_if_the_lake_is_unavailable() -> None:
     for reader in (Held(), Held(held(state("user", 3, description="x"), awaits_lake=True))):
         with pytest.raises(LakeUnavailable):
             find(Catalogue(reader, LakeReader(gone)))
+
+
+@pytest.mark.parametrize(("fresh_as_of", "shown"), [(None, "03"), ("2026-01-01T00:00:02.000000Z", "03")])
+def test_an_asset_is_never_less_fresh_than_what_it_shows(fresh_as_of: str | None, shown: str) -> None:
+    whole = state("source", 1, name="email")
+    whole.merge(state("user", 3, description="by a person"))
+    view = StoredAsset.of_state(whole, fresh_as_of).view
+    assert view["fresh_as_of"][17:19] == view["updated_at"][17:19] == shown
+
+
+def test_an_asset_is_as_fresh_as_the_store_it_was_read_from() -> None:
+    view = StoredAsset.of_state(state("source", 1, name="email"), "2026-01-01T00:00:09.000000Z").view
+    assert (view["updated_at"][17:19], view["fresh_as_of"][17:19]) == ("01", "09")
+
+
+def test_an_edit_that_awaits_its_past_in_the_lake_is_as_fresh_as_the_edit(warehouse: Warehouse) -> None:
+    edited = held(state("user", 3, description="by a person"), awaits_lake=True)
+    view = find(Catalogue(Held(edited), LakeReader(warehouse.locate)))
+    assert view["fresh_as_of"] == view["updated_at"]

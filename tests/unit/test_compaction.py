@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lily.model.events import AssetEvent
 from lily.model.states import AssetState, merge_states
 from lily.pipeline.lake import compaction
-from lily.pipeline.lake.compaction import LEAST_ROWS, Compaction, due, join_sorted
+from lily.pipeline.lake.compaction import SMALL_RUN, Compaction, due
+from lily.pipeline.lake.row_merge import merge_sorted
 from lily.settings import Lake
 from lily.store.lake.rows import STATE_SCHEMA, read_states, states_to_batch
 from tests.strategies import events
@@ -20,7 +21,7 @@ from tests.strategies import events
 
 def test_runs_are_merged_once_there_are_enough_of_similar_size() -> None:
     assert due({1: 10, 2: 10, 3: 10}, 4) == []
-    assert due({1: 10, 2: 10, 3: 10, 4: LEAST_ROWS}, 4) == [[1, 2, 3, 4]]
+    assert due({1: 10, 2: 10, 3: 10, 4: SMALL_RUN}, 4) == [[1, 2, 3, 4]]
 
 
 def test_a_large_run_is_not_rewritten_because_of_small_ones() -> None:
@@ -53,7 +54,7 @@ def test_merging_sorted_rows_equals_merging_the_states(found: list[AssetEvent], 
     table = pa.Table.from_batches([states_to_batch(pieces, 3)], schema=STATE_SCHEMA).sort_by(
         [("tenant", "ascending"), ("id", "ascending")]
     )
-    rows = pa.Table.from_batches(join_sorted(table.to_batches(max_chunksize=cut), 9), schema=STATE_SCHEMA)
+    rows = pa.Table.from_batches(merge_sorted(table.to_batches(max_chunksize=cut), 9), schema=STATE_SCHEMA)
     assert {state.id: state for state in read_states(rows)} == {
         state.id: state for state in merge_states(AssetState.of(event) for event in found).values()
     }

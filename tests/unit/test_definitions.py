@@ -1,4 +1,4 @@
-"""What tenants have decided, kept in memory: no answer from before a change, and the legal tags always protect."""
+"""The cache of tag rules: it never serves rules from before a change, and the legal tags are always protective."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from lily.store.postgres.sessions import Database, Query, Row, StoreUnavailable
 
 
 class Kept(Database):
-    """A tenant's rows in memory, told with a pause."""
+    """A tenant's rows in memory, returned after a pause."""
 
     def __init__(self) -> None:
         self.secret = False
@@ -30,7 +30,7 @@ class Kept(Database):
         return [row]
 
 
-def test_rules_are_read_once_and_again_when_they_changed() -> None:
+def test_rules_are_read_once_and_again_after_a_change() -> None:
     async def story() -> None:
         kept = Kept()
         definitions = Definitions(kept)
@@ -48,7 +48,7 @@ def test_rules_are_read_once_and_again_when_they_changed() -> None:
 
 
 @pytest.mark.parametrize("tenant", ["t", ""])
-def test_what_was_read_before_a_change_is_not_remembered(tenant: str) -> None:
+def test_rules_read_before_a_change_are_not_cached(tenant: str) -> None:
     async def story() -> None:
         kept = Kept()
         definitions = Definitions(kept)
@@ -62,7 +62,7 @@ def test_what_was_read_before_a_change_is_not_remembered(tenant: str) -> None:
     asyncio.run(story())
 
 
-def test_rules_that_cannot_be_read_are_asked_for_again() -> None:
+def test_rules_that_could_not_be_read_are_read_again() -> None:
     async def story() -> None:
         kept = Kept()
         kept.fails = True
@@ -75,11 +75,11 @@ def test_rules_that_cannot_be_read_are_asked_for_again() -> None:
     asyncio.run(story())
 
 
-def test_the_legal_tags_protect_whatever_is_defined() -> None:
+def test_the_legal_tags_are_protective_whatever_is_defined() -> None:
     assert TagRules({}).protective == {"pii", "gdpr"}
     assert TagRules({"pii": TagDefinition("pii", "PII")}).protective == {"pii", "gdpr"}
 
 
-def test_names_of_tags_are_quoted_for_the_store() -> None:
+def test_tag_keys_are_quoted_in_the_array_literal() -> None:
     rules = TagRules({tag: TagDefinition(tag, tag, propagates=True) for tag in ('a"b', "c\\d", "e,f")})
     assert rules.protective_array == '{"a\\"b","c\\\\d","e,f","gdpr","pii"}'

@@ -1,4 +1,4 @@
-"""Jars are fetched once, by one process at a time, and a cut-off download repairs itself. A stand-in plays Java."""
+"""Jars are downloaded once, by one process at a time; an interrupted download is repaired. A script replaces Java."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +63,7 @@ def test_a_complete_directory_runs_no_java(java: Java, tmp_path: Path) -> None:
     assert java.runs == 1
 
 
-def test_those_who_come_at_once_fetch_once(java: Java, tmp_path: Path) -> None:
+def test_concurrent_calls_download_once(java: Java, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         directories = set(pool.map(lambda _: ensure_jars(tmp_path / "jars"), range(4)))
     assert directories == {tmp_path / "jars"}
@@ -85,7 +85,7 @@ def test_a_damaged_directory_is_repaired(java: Java, tmp_path: Path, damage: str
     assert java.runs == 2
 
 
-def test_what_a_killed_download_left_is_cleared_away_and_foreign_files_are_not(java: Java, tmp_path: Path) -> None:
+def test_the_rest_of_a_killed_download_is_removed_and_other_files_are_not(java: Java, tmp_path: Path) -> None:
     (tmp_path / "jars" / "partial-old" / "spark").mkdir(parents=True)
     (tmp_path / "jars" / "mine.txt").write_text("kept")
     directory = ensure_jars(tmp_path / "jars")
@@ -94,16 +94,14 @@ def test_what_a_killed_download_left_is_cleared_away_and_foreign_files_are_not(j
     assert java.runs == 1
 
 
-def test_jars_of_other_pins_are_fetched_anew(java: Java, tmp_path: Path) -> None:
+def test_jars_of_other_versions_are_downloaded_again(java: Java, tmp_path: Path) -> None:
     manifest = ensure_jars(tmp_path / "jars") / jars.MANIFEST
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"pins": "those of another version"}))
     ensure_jars(tmp_path / "jars")
     assert java.runs == 2
 
 
-def test_the_jars_of_an_object_store_are_fetched_only_for_one_and_leave_the_others_alone(
-    java: Java, tmp_path: Path
-) -> None:
+def test_the_s3_jars_are_downloaded_only_if_needed_and_leave_the_others_untouched(java: Java, tmp_path: Path) -> None:
     directory = ensure_jars(tmp_path / "jars", wanted=class_paths("/srv/warehouse"))
     kept = (directory / "spark" / "a.jar").stat().st_ino
     wanted = class_paths("s3://bucket/warehouse")
@@ -117,7 +115,7 @@ def test_the_jars_of_an_object_store_are_fetched_only_for_one_and_leave_the_othe
     assert java.runs == 2
 
 
-def test_a_failed_download_tells_ivys_last_words_and_leaves_nothing_that_counts(java: Java, tmp_path: Path) -> None:
+def test_a_failed_download_reports_the_output_of_ivy_and_leaves_nothing_valid(java: Java, tmp_path: Path) -> None:
     java.does("echo 'UNRESOLVED DEPENDENCIES'; exit 1")
     with pytest.raises(DownloadFailed, match=r"(?s)UNRESOLVED DEPENDENCIES.*lily jars"):
         ensure_jars(tmp_path / "jars")
@@ -125,19 +123,19 @@ def test_a_failed_download_tells_ivys_last_words_and_leaves_nothing_that_counts(
     assert java.runs == jars.ATTEMPTS
 
 
-def test_an_ivy_that_succeeds_without_jars_has_failed(java: Java, tmp_path: Path) -> None:
+def test_an_ivy_run_without_jars_counts_as_failed(java: Java, tmp_path: Path) -> None:
     java.does("exit 0")
     with pytest.raises(DownloadFailed):
         ensure_jars(tmp_path / "jars")
 
 
-def test_an_interrupted_download_is_tried_again(java: Java, tmp_path: Path) -> None:
+def test_an_interrupted_download_is_retried(java: Java, tmp_path: Path) -> None:
     java.does(f'[ "$(wc -l < "{java.home}/runs")" = 1 ] && exit 1\n{FETCH}')
     assert is_complete(ensure_jars(tmp_path / "jars"))
     assert java.runs == 2
 
 
-def test_an_old_java_is_refused_with_the_remedy(java: Java, tmp_path: Path) -> None:
+def test_an_old_java_is_rejected_with_the_remedy(java: Java, tmp_path: Path) -> None:
     java.does(FETCH, version="11.0.2")
     with pytest.raises(JavaMissing, match=r"Java 11.*Install"):
         ensure_jars(tmp_path / "jars")
@@ -152,5 +150,5 @@ def test_an_old_java_is_refused_with_the_remedy(java: Java, tmp_path: Path) -> N
         ("?", 0),
     ],
 )
-def test_the_release_is_read_from_what_java_says(text: str, release: int) -> None:
+def test_the_release_is_parsed_from_the_output_of_java(text: str, release: int) -> None:
     assert parse_version(text) == release

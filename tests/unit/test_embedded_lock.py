@@ -1,4 +1,4 @@
-"""One supervisor a directory; a killed one leaves no trace of its lock."""
+"""A directory has one supervisor; the lock of a killed one is released."""
 
 import shutil
 import signal
@@ -20,7 +20,7 @@ with DirectoryLock(Path(sys.argv[1])):
 """
 
 
-def test_a_second_holder_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
+def test_a_second_holder_is_rejected_until_the_first_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
@@ -28,7 +28,7 @@ def test_a_second_holder_is_refused_until_the_first_is_killed(tmp_path: Path) ->
             pass
         holder.send_signal(signal.SIGKILL)
     with DirectoryLock(tmp_path) as lock:
-        assert lock.still_ours()
+        assert lock.still_held()
 
 
 def test_a_holder_notices_that_its_directory_was_deleted(tmp_path: Path) -> None:
@@ -36,8 +36,8 @@ def test_a_holder_notices_that_its_directory_was_deleted(tmp_path: Path) -> None
     place.mkdir()
     with DirectoryLock(place) as lock:
         shutil.rmtree(place)
-        assert not lock.still_ours()
+        assert not lock.still_held()
         place.mkdir()
         with DirectoryLock(place) as newer:
-            assert newer.still_ours()
-            assert not lock.still_ours()
+            assert newer.still_held()
+            assert not lock.still_held()

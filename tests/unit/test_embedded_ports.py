@@ -1,4 +1,4 @@
-"""Ports stay the same over restarts, unless somebody else took them."""
+"""Ports stay the same over restarts, unless another program took them."""
 
 import socket
 
@@ -21,7 +21,7 @@ def test_recorded_ports_are_kept() -> None:
     assert choose_ports(NAMES, recorded) == recorded
 
 
-def test_a_recorded_port_that_somebody_took_is_replaced_and_the_others_are_kept() -> None:
+def test_a_recorded_port_in_use_is_replaced_and_the_others_are_kept() -> None:
     recorded = choose_ports(NAMES, {})
     with socket.create_server(("127.0.0.1", recorded["kafka"])):
         chosen = choose_ports(NAMES, recorded)
@@ -35,6 +35,11 @@ def test_a_port_recorded_for_two_names_serves_one() -> None:
     assert len(set(chosen.values())) == len(NAMES)
 
 
-def test_asking_for_a_taken_port_says_how_to_choose_another() -> None:
+def test_a_port_in_use_is_rejected_with_the_option_to_choose_another() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(NoPort, match="--port"):
         require_free(server.getsockname()[1], "127.0.0.1")
+
+
+def test_a_host_that_is_not_of_this_machine_is_named() -> None:
+    with pytest.raises(NoPort, match=r"192\.0\.2\.1 is not an address of this machine"):
+        require_free(8585, "192.0.2.1")

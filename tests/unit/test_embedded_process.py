@@ -1,4 +1,4 @@
-"""Parts die with their supervisor, and only what is provably ours is ended."""
+"""Parts die with their supervisor, and only processes of the data directory are ended."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 from lily.embedded import process
-from lily.embedded.orphans import end_orphans, find_orphans
 from lily.embedded.process import MARK, Command, last_lines, rotate, run_to_end
+from lily.embedded.supervision.orphans import end_orphans, find_orphans
 
 SUPERVISOR = """
 import sys, time
@@ -50,13 +50,13 @@ def test_a_part_leads_a_session_of_its_own(tmp_path: Path) -> None:
         process.reap(part)
 
 
-def test_a_command_starts_with_the_usual_signals() -> None:
-    told = run_to_end(Command(("/bin/sh", "-c", "grep SigIgn /proc/self/status")))
-    ignored = int(told.stdout.split()[1], 16)
+def test_a_command_starts_with_default_signal_handlers() -> None:
+    done = run_to_end(Command(("/bin/sh", "-c", "grep SigIgn /proc/self/status")))
+    ignored = int(done.stdout.split()[1], 16)
     assert [number for number in signal.valid_signals() if ignored >> (number - 1) & 1] == []
 
 
-def test_orphans_are_known_by_their_mark_and_others_are_left_alone(tmp_path: Path) -> None:
+def test_orphans_are_recognised_by_their_mark_and_other_processes_are_left_alone(tmp_path: Path) -> None:
     ours = subprocess.Popen(["/bin/sleep", "60"], env=os.environ | {MARK: str(tmp_path)}, start_new_session=True)
     others = subprocess.Popen(["/bin/sleep", "60"], env=os.environ | {MARK: str(tmp_path / "other")})
     try:
@@ -84,7 +84,7 @@ def test_an_orphan_that_will_not_stop_is_killed(tmp_path: Path) -> None:
         assert not psutil.pid_exists(stubborn.pid)
 
 
-def test_a_long_log_is_set_aside_and_a_short_one_is_continued(tmp_path: Path) -> None:
+def test_a_large_log_is_rotated_and_a_small_one_is_continued(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "part.log"
     rotate(log)
     log.write_text("short")
@@ -97,7 +97,7 @@ def test_a_long_log_is_set_aside_and_a_short_one_is_continued(tmp_path: Path) ->
     assert log.with_name("part.log.1").stat().st_size == process.LOG_BYTES + 1
 
 
-def test_the_last_lines_of_a_log_survive_broken_text(tmp_path: Path) -> None:
+def test_the_last_lines_of_a_log_with_invalid_text_can_be_read(tmp_path: Path) -> None:
     log = tmp_path / "part.log"
     log.write_bytes(b"old\n" * 10_000 + b"\xff broken\nlast\n")
     assert last_lines(log, 2).endswith("broken\nlast")

@@ -1,4 +1,4 @@
-"""The generated estate: as many assets as asked for, in the 10/90 mix, the same for the same seed."""
+"""The generated estate: the requested number of assets, in the 10/90 mix, the same for the same seed."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from lily.model.statements import read_statement
 
 
 @pytest.mark.parametrize("assets", [0, 1, 17, 5_000])
-def test_it_has_exactly_as_many_assets_as_asked_for(assets: int) -> None:
+def test_it_has_exactly_the_requested_number_of_assets(assets: int) -> None:
     assert sum(1 for _ in Estate(assets).events()) == assets
 
 
@@ -28,7 +28,7 @@ def test_nine_in_ten_assets_are_columns_and_fields() -> None:
     assert 0.88 < small / 50_000 < 0.92
 
 
-def test_every_asset_is_legal_unique_and_comes_after_its_parent() -> None:
+def test_every_asset_is_valid_unique_and_comes_after_its_parent() -> None:
     seen: set[str] = set()
     for event in Estate(10_000).events():
         statement = read_statement(event, tenant="default")
@@ -45,7 +45,7 @@ def test_edges_join_assets_of_the_estate() -> None:
 
 
 def test_edges_have_no_loops_and_reach_columns() -> None:
-    """Whatever is derived comes after what it is derived from, down to the fields of dashboards."""
+    """A derived asset comes after the asset it is derived from, down to dashboard fields."""
     order = {event["attributes"]["qualified_name"]: at for at, event in enumerate(Estate(5_000).events())}
     kinds = {event["attributes"]["qualified_name"]: event["entity_type"] for event in Estate(5_000).events()}
     edges = list(Estate(5_000).edges())

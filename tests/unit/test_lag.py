@@ -1,4 +1,4 @@
-"""How far each lane is behind, and waiting until neither is."""
+"""The lag of each topic, and waiting until all of it is applied."""
 
 from collections.abc import Iterator
 
@@ -6,44 +6,55 @@ import pytest
 
 from lily.bus import topics
 from lily.bus.offsets import behind
-from lily.cli import journey as journeys
-from lily.cli.journey import Journey, bars
+from lily.cli import ingest_progress
+from lily.cli.ingest_progress import IngestProgress, progress_bars
 from lily.estate import Estate
 from lily.model.errors import Transient
 
-HOT, BULK = topics.ASSETS, topics.ASSETS_BULK
+HOT, BULK, LINEAGE = topics.ASSETS, topics.ASSETS_BULK, topics.LINEAGE_INTAKE
 
 
 @pytest.fixture
-def journey(monkeypatch: pytest.MonkeyPatch) -> Iterator[Journey]:
-    monkeypatch.setattr(journeys, "LOOK_SECONDS", 0.001)
-    monkeypatch.setattr(journeys, "STALL_SECONDS", 0.1)
-    with bars(shown=False) as progress:
-        yield Journey(progress, 1_000, waits=True)
+def progress(monkeypatch: pytest.MonkeyPatch) -> Iterator[IngestProgress]:
+    monkeypatch.setattr(ingest_progress, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(ingest_progress, "STALL_SECONDS", 0.1)
+    with progress_bars(shown=False) as bars:
+        yield IngestProgress(bars, 1_000, lineage=True, wait=True)
 
 
-def test_lag_is_told_topic_by_topic() -> None:
+def test_lag_is_counted_per_topic() -> None:
     ends = {(HOT, 0): 10, (HOT, 1): 5, (BULK, 0): 100, (BULK, 1): 0}
     assert behind(ends, {(HOT, 0): 10, (HOT, 1): 3, (BULK, 0): 1}) == {HOT: 2, BULK: 99}
 
 
-def test_an_end_that_was_read_too_early_is_no_negative_lag() -> None:
+def test_an_end_that_was_read_too_early_does_not_make_the_lag_negative() -> None:
     assert behind({(HOT, 0): 10, (HOT, 1): 10}, {(HOT, 0): 15, (HOT, 1): 9}) == {HOT: 1}
 
 
-def test_a_journey_counts_structure_and_columns_apart(journey: Journey) -> None:
-    events = list(journey.counted(Estate(1_000).events()))
+def test_structure_columns_and_lineage_are_counted_apart(progress: IngestProgress) -> None:
+    events = list(progress.counted(Estate(1_000).events()))
+    progress.add_edges(30)
+    progress.add_edges(12)
     assert events == list(Estate(1_000).events())
-    assert sum(journey.sent.values()) == 1_000
-    assert journey.sent["bulk"] > 3 * journey.sent["hot"]
+    assert progress.sent[HOT] + progress.sent[BULK] == 1_000
+    assert progress.sent[BULK] > 3 * progress.sent[HOT]
+    assert progress.sent[LINEAGE] == 42
 
 
-def test_a_journey_ends_when_neither_lane_is_behind(journey: Journey) -> None:
-    told = iter([{HOT: 9, BULK: 90}, None, {HOT: 0, BULK: 90}, {HOT: 0, BULK: 1}, {HOT: 0, BULK: 0}])
-    journey.wait(lambda: next(told))
-    assert list(told) == []
+def test_waiting_ends_when_no_topic_is_behind(progress: IngestProgress) -> None:
+    lags = iter(
+        [
+            {HOT: 9, BULK: 90, LINEAGE: 5},
+            None,
+            {HOT: 0, BULK: 90, LINEAGE: 5},
+            {HOT: 0, BULK: 0, LINEAGE: 5},
+            {HOT: 0, BULK: 0, LINEAGE: 0},
+        ]
+    )
+    progress.wait(lambda: next(lags))
+    assert list(lags) == []
 
 
-def test_a_pipeline_that_stands_still_is_reported_with_the_next_step(journey: Journey) -> None:
+def test_a_stalled_pipeline_is_reported_with_the_next_step(progress: IngestProgress) -> None:
     with pytest.raises(Transient, match="lily status"):
-        journey.wait(lambda: {HOT: 0, BULK: 7})
+        progress.wait(lambda: {HOT: 0, BULK: 7, LINEAGE: 0})

@@ -1,4 +1,4 @@
-"""The graph asks the lake about an asset again only where a further piece of it could be news."""
+"""The graph reads an asset from the lake again only if a new event could change what it knows."""
 
 from hypothesis import event as note
 from hypothesis import given
@@ -25,7 +25,7 @@ def piece(second: int, **attributes: str | None) -> AssetState:
 
 
 @given(st.lists(events(), min_size=2, max_size=8, unique_by=lambda event: event.id))
-def test_what_adds_nothing_changes_nothing(found: list[AssetEvent]) -> None:
+def test_an_event_that_adds_nothing_changes_nothing(found: list[AssetEvent]) -> None:
     further = AssetState.of(found[-1])
     known = known_of(merge_states(map(AssetState.of, found[:-1])).get((further.tenant, further.id)))
     if adds_nothing(further, known):
@@ -34,7 +34,7 @@ def test_what_adds_nothing_changes_nothing(found: list[AssetEvent]) -> None:
         assert known_of(whole) == known
 
 
-def test_a_restatement_adds_nothing_and_what_is_new_is_news() -> None:
+def test_a_restatement_adds_nothing_and_a_new_value_does() -> None:
     known = known_of(piece(1))
     assert known == Known(asset_id("default", "shop.public.orders"), COLUMN, "id", "column")
     assert adds_nothing(piece(2, owner="ada"), known)

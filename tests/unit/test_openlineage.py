@@ -1,4 +1,4 @@
-"""OpenLineage's events as Lily's own: assets stated, edges claimed."""
+"""OpenLineage events are converted to statements about assets and claims of edges."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_a_run_states_its_job_its_datasets_and_their_columns() -> None:
     assert claims(found) == {("shop.public.a", "shop.public.b", "derived-from"): False}
 
 
-def test_the_claims_are_the_jobs_and_complete_when_the_run_is() -> None:
+def test_the_claims_belong_to_the_job_and_are_complete_when_the_run_is() -> None:
     lineage = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
     found = converted(run_event(**lineage), authorised=True).claims
     assert isinstance(found, ClaimsEvent)
@@ -54,7 +54,7 @@ def test_the_claims_are_the_jobs_and_complete_when_the_run_is() -> None:
         assert not unfinished.complete
 
 
-def test_a_job_event_is_lineage_by_design() -> None:
+def test_a_job_event_is_design_time_lineage() -> None:
     event = run_event(inputs=[dataset("a")], outputs=[dataset("b")])
     for name in ("run", "eventType", "schemaURL"):
         del event[name]
@@ -63,7 +63,7 @@ def test_a_job_event_is_lineage_by_design() -> None:
     assert (found.run, found.complete) == ("job", True)
 
 
-def test_a_dataset_event_states_the_dataset_alone() -> None:
+def test_a_dataset_event_states_only_the_dataset() -> None:
     event = {"eventTime": "2026-11-15T11:00:00Z", "dataset": dataset("a", schema=schema("x"))}
     found = converted(event)
     assert list(stated(found)) == ["a", "a.x"]
@@ -107,20 +107,20 @@ def test_a_column_that_only_filters_influences_the_dataset() -> None:
         ([{"type": "DIRECT", "masking": True}, "what"], False),
     ],
 )
-def test_only_what_every_transformation_masks_is_masked(transformations: list[Any], masking: bool) -> None:  # noqa: FBT001
+def test_an_edge_is_masked_only_if_every_transformation_masks(transformations: list[Any], masking: bool) -> None:  # noqa: FBT001
     lineage = column_lineage(hash=[field("a", "ssn", *transformations)])
     found = converted(run_event(outputs=[dataset("b", columnLineage=lineage)]))
     assert claims(found)[("a.ssn", "b.hash", "derived-from")] is masking
 
 
-def test_an_edge_named_twice_is_masked_only_if_both_say_so() -> None:
+def test_an_edge_claimed_twice_is_masked_only_if_both_claims_say_so() -> None:
     masked, open_ = {"type": "DIRECT", "masking": True}, {"type": "DIRECT", "masking": False}
     lineage = column_lineage(y=[field("a", "x", masked), field("a", "x", open_)])
     found = converted(run_event(outputs=[dataset("b", columnLineage=lineage)]))
     assert claims(found) == {("a.x", "b.y", "derived-from"): False}
 
 
-def test_every_end_of_an_edge_is_stated_by_name() -> None:
+def test_both_ends_of_an_edge_are_stated_by_name() -> None:
     lineage = column_lineage(y=[field("elsewhere", "x")])
     found = converted(run_event(outputs=[dataset("b", columnLineage=lineage)]))
     assert attributes(found, "elsewhere.x") == {"name": "x", "parent": "elsewhere"}
@@ -128,14 +128,14 @@ def test_every_end_of_an_edge_is_stated_by_name() -> None:
     assert attributes(found, "b.y") == {"name": "y", "parent": "b"}
 
 
-def test_a_table_that_is_read_and_written_is_no_edge_to_itself() -> None:
+def test_a_table_that_is_read_and_written_gets_no_edge_to_itself() -> None:
     lineage = column_lineage(x=[field("a", "x")])
     found = converted(run_event(inputs=[dataset("a")], outputs=[dataset("a", columnLineage=lineage)]))
     assert found.claims is None
     assert list(stated(found)) == ["job:airflow/dag.task", "a", "a.x"]
 
 
-def test_a_dataset_without_facets_says_only_that_it_exists() -> None:
+def test_a_dataset_without_facets_is_only_stated_to_exist() -> None:
     full = dataset("a", documentation={"description": "all orders"})
     for inputs in ([full, dataset("a")], [dataset("a"), full]):
         found = converted(run_event(inputs=inputs))
@@ -143,7 +143,7 @@ def test_a_dataset_without_facets_says_only_that_it_exists() -> None:
     assert attributes(converted(run_event(inputs=[dataset("a")])), "a") == {"name": "a"}
 
 
-def test_documentation_and_ownership_are_kept() -> None:
+def test_documentation_and_ownership_become_attributes() -> None:
     facets = {
         "documentation": {"description": "Loads orders"},
         "ownership": {"owners": [{"name": "team:data", "type": "MAINTAINER"}, {"name": "user:ann"}]},
@@ -174,18 +174,18 @@ def test_tags_are_keys_and_values_of_datasets_and_fields() -> None:
     assert lane_of(stated(found)["a.id"]) == "bulk"
 
 
-def test_a_tagged_field_is_stated_even_where_no_schema_names_it() -> None:
+def test_a_tagged_field_is_stated_even_if_no_schema_names_it() -> None:
     facet = {"tags": [{"key": "pii", "value": "true", "field": "email"}]}
     found = converted(run_event(outputs=[dataset("a", tags=facet)]))
     assert attributes(found, "a.email") == {"name": "email", "parent": "a", "tags": ["pii"]}
 
 
-def test_without_a_tags_facet_nothing_is_said_about_tags() -> None:
+def test_without_a_tags_facet_no_tags_are_stated() -> None:
     found = converted(run_event(outputs=[dataset("a", schema=schema("x"))]))
     assert all("tags" not in asset.statement.attributes for asset in found.assets)
 
 
-def test_tags_of_the_dataset_alone_leave_those_of_its_fields_to_others() -> None:
+def test_tags_of_the_dataset_alone_leave_the_tags_of_its_fields_unchanged() -> None:
     facet = {"tags": [{"key": "daily", "value": "true"}]}
     found = converted(run_event(outputs=[dataset("a", tags=facet, schema=schema("x"))]))
     assert "tags" not in attributes(found, "a.x")
@@ -197,7 +197,7 @@ def test_a_tags_facet_without_tags_clears_them(facet: dict[str, Any]) -> None:
     assert attributes(found, "a")["tags"] == attributes(found, "a.x")["tags"] == []
 
 
-def test_a_facet_that_is_deleted_takes_back_what_it_said() -> None:
+def test_a_deleted_facet_clears_its_attributes() -> None:
     gone = {"_deleted": True, "_producer": "x"}
     facets = dict.fromkeys(("documentation", "ownership", "schema", "columnLineage"), gone)
     found = converted(run_event(inputs=[dataset("b")], outputs=[dataset("a", **facets)]))
@@ -215,12 +215,12 @@ def test_a_facet_that_is_deleted_takes_back_what_it_said() -> None:
         ({}, "table"),
     ],
 )
-def test_the_type_is_what_the_facet_says(facet: dict[str, Any], kind: str) -> None:
+def test_the_facet_decides_the_entity_type(facet: dict[str, Any], kind: str) -> None:
     found = converted(run_event(outputs=[dataset("a", datasetType=facet, documentation={"description": ""})]))
     assert stated(found)["a"].statement.entity_type == kind
 
 
-def test_fields_of_a_structure_lie_below_their_column() -> None:
+def test_the_fields_of_a_struct_are_children_of_its_column() -> None:
     nested = {"fields": [{"name": "address", "type": "struct", "fields": [{"name": "city", "type": "varchar"}]}]}
     found = converted(run_event(outputs=[dataset("a", schema=nested)]))
     assert attributes(found, "a.address.city")["parent"] == "a.address"

@@ -1,4 +1,4 @@
-"""What OpenLineage's producers may send: awkward but legal is taken, the rest refused with what is wrong."""
+"""Which OpenLineage events are accepted: unusual but valid ones are, others are refused with every problem."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.intake.openlineage.conversion import MOST_ASSETS
+from lily.intake.openlineage.conversion import MAX_ASSETS
 from lily.model.edges import read_claims_event
 from lily.model.errors import Refused
 from lily.model.events import read_event
@@ -29,7 +29,7 @@ from tests.openlineage_words import DB, NOW, RUN, converted, dataset, run_event,
         run_event(outputs=[dataset("with space", schema=schema("a b", "c.d"))]),
     ],
 )
-def test_awkward_but_legal_events_are_taken(event: dict[str, Any]) -> None:
+def test_unusual_but_valid_events_are_accepted(event: dict[str, Any]) -> None:
     assert converted(event).assets
 
 
@@ -67,13 +67,13 @@ def test_awkward_but_legal_events_are_taken(event: dict[str, Any]) -> None:
         (run_event(outputs=[dataset("x" * 2000)]), "outputs[0].name"),
     ],
 )
-def test_what_breaks_the_specification_is_refused_with_what_is_wrong(event: Any, entity: str) -> None:
+def test_an_invalid_event_is_refused_with_its_problem(event: Any, entity: str) -> None:
     with pytest.raises(Refused) as refused:
         converted(event)
     assert entity in {problem.entity for problem in refused.value.problems}
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     with pytest.raises(Refused) as refused:
         converted(run_event(eventType="DONE", job={"namespace": "x"}, inputs=[{}, {"name": 7}]))
     assert len(refused.value.problems) == 4
@@ -85,13 +85,13 @@ def test_a_small_event_cannot_claim_a_million_edges() -> None:
         converted(run_event(inputs=many, outputs=many))
 
 
-def test_an_event_cannot_tell_of_too_many_assets() -> None:
-    fields = schema(*(f"c{number}" for number in range(MOST_ASSETS)))
+def test_an_event_cannot_describe_too_many_assets() -> None:
+    fields = schema(*(f"c{number}" for number in range(MAX_ASSETS)))
     with pytest.raises(Refused, match="assets"):
         converted(run_event(outputs=[dataset("a", schema=fields)]))
 
 
-def test_structures_cannot_be_nested_without_end() -> None:
+def test_excessive_nesting_is_refused() -> None:
     nested: dict[str, Any] = {"name": "deepest"}
     for _ in range(100):
         nested = {"name": "n", "fields": [nested]}
@@ -99,7 +99,7 @@ def test_structures_cannot_be_nested_without_end() -> None:
         converted(run_event(outputs=[dataset("a", schema={"fields": [nested]})]))
 
 
-def test_ids_of_one_event_are_distinct() -> None:
+def test_the_ids_of_the_converted_events_are_distinct() -> None:
     found = converted(
         run_event(inputs=[dataset("b")], outputs=[dataset("a", schema=schema(*(f"c{n}" for n in range(50))))])
     )
@@ -115,7 +115,7 @@ _JSON = st.recursive(
 
 
 def events(noise: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Whole events in which any part may be replaced by the noise."""
+    """Complete events in which any part may be replaced by random values."""
     names = st.sampled_from(["a", "s.t", "c.s.t", "é", "x y", "a/b", 'q"q']) | noise
     fields = st.fixed_dictionaries(
         {"name": names}, optional={"type": st.just("int") | noise, "description": st.none() | noise}
@@ -160,7 +160,7 @@ def events(noise: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 @given(events(st.nothing()))
-def test_whatever_is_taken_the_pipeline_takes_as_it_is(event: Any) -> None:
+def test_the_pipeline_accepts_every_converted_event(event: Any) -> None:
     if "eventType" in event and "run" not in event:
         event["run"] = {"runId": RUN}
     found = converted(event)
@@ -171,7 +171,7 @@ def test_whatever_is_taken_the_pipeline_takes_as_it_is(event: Any) -> None:
 
 
 @given(events(_JSON) | _JSON)
-def test_noise_is_refused_or_taken_and_nothing_else(event: Any) -> None:
+def test_random_input_is_refused_or_accepted_and_raises_no_other_error(event: Any) -> None:
     try:
         found = converted(event)
     except Refused:

@@ -1,9 +1,9 @@
-"""What Lily calls a dataset, and when an event was."""
+"""Qualified names of OpenLineage datasets, and the time of an event."""
 
 import pytest
 
-from lily.intake.openlineage.moments import rfc3339
-from lily.intake.openlineage.names import Naming, job_name
+from lily.intake.openlineage.event_time import rfc3339
+from lily.intake.openlineage.naming import Naming, job_name
 from lily.model.clock import normalise_time
 from lily.model.errors import Refused
 
@@ -28,7 +28,7 @@ from lily.model.errors import Refused
         ("", "orders", "orders", "table"),
     ],
 )
-def test_a_dataset_is_called_as_a_connector_would_call_it(
+def test_a_dataset_has_the_name_that_a_connector_would_give_it(
     namespace: str, name: str, qualified_name: str, kind: str
 ) -> None:
     named = Naming().dataset(namespace, name)
@@ -44,7 +44,7 @@ def test_a_dataset_is_called_as_a_connector_would_call_it(
         ("keep", "postgres://db:5432/shop.public.orders"),
     ],
 )
-def test_a_setting_decides_for_a_namespace(prefix: str, qualified_name: str) -> None:
+def test_a_setting_overrides_the_prefix_of_a_namespace(prefix: str, qualified_name: str) -> None:
     naming = Naming({"postgres://db:5432": prefix})
     assert naming.dataset("postgres://db:5432", "shop.public.orders").qualified_name == qualified_name
     assert naming.dataset("postgres://other:5432", "a.b.c").qualified_name == "a.b.c"
@@ -59,11 +59,11 @@ def test_a_setting_decides_for_a_namespace(prefix: str, qualified_name: str) -> 
         ("s3://bucket", "/", "bucket"),
     ],
 )
-def test_its_title_is_the_last_part(namespace: str, name: str, title: str) -> None:
+def test_the_title_is_the_last_part_of_the_name(namespace: str, name: str, title: str) -> None:
     assert Naming().dataset(namespace, name).title == title
 
 
-def test_a_job_is_never_called_like_a_dataset() -> None:
+def test_a_job_never_has_the_name_of_a_dataset() -> None:
     assert job_name("foo://somewhere", "orders") != Naming().dataset("foo://somewhere", "orders").qualified_name
 
 
@@ -83,17 +83,17 @@ def test_a_job_is_never_called_like_a_dataset() -> None:
         ("2026-11-15T03:36:00-05", "2026-11-15T08:36:00.000000Z"),
     ],
 )
-def test_a_time_is_read_however_producers_write_it(given: str, meant: str) -> None:
+def test_a_time_is_read_in_every_form_that_producers_write(given: str, meant: str) -> None:
     assert normalise_time(rfc3339(given)) == meant
 
 
 @pytest.mark.parametrize("given", ["", "yesterday", "2026-13-40T00:00:00Z", "2026-11-15", "1731659760"])
-def test_what_is_no_time_is_refused(given: str) -> None:
+def test_text_that_is_not_a_time_is_refused(given: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         normalise_time(rfc3339(given))
 
 
 @pytest.mark.parametrize("given", [None, 7, {}])
-def test_a_time_is_a_text(given: object) -> None:
+def test_a_time_must_be_a_string(given: object) -> None:
     with pytest.raises(Refused):
         rfc3339(given)

@@ -11,7 +11,7 @@ from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.schemas import SCHEMAS
 from lily.model.statements import Statement
-from lily.pipeline.validation import judge
+from lily.pipeline.validation import validate_asset_record
 from lily.reactions.propagation.reaction import marks_of
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.outbox.batches import RuleStatement
@@ -67,5 +67,5 @@ def test_what_a_rule_states_is_read_like_a_statement_of_a_door() -> None:
         record = Record(
             topics.ASSETS, 0, 7, "2026-11-15T08:36:00.000000Z", topics.key_of("default", asset), orjson.dumps(event)
         )
-        read = judge(record, lambda _: True)
+        read = validate_asset_record(record, lambda _: True)
         assert read == AssetEvent("rule-00000000000000000009", "2026-11-15T00:00:00.000000Z", "default", stated)

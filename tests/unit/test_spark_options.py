@@ -1,4 +1,4 @@
-"""What Spark is told: where the lake is, and nothing secret on a command line."""
+"""Spark's options: the catalog of the lake, and no secret on a command line."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ def settings_of(tmp_path: Path, **given: Any) -> Settings:
     return Settings(data_dir=tmp_path, database_url=DATABASE, jars_dir=tmp_path / "jars", **given)
 
 
-def test_no_secret_is_among_the_options_of_the_command_line(tmp_path: Path) -> None:
+def test_no_secret_is_an_option_of_the_command_line(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, warehouse="s3://bucket/warehouse", s3=STORE)
     told = " ".join(session._options(settings).values())
     assert "p@ss" not in told
@@ -33,44 +33,44 @@ def test_no_secret_is_among_the_options_of_the_command_line(tmp_path: Path) -> N
     }
 
 
-def test_the_catalogue_is_reached_as_the_database_is(tmp_path: Path) -> None:
+def test_the_catalog_uses_the_address_of_the_database(tmp_path: Path) -> None:
     options = spark_options(settings_of(tmp_path))
     assert options["spark.sql.catalog.lake.uri"] == "jdbc:postgresql://db.example:6432/lily?sslmode=require"
     assert options["spark.sql.catalog.lake.jdbc.user"] == "lily_pipeline"
 
 
-def test_a_local_warehouse_knows_nothing_of_an_object_store(tmp_path: Path) -> None:
+def test_a_local_warehouse_has_no_options_of_an_object_store(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, warehouse=str(tmp_path / "lake"), s3=STORE)
     assert not [key for key in spark_options(settings) | spark_secrets(settings) if "s3" in key or "io-impl" in key]
     assert session._options(settings)["spark.jars"] == str(tmp_path / "jars" / "spark" / "spark.jar")
 
 
-def test_an_object_store_of_ones_own_is_addressed_by_path(tmp_path: Path) -> None:
+def test_a_self_hosted_object_store_uses_path_style_addresses(tmp_path: Path) -> None:
     options = spark_options(settings_of(tmp_path, warehouse="s3://bucket/warehouse", s3=STORE))
     assert options["spark.sql.catalog.lake.s3.endpoint"] == STORE.endpoint
     assert options["spark.sql.catalog.lake.s3.path-style-access"] == "true"
     assert options["spark.sql.catalog.lake.client.region"] == "eu-1"
 
 
-def test_without_settings_the_object_store_is_found_as_aws_says(tmp_path: Path) -> None:
+def test_without_settings_the_object_store_uses_the_aws_environment(tmp_path: Path) -> None:
     options = spark_options(settings_of(tmp_path, warehouse="s3://bucket/warehouse"))
     assert options["spark.sql.catalog.lake.io-impl"].endswith("S3FileIO")
     assert not [key for key in options if ".s3." in key or ".client." in key]
 
 
-def test_missing_jars_of_an_object_store_are_named_with_the_remedy(tmp_path: Path) -> None:
+def test_missing_jars_of_an_object_store_are_reported_with_the_remedy(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, warehouse="s3://bucket/warehouse")
     (tmp_path / "jars" / "s3" / "s3.jar").unlink()
     with pytest.raises(Terminal, match="lily jars --with s3"):
         session._options(settings)
 
 
-def test_what_a_user_asks_of_spark_wins(tmp_path: Path) -> None:
+def test_the_spark_options_of_a_user_take_precedence(tmp_path: Path) -> None:
     settings = settings_of(tmp_path, spark_options={"spark.sql.shuffle.partitions": "64", "spark.cores.max": "8"})
     options = session._options(settings)
     assert (options["spark.sql.shuffle.partitions"], options["spark.cores.max"]) == ("64", "8")
 
 
-def test_the_options_of_a_user_come_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_options_are_read_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LILY_SPARK_OPTIONS", '{"spark.executor.memory": "4g"}')
     assert Settings().spark_options == {"spark.executor.memory": "4g"}

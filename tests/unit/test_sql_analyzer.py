@@ -1,4 +1,4 @@
-"""The process that reads SQL: started when needed, limited, replaced when it fails."""
+"""The SQL analyzer process: started when needed, limited, replaced when it fails."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,37 +9,37 @@ import uvloop
 
 from lily.api.ingest import sql_analyzer
 from lily.api.ingest.sql_analyzer import SqlAnalyzer, Unreadable
-from lily.intake.sql.questions import Answer, Question
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 
 Result = TypeVar("Result")
-VIEW = Question("create view v as select a from t", "postgres", known={})
+VIEW = AnalysisRequest("create view v as select a from t", "postgres", known={})
 
 
-def with_analyst(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
+def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
     async def run() -> Result:
-        asked = SqlAnalyzer()
+        analyzer = SqlAnalyzer()
         try:
-            return await work(asked)
+            return await work(analyzer)
         finally:
-            await asked.close()
+            await analyzer.close()
 
     return uvloop.run(run())  # as the API is run: its pipes fail in their own way
 
 
-def test_it_answers_one_after_the_other() -> None:
-    async def work(asked: SqlAnalyzer) -> list[Answer]:
-        return list(await asyncio.gather(*(asked.ask(VIEW) for _ in range(5))))
+def test_concurrent_requests_are_served_one_after_the_other() -> None:
+    async def work(analyzer: SqlAnalyzer) -> list[AnalysisResult]:
+        return list(await asyncio.gather(*(analyzer.ask(VIEW) for _ in range(5))))
 
-    assert {len(told.edges) for told in with_analyst(work)} == {2}
+    assert {len(result.edges) for result in with_analyzer(work)} == {2}
 
 
-def test_a_script_that_cannot_be_read_does_not_end_it() -> None:
-    async def work(asked: SqlAnalyzer) -> int:
+def test_a_syntax_error_does_not_end_the_process() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable, match="SQL_SYNTAX"):
-            await asked.ask(Question("select (", "postgres", known={}))
-        return len((await asked.ask(VIEW)).edges)
+            await analyzer.ask(AnalysisRequest("select (", "postgres", known={}))
+        return len((await analyzer.ask(VIEW)).edges)
 
-    assert with_analyst(work) == 2
+    assert with_analyzer(work) == 2
 
 
 @pytest.mark.parametrize(
@@ -50,44 +50,46 @@ def test_a_script_that_cannot_be_read_does_not_end_it() -> None:
         "create view v as select " + "case when a then " * 3_000 + "1" + " end" * 3_000 + " from t",
     ],
 )
-def test_what_is_nested_without_end_is_refused(sql: str) -> None:
-    async def work(asked: SqlAnalyzer) -> int:
+def test_excessive_nesting_is_refused(sql: str) -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable):
-            await asked.ask(Question(sql, "postgres", known={}))
-        return len((await asked.ask(VIEW)).edges)
+            await analyzer.ask(AnalysisRequest(sql, "postgres", known={}))
+        return len((await analyzer.ask(VIEW)).edges)
 
-    assert with_analyst(work) == 2
+    assert with_analyzer(work) == 2
 
 
-def test_one_that_takes_too_long_is_ended_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work(asked: SqlAnalyzer) -> int:
+def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
         monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
-        with pytest.raises(Unreadable, match="not read within"):
-            await asked.ask(Question(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={}))
+        with pytest.raises(Unreadable, match="not parsed within"):
+            await analyzer.ask(
+                AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
+            )
         monkeypatch.undo()
-        return len((await asked.ask(VIEW)).edges)
+        return len((await analyzer.ask(VIEW)).edges)
 
-    assert with_analyst(work) == 2
-
-
-def test_a_process_that_ended_in_between_is_replaced() -> None:
-    async def work(asked: SqlAnalyzer) -> int:
-        await asked.ask(VIEW)
-        assert asked._process is not None
-        asked._process.kill()
-        await asked._process.wait()
-        return len((await asked.ask(VIEW)).edges)
-
-    assert with_analyst(work) == 2
+    assert with_analyzer(work) == 2
 
 
-def test_a_caller_who_goes_away_leaves_no_answer_for_the_next() -> None:
-    async def work(asked: SqlAnalyzer) -> int:
-        other = Question("create view v as select a, b, c from t", "postgres", known={})
-        waiting = asyncio.create_task(asked.ask(other))
+def test_a_process_that_ended_between_requests_is_replaced() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        await analyzer.ask(VIEW)
+        assert analyzer._process is not None
+        analyzer._process.kill()
+        await analyzer._process.wait()
+        return len((await analyzer.ask(VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
+def test_a_cancelled_request_leaves_no_result_for_the_next_one() -> None:
+    async def work(analyzer: SqlAnalyzer) -> int:
+        other = AnalysisRequest("create view v as select a, b, c from t", "postgres", known={})
+        waiting = asyncio.create_task(analyzer.ask(other))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        return len((await asked.ask(VIEW)).edges)
+        return len((await analyzer.ask(VIEW)).edges)
 
-    assert with_analyst(work) == 2
+    assert with_analyzer(work) == 2

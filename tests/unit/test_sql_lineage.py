@@ -1,11 +1,11 @@
-"""Which tables and columns a script derives from which."""
+"""Table and column lineage of SQL scripts."""
 
 from typing import Any
 
 import pytest
 
-from lily.intake.sql.analysis import answer
-from lily.intake.sql.questions import Answer, KnownTable, Question
+from lily.intake.sql.analysis import analyze
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, KnownTable
 from lily.model.errors import Refused
 
 
@@ -20,16 +20,18 @@ CATALOGUE = {
 }
 
 
-def asked(sql: str, dialect: str = "postgres", **more: Any) -> Answer:
-    return answer(Question(sql, dialect, **({"database": "shop", "schema": "public", "known": CATALOGUE} | more)))
+def analyzed(sql: str, dialect: str = "postgres", **more: Any) -> AnalysisResult:
+    return analyze(
+        AnalysisRequest(sql, dialect, **({"database": "shop", "schema": "public", "known": CATALOGUE} | more))
+    )
 
 
 def edges(sql: str, dialect: str = "postgres", **more: Any) -> set[str]:
-    """`from -> to`, with `~>` for what only influences; without the shop's prefix."""
+    """`from -> to`, or `from ~> to` for an influences edge, without the shop's prefix."""
     marks = {"derived-from": "->", "influences": "~>"}
     return {
         f"{start} {marks[kind]} {end}".replace("shop.public.", "")
-        for start, end, kind in asked(sql, dialect, **more).edges
+        for start, end, kind in analyzed(sql, dialect, **more).edges
     }
 
 
@@ -96,11 +98,11 @@ def test_a_star_is_expanded_from_the_catalogue(sql: str) -> None:
         ("postgresql", "create table t as select * from orders"),
     ],
 )
-def test_dialects_say_the_same_in_their_own_way(dialect: str, sql: str) -> None:
+def test_every_dialect_gives_the_same_edges(dialect: str, sql: str) -> None:
     assert edges(sql, dialect) == ALL_ORDERS
 
 
-def test_names_of_the_view_come_first() -> None:
+def test_the_column_names_of_the_view_take_precedence() -> None:
     assert derived("create view v (x, y) as select id, amount from orders") == {
         "orders -> v",
         "orders.id -> v.x",
@@ -108,7 +110,7 @@ def test_names_of_the_view_come_first() -> None:
     }
 
 
-def test_an_insert_without_columns_goes_by_their_order_in_the_catalogue() -> None:
+def test_an_insert_without_columns_uses_their_order_in_the_catalogue() -> None:
     assert derived("insert into report select amount, 1, id from orders") == {
         "orders -> report",
         "orders.amount -> report.a",
@@ -116,14 +118,14 @@ def test_an_insert_without_columns_goes_by_their_order_in_the_catalogue() -> Non
     }
 
 
-def test_where_the_order_is_not_known_columns_are_matched_by_name() -> None:
+def test_columns_are_matched_by_name_if_their_order_is_not_known() -> None:
     unordered = CATALOGUE | {"shop.public.report": known("shop.public.report", "c", "a", ordered=False)}
-    told = asked("insert into report select amount as a from orders", known=unordered)
+    told = analyzed("insert into report select amount as a from orders", known=unordered)
     assert ("shop.public.orders.amount", "shop.public.report.a", "derived-from") in told.edges
     assert any("order of the columns" in warning for warning in told.warnings)
 
 
-def test_an_insert_with_columns_goes_by_position() -> None:
+def test_an_insert_with_columns_uses_their_position() -> None:
     sql = "insert into report (c, a) select id, amount from orders union all select id, 1 from customers"
     assert derived(sql) == {
         "orders -> report",
@@ -134,7 +136,7 @@ def test_an_insert_with_columns_goes_by_position() -> None:
     }
 
 
-def test_two_columns_of_one_name_are_told_apart() -> None:
+def test_two_columns_with_the_same_name_are_distinguished() -> None:
     assert derived("insert into report (a, b) select o.id, c.id from orders o, customers c") >= {
         "orders.id -> report.a",
         "SHOP.PUBLIC.Customers.ID -> report.b",
@@ -156,7 +158,7 @@ def test_a_merge_updates_and_inserts() -> None:
     }
 
 
-def test_a_merge_of_everything_goes_by_name() -> None:
+def test_a_merge_of_all_columns_matches_them_by_name() -> None:
     sql = "merge into t using orders s on t.id = s.id when matched then update set * when not matched then insert *"
     assert derived(sql, "databricks") == ALL_ORDERS
 
@@ -173,7 +175,7 @@ def test_an_update_derives_from_what_it_joins(dialect: str, sql: str) -> None:
     assert edges(sql, dialect) >= {"orders -> report", "orders.amount -> report.a", "orders.id ~> report"}
 
 
-def test_temporary_tables_are_passed_through() -> None:
+def test_lineage_passes_through_temporary_tables() -> None:
     sql = """
         create temp table first as select id, email as e from customers where name like 'a%';
         create temporary table second as select e, id from first;
@@ -196,7 +198,7 @@ def test_a_temporary_table_may_be_filled_later() -> None:
     assert derived(sql) == {"orders -> report", "orders.id -> report.a"}
 
 
-def test_a_script_knows_what_it_created_itself() -> None:
+def test_a_table_created_by_the_script_is_known_to_later_statements() -> None:
     sql = "create table s (x int, y int); create view v as select * from s; create view w as select * from v"
     assert derived(sql) == {"s -> v", "s.x -> v.x", "s.y -> v.y", "v -> w", "v.x -> w.x", "v.y -> w.y"}
 
@@ -211,7 +213,7 @@ def test_subqueries_anywhere_are_sources() -> None:
     assert "SHOP.PUBLIC.Customers.Email -> v.mail" in edges(sql)
 
 
-def test_a_recursive_query_ends() -> None:
+def test_a_recursive_query_terminates() -> None:
     sql = """
         create view v as with recursive r as (
             select id, customer_id from orders union all
@@ -219,7 +221,7 @@ def test_a_recursive_query_ends() -> None:
         select * from r
     """
     assert derived(sql) == {"orders -> v", "orders.id -> v.id", "orders.customer_id -> v.customer_id"}
-    assert asked(sql).warnings == []
+    assert analyzed(sql).warnings == []
 
 
 def test_a_chain_that_reads_each_query_twice_is_not_walked_twice() -> None:
@@ -232,7 +234,7 @@ def test_a_chain_that_reads_each_query_twice_is_not_walked_twice() -> None:
     }
 
 
-def test_columns_of_unknown_tables_are_found_where_nothing_else_can_be_meant() -> None:
+def test_columns_of_an_unknown_table_are_resolved_if_it_is_the_only_one() -> None:
     assert derived("create view v as select x from (select * from nowhere) q") == {"nowhere -> v", "nowhere.x -> v.x"}
     assert derived("create view v as select x from nowhere", known={}, database=None, schema=None) == {
         "nowhere -> v",
@@ -240,16 +242,16 @@ def test_columns_of_unknown_tables_are_found_where_nothing_else_can_be_meant() -
     }
 
 
-def test_what_could_not_be_followed_is_told() -> None:
-    told = asked("create view v as select * from nowhere; create view w as select x from here, there")
+def test_unresolved_columns_and_tables_are_in_the_warnings() -> None:
+    told = analyzed("create view v as select * from nowhere; create view w as select x from here, there")
     assert len([warning for warning in told.warnings if "expanded" in warning]) == 1
-    assert len([warning for warning in told.warnings if "which table" in warning]) == 1
+    assert len([warning for warning in told.warnings if "the table of column" in warning]) == 1
     assert len([warning for warning in told.warnings if "not in the catalogue" in warning]) == 3
 
 
 @pytest.mark.parametrize("sql", ["select * from orders", "select 1; select 2", "with a as (select 1) select * from a"])
-def test_a_plain_query_states_nothing(sql: str) -> None:
-    told = asked(sql)
+def test_a_query_whose_rows_are_not_stored_has_no_edges(sql: str) -> None:
+    told = analyzed(sql)
     assert told.edges == []
     assert told.warnings
 
@@ -257,11 +259,11 @@ def test_a_plain_query_states_nothing(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql", ["", ";;", "-- nothing", "insert into report values (1, 2, 3)", "drop table x; alter table y add z int"]
 )
-def test_what_moves_no_data_states_nothing(sql: str) -> None:
-    assert asked(sql).edges == []
+def test_a_statement_that_moves_no_data_has_no_edges(sql: str) -> None:
+    assert analyzed(sql).edges == []
 
 
-def test_no_edge_leads_to_itself() -> None:
+def test_no_edge_leads_from_an_asset_to_itself() -> None:
     assert edges("insert into orders select id, customer_id, amount from orders where amount > 1") == set()
 
 
@@ -271,34 +273,34 @@ def test_no_edge_leads_to_itself() -> None:
         ("create view v as select (1 from x", "line 1, column 31: Expecting )"),
         ("select 1;\nselect from where", "line 2"),
         ("create view v as select 'abc", "line 1, column 24"),
-        ("hello", "statement is expected"),
+        ("hello", "statement was expected"),
         ("create view v as selec 1", "line 1, column 24: Invalid expression"),
         ("select 1;\ncreate table t as\nselectt a", "line 2, column 18: a query is expected"),
         ("create view v as select a b c from t", "line 1, column 29: Invalid expression"),
         ("\x00\x01", "sql"),
     ],
 )
-def test_what_does_not_parse_is_refused_with_where(sql: str, says: str) -> None:
+def test_a_syntax_error_is_refused_with_its_position(sql: str, says: str) -> None:
     with pytest.raises(Refused) as refused:
-        asked(sql)
+        analyzed(sql)
     problem = refused.value.problems[0]
     assert problem.code == "SQL_SYNTAX"
     assert says in f"{problem.description} {problem.entity}"
 
 
-def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
+def test_an_unknown_dialect_is_refused_with_the_list_of_known_ones() -> None:
     with pytest.raises(Refused, match=r"bigquery.*snowflake"):
-        asked("select 1", "klingon")
+        analyzed("select 1", "klingon")
 
 
-def test_the_tables_can_be_asked_for_first() -> None:
-    told = asked('insert into T select * from a.B join "C".d.e on true', known=None)
+def test_a_first_request_lists_the_tables() -> None:
+    told = analyzed('insert into T select * from a.B join "C".d.e on true', known=None)
     assert told.tables == {"shop.public.t": "shop.public.T", "shop.a.b": "shop.a.B", "c.d.e": "C.d.e"}
     assert told.edges == []
 
 
-def test_a_question_and_its_answer_travel_as_json() -> None:
-    question = Question("select 1", "postgres", known=CATALOGUE)
-    assert Question.of_json(question.as_json()) == question
-    told = asked("create table t as select * from orders")
-    assert Answer.of_json(told.as_json()) == told
+def test_requests_and_results_survive_json() -> None:
+    question = AnalysisRequest("select 1", "postgres", known=CATALOGUE)
+    assert AnalysisRequest.from_json(question.as_json()) == question
+    told = analyzed("create table t as select * from orders")
+    assert AnalysisResult.from_json(told.as_json()) == told

@@ -3,7 +3,7 @@
 import subprocess
 
 from lily.embedded.bootstrap import url_for_role
-from lily.embedded.pgdata import installation
+from lily.embedded.postgres.cluster import installation
 from tests.postgres_server import Server
 
 OWNER, OWNER_PASSWORD = "deployer", "owner-password"

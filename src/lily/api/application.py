@@ -1,4 +1,4 @@
-"""The application: FastAPI, with the front before it, the fast path beside it, and a complete document."""
+"""The application: FastAPI, with the fast read and the middleware in front of it, and a complete OpenAPI document."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,30 +11,33 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from lily import __version__
-from lily.api.grpc.server import served
+from lily.api.grpc.server import served, served_by_one
 from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import answer_for
-from lily.api.http.middleware import Front
+from lily.api.http.middleware import RequestMiddleware
 from lily.api.http.openapi import ERRORS, complete
+from lily.api.http.paths import keep_encoded_slashes
 from lily.api.http.request_log import RequestLog
 from lily.api.http.responses import Json
 from lily.api.metrics import ApiMetrics
 from lily.api.reads.fast_read import FastRead
 from lily.api.services import Services, opened
+from lily.api.workers import WorkerGroup, stopping_with_parent
 from lily.model.errors import LilyError
 from lily.settings import Settings
 
 
 class Application(FastAPI):
-    """Its services are opened when it starts and closed when it ends; `failure` says what kept it from starting."""
+    """Its services are opened when it starts and closed when it ends; `failure` is the error that kept it from
+    starting."""
 
     services: Services
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, group: WorkerGroup | None = None) -> None:
         super().__init__(
             title="Lily",
             version=__version__,
-            description="A near-real-time metadata platform. Every call but the probes shows a token.",
+            description="A near-real-time metadata platform. Every call but the probes needs a token.",
             lifespan=_lifespan,
             docs_url=None,
             redoc_url=None,
@@ -42,16 +45,20 @@ class Application(FastAPI):
             responses=ERRORS,
         )
         self.settings = settings
-        self.metrics = ApiMetrics()
-        self.failure: LilyError | None = None
+        self.group = group
+        self.metrics = ApiMetrics(group.directory if group else None)
+        self.failure: Exception | None = None
         for kind in (LilyError, HTTPException, RequestValidationError, ClientDisconnect, Exception):
-            self.add_exception_handler(kind, _answer)
+            self.add_exception_handler(kind, _respond)
         request_log, traced = RequestLog(self.metrics.requests, settings.log_level), bool(settings.otlp_endpoint)
-        self.fast_read = None if traced else FastRead(lambda: self.services, request_log)  # it makes no spans
-        self._front = Front(super().__call__, request_log, traced=traced)
+        self.fast_read = None if traced else FastRead(lambda: self.services, request_log)  # it records no spans
+        self._middleware = RequestMiddleware(super().__call__, request_log, traced=traced)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._front(scope, receive, send)
+        reading = self.fast_read.begin(scope) if self.fast_read else None
+        if reading is None or not await reading.respond(send):
+            keep_encoded_slashes(scope)
+            await self._middleware(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
@@ -61,17 +68,34 @@ class Application(FastAPI):
 
 @asynccontextmanager
 async def _lifespan(app: Application) -> AsyncIterator[None]:
+    started = False
     try:
         async with opened(app.settings, app.metrics) as services:
             app.services = services
-            async with served(services):
+            async with _grpc(services, app.group):
+                started = True
                 yield
-    except LilyError as error:
-        app.failure = error
+    except Exception as error:
+        if not started:
+            app.failure = error
+            if app.group is not None:
+                app.group.report_failure(error)
         raise
 
 
-async def _answer(request: Request, error: Exception) -> Json:
+@asynccontextmanager
+async def _grpc(services: Services, group: WorkerGroup | None) -> AsyncIterator[None]:
+    """Serves gRPC beside the application: alone, or as the one worker that does."""
+    if group is None:
+        async with served(services):
+            yield
+    else:
+        with stopping_with_parent():
+            async with served_by_one(services, group):
+                yield
+
+
+async def _respond(request: Request, error: Exception) -> Json:
     answer = answer_for(error, correlation_of(request.scope))
     if answer.status_code == 405 and (methods := _methods(request)):
         answer.headers["Allow"] = methods
@@ -79,6 +103,6 @@ async def _answer(request: Request, error: Exception) -> Json:
 
 
 def _methods(request: Request) -> str:
-    """Every method of the path. The framework names those of one route, but a path can have several."""
+    """Every method of the path. The framework names those of one route, but a path can have several routes."""
     template = getattr(request.scope.get("route"), "path_format", "")
     return ", ".join(sorted(method.upper() for method in request.app.openapi()["paths"].get(template, ())))

@@ -1,4 +1,4 @@
-"""A call: who makes it and what serves it. Every route but the public ones takes one, and so does every rpc."""
+"""A call: its principal and the services it uses. Every route but the public ones takes one, and so does every RPC."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import forbidden, unauthenticated
 from lily.api.http.prefer import wait_of
+from lily.api.http.query import refuse_unknown_parameters
 from lily.api.services import Services
 from lily.model.access import Principal, Scope
 
@@ -18,7 +19,7 @@ _BEARER = "bearer "
 
 @dataclass(frozen=True, slots=True)
 class Call(ABC):
-    """Whichever door it came through."""
+    """Over REST or gRPC."""
 
     services: Services
     principal: Principal
@@ -34,8 +35,8 @@ class Call(ABC):
 
     @abstractmethod
     def wait(self) -> int | None:
-        """How many seconds the caller would wait for its write to be readable; None where it would not. Raises
-        Refused for what is no number."""
+        """For how many seconds the caller prefers to wait until its write can be read; None for not at all. Raises
+        Refused if that is not a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class HttpCall(Call):
 
 
 def bearer(authorization: str) -> str | None:
-    """The token of an Authorization header; None where there is none."""
+    """The token of an Authorization header; None if it has none."""
     return authorization[len(_BEARER) :].strip() or None if authorization[: len(_BEARER)].lower() == _BEARER else None
 
 
@@ -56,7 +57,7 @@ def services_of(request: Request) -> Services:
 
 
 async def identified(services: Services, authorization: str) -> Principal:
-    """Raises Declined with 401 where there is no good token."""
+    """Raises Declined with 401 unless the token is valid."""
     token = bearer(authorization)
     principal = await services.principals.of(token) if token else None
     if principal is None:
@@ -67,6 +68,7 @@ async def identified(services: Services, authorization: str) -> Principal:
 async def authenticated(request: Request) -> HttpCall:
     services = services_of(request)
     principal = await identified(services, request.headers.get("authorization", ""))
+    refuse_unknown_parameters(request)
     return HttpCall(services, principal, correlation_of(request.scope), request)
 
 

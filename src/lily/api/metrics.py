@@ -1,6 +1,11 @@
 """What the API counts and measures, for Prometheus. Labels are routes, statuses, lanes and topics, never tenants."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+import os
+from pathlib import Path
+from typing import Literal
+
+import psutil  # type: ignore[import-untyped]
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
 from lily.model.lanes import LANES, Lane
 
@@ -8,10 +13,17 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class ApiMetrics:
-    """A registry of its own, so that two applications in one process (as in tests) do not count together."""
+    """A registry of its own, so that two applications in one process (as in tests) do not count together.
 
-    def __init__(self) -> None:
+    Of several workers each counts in files of a shared directory, and every one of them can add them all up. The files
+    of a worker that ended stay, so that no counter ever goes down when it is replaced.
+    """
+
+    def __init__(self, shared: Path | None = None) -> None:
         self.registry = CollectorRegistry()
+        self._shared = shared
+        if shared is not None:
+            _forget_ended(shared)
         self.requests = Histogram(
             "lily_http_request_seconds",
             "Time to answer a request",
@@ -36,13 +48,28 @@ class ApiMetrics:
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
         self.peer_errors = self._counter("lily_metrics_peer_errors", "Processes whose metrics could not be fetched")
         self.look_errors = self._counter("lily_metrics_look_errors", "Gauges that could not be asked for")
-        self.unconfirmed = self._gauge("lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed")
-        self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections")
+        self.unconfirmed = self._gauge(
+            "lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed", "livesum"
+        )
+        self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections", "livesum")
+        self._gauge("lily_api_workers", "Processes that serve the API", "livesum").set(1)
         self.backlog = self._gauge("lily_outbox_backlog_batches", "Committed batches not yet published as changes")
         self.dead_letters = self._gauge("lily_dead_letters", "Events the pipeline refused (PostgreSQL's estimate)")
         self.lag = Gauge(
-            "lily_log_lag_events", "Events in the log and not yet applied", ["topic"], registry=self.registry
+            "lily_log_lag_events",
+            "Events in the log and not yet applied",
+            ["topic"],
+            registry=self.registry,
+            multiprocess_mode="mostrecent",
         )
+
+    def text(self) -> str:
+        """All of it in Prometheus' text format; with several workers, of all of them."""
+        registry = self.registry
+        if self._shared is not None:
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry, str(self._shared))  # type: ignore[no-untyped-call]
+        return generate_latest(registry).decode()
 
     def lake_read(self, kind: str, seconds: float) -> None:
         self._lake_reads.labels(kind).observe(seconds)
@@ -50,5 +77,14 @@ class ApiMetrics:
     def _counter(self, name: str, says: str) -> Counter:
         return Counter(name, says, registry=self.registry)
 
-    def _gauge(self, name: str, says: str) -> Gauge:
-        return Gauge(name, says, registry=self.registry)
+    def _gauge(self, name: str, says: str, together: Literal["livesum", "mostrecent"] = "mostrecent") -> Gauge:
+        """`together`: what several workers set is added up, or it is the same thing and the newest counts."""
+        return Gauge(name, says, registry=self.registry, multiprocess_mode=together)
+
+
+def _forget_ended(shared: Path) -> None:
+    """Drops the gauges of workers that have ended. One that ends is replaced, so a start is when to look."""
+    for path in shared.glob("gauge_live*_*.db"):
+        process = int(path.stem.rpartition("_")[2])
+        if process != os.getpid() and not psutil.pid_exists(process):
+            multiprocess.mark_process_dead(process, str(shared))  # type: ignore[no-untyped-call]

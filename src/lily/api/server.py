@@ -1,21 +1,19 @@
 """Puts the API together, and serves it."""
 
 import gc
-import signal
-
-import uvicorn
-from fastapi import FastAPI
 
 from lily.api.application import Application
-from lily.api.http.protocol import Protocol
+from lily.api.http.listening import CannotServe, listen
 from lily.api.routes import (
     attribute_rules,
     attributes,
     bulk,
     dead_letters,
+    docs,
     dry_run,
     health,
     history,
+    home,
     ingest,
     lineage,
     lineage_sql,
@@ -23,17 +21,18 @@ from lily.api.routes import (
     metrics,
     notifications,
     openlineage,
-    pointers,
     propagations,
+    schemas,
     search,
     settings,
     tag_definitions,
     tags,
 )
-from lily.model.errors import Terminal
+from lily.api.workers import WorkerGroup, worker_settings
+from lily.observe import logs, traces
 from lily.settings import Settings
 
-GRACE_SECONDS = 10
+PART = "api"
 
 # The order decides: `/metadata/{id}` takes anything after the slash, so whatever is more exact comes before it.
 ROUTERS = (
@@ -56,50 +55,44 @@ ROUTERS = (
     notifications.router,
     health.router,
     metrics.router,
-    pointers.router,
+    schemas.router,
+    docs.router,
+    home.router,
 )
 
 
-def build(settings: Settings) -> FastAPI:
-    """The application. Nothing is opened before it starts, so its OpenAPI document needs no database."""
-    return _application(settings)
-
-
-def serve(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT, then lets running requests finish. Raises what kept it from starting."""
-    app = _application(settings)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            host=settings.host,
-            port=settings.port,
-            loop="uvloop",
-            http=Protocol,
-            ws_per_message_deflate=False,  # 300 KB a connection, to make small messages smaller
-            lifespan="on",
-            access_log=False,
-            log_config=None,
-            log_level="critical",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )
-    )
-    gc.freeze()  # what the start has made stays; looking through it again and again took 3 % of the time
-    gc.set_threshold(20_000, 20, 50)
-    # uvicorn repeats the signal that stopped it once it is done; an orderly stop is not to look like a crash.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.Handlers.SIG_IGN)
-    try:
-        server.run()
-    except SystemExit as error:  # uvicorn's way to say that it could not start
-        raise app.failure or Terminal(
-            f"The API cannot listen on {settings.host}:{settings.port}. Is another process there? Choose another port."
-        ) from error
-
-
-def _application(settings: Settings) -> Application:
-    app = Application(settings)
+def build(settings: Settings, group: WorkerGroup | None = None) -> Application:
+    """The application, of a process alone or of a group of workers. Nothing is opened before it starts, so its OpenAPI
+    document needs no database."""
+    app = Application(settings, group)
     for router in ROUTERS:
         app.include_router(router)
     return app
+
+
+def serve(settings: Settings) -> None:
+    """Serves from this process until SIGTERM or SIGINT, then lets running requests finish. Raises what kept it from
+    starting."""
+    app = build(settings)
+    _tune_garbage_collection()
+    try:
+        listen(app, settings)
+    except CannotServe:
+        if app.failure is not None:
+            raise app.failure from None
+        raise
+
+
+def worker() -> Application:
+    """The application of one of several workers; uvicorn calls this in each of them."""
+    settings = worker_settings()
+    logs.configure(PART, settings.log_level)
+    traces.configure(PART, settings.otlp_endpoint)
+    app = build(settings, WorkerGroup.joined())
+    _tune_garbage_collection()
+    return app
+
+
+def _tune_garbage_collection() -> None:
+    gc.freeze()  # what the start has made stays; looking through it again and again took 3 % of the time
+    gc.set_threshold(20_000, 20, 50)

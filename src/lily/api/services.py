@@ -1,15 +1,17 @@
-"""Everything the API holds while it runs, opened and closed in order."""
+"""Everything that a process of the API holds open: connections, caches and background tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 import structlog
 
 from lily.api.auth.principals import Principals
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
+from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
 from lily.bus.offsets import LogEnds
@@ -24,8 +26,9 @@ from lily.store.postgres.access import tokens
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.lake import location
-from lily.store.postgres.progress import applied
 from lily.store.postgres.sessions import Database
+
+GAUGE_SECONDS = 5.0
 
 log = structlog.get_logger()
 
@@ -47,9 +50,12 @@ class Services:
     hub: Hub
     sql_analyzer: SqlAnalyzer
 
-    def heard(self, channel: str, payload: str) -> None:
+    def notified(self, channel: str, payload: str) -> None:
+        """A notification of PostgreSQL."""
         if channel == listener.APPLIED:
-            self.waiter.hear()
+            self.waiter.applied_notified()
+        elif channel == listener.PUBLISHED:
+            self.waiter.published_notified()
         elif channel == listener.ACCESS:
             self.principals.forget()
         elif channel == listener.TAGS:
@@ -58,7 +64,8 @@ class Services:
 
 @asynccontextmanager
 async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
-    """Raises Terminal if the database role is too mighty, StoreUnavailable if there is no database."""
+    """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does not
+    answer."""
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
@@ -84,21 +91,32 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             ends=ends,
             principals=Principals(lambda key: tokens.principal_of(database, key)),
-            waiter=Waiter(lambda: applied.applied_positions(database)),
+            waiter=Waiter(StoredProgress(database)),
             hub=Hub(settings.kafka_bootstrap, metrics.connections),
             sql_analyzer=SqlAnalyzer(),
         )
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
-        for task in (services.waiter.run(), listener.listen(settings.database_url, services.heard)):
+        for task in (
+            services.waiter.run(),
+            listener.listen(settings.database_url, services.notified),
+            _count_unconfirmed(services),
+        ):
             running = asyncio.create_task(task)
-            running.add_done_callback(_tell_failure)
+            running.add_done_callback(_log_end)
             stack.push_async_callback(_cancelled, running)
         yield services
 
 
-def _tell_failure(task: "asyncio.Task[None]") -> None:
-    """These tasks run for ever; one that ends otherwise than by being cancelled must not do so in silence."""
+async def _count_unconfirmed(services: Services) -> NoReturn:
+    """Of several workers the one that serves `/metrics` can only count its own."""
+    while True:
+        services.metrics.unconfirmed.set(len(services.log))
+        await asyncio.sleep(GAUGE_SECONDS)
+
+
+def _log_end(task: "asyncio.Task[None]") -> None:
+    """These tasks run until they are cancelled; one that ends otherwise is an error."""
     if not task.cancelled():
         log.error("background.ended", task=task.get_name(), error=repr(task.exception()))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -34,7 +34,7 @@ class LogUnavailable(Transient):
 
 
 class LogProducer:
-    """An idempotent producer for asyncio: `append` hands over at once and gives a future of the position.
+    """An idempotent producer for asyncio: `append` hands over at once and returns a future of the positions.
 
     Raises LogFull when too much is unconfirmed. The future fails with LogUnavailable when the log did not answer.
     """
@@ -59,20 +59,9 @@ class LogProducer:
         self._poller = threading.Thread(target=self._poll, name="log-deliveries", daemon=True)
         self._poller.start()
 
-    def append(self, topic: str, key: bytes, value: bytes) -> asyncio.Future[Position]:
-        future: asyncio.Future[Position] = self._loop.create_future()
-        try:
-            self._producer.produce(topic, value, key, on_delivery=self._settle(future))
-        except BufferError as error:
-            raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.") from error
-        except KafkaException as error:
-            self._replace_if_fatal(error.args[0])
-            raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
-        return future
-
-    def append_together(self, records: Sequence[tuple[str, bytes, bytes]]) -> asyncio.Future[list[Position]]:
+    def append(self, records: Sequence[tuple[str, bytes, bytes]]) -> asyncio.Future[list[Position]]:
         """Topic, key and value of each. One future for all of them: waking the loop for each costs as much as sending
-        it. Raises what `append` raises; then some may be in the log, and repeating them all is harmless."""
+        it. If it raises, some may be in the log, and repeating them all is harmless."""
         if len(self._producer) + len(records) > QUEUE_MESSAGES:
             raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.")
         delivery = _Delivery(self._loop, len(records))
@@ -104,12 +93,6 @@ class LogProducer:
         while self._running:
             self._producer.poll(0.1)
 
-    def _settle(self, future: "asyncio.Future[Position]") -> Callable[[KafkaError | None, Message], None]:
-        def settle(error: KafkaError | None, message: Message) -> None:
-            self._loop.call_soon_threadsafe(_resolve, future, error, message)
-
-        return settle
-
 
 class _Delivery:
     """Counts the confirmations of records that were appended together. Only the poller's thread calls `settle`."""
@@ -140,12 +123,3 @@ class _Delivery:
             self.future.set_exception(LogUnavailable(why))
         else:
             self.future.set_result(self._positions)
-
-
-def _resolve(future: "asyncio.Future[Position]", error: KafkaError | None, message: Message) -> None:
-    if future.done():
-        return
-    if error is not None:
-        future.set_exception(LogUnavailable(f"The log did not confirm the event in time ({error.name()}). Try again."))
-    else:
-        future.set_result(Position(message.topic() or "", message.partition() or 0, message.offset() or 0))

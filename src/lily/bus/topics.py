@@ -51,7 +51,7 @@ def ensure_topics(bootstrap: str, partitions: int, replication: int) -> None:
         for created in (admin.create_topics(missing) if missing else {}).values():
             _settle(created.exception())
     except KafkaException as error:
-        raise Transient(f"Kafka at {bootstrap} does not answer: {error}. Is it running? See: lily status") from error
+        raise Transient(f"Kafka at {bootstrap} does not respond: {error}. Check `lily status`.") from error
 
 
 def _config(replication: int) -> dict[str, str]:

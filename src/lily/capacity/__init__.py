@@ -1,4 +1,7 @@
-"""What an estate needs and costs: arithmetic over measured figures and prices. No engine, no network."""
+"""The capacity plan behind `lily cost`: sizes and costs computed from measured figures and prices.
+
+Pure arithmetic: it starts no engine and uses no network.
+"""
 
 from lily.capacity.demand import Demand
 from lily.capacity.figures import BadFigures

@@ -1,35 +1,42 @@
-"""`lily token` and `lily tenant`: who may come in. They speak to the database as its owner."""
+"""`lily tenant` and `lily token`: who may use Lily. They connect to the database as its owner."""
 
 # ruff: noqa: PLC0415 (the commands import the database driver when they run: `--help` need not pay for it)
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lily.cli.answer import print_json, print_table, say
 from lily.cli.duration import parse_duration
-from lily.cli.options import AnswerFormat, DataDir, Format, read_settings
+from lily.cli.hints import command
+from lily.cli.options import DataDir, OutputFormat, Tenant, option, read_settings
+from lily.cli.output import Format, print_json, print_result, print_table, print_text
 from lily.model.errors import Terminal, Transient
 
-token = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=True)
+token = typer.Typer(help="Create, list and revoke API tokens.", no_args_is_help=True)
 tenant = typer.Typer(help="Create and list tenants.", no_args_is_help=True)
 
-Tenant = Annotated[str, typer.Option("--tenant", help="The tenant it opens.")]
+TokenId = Annotated[str, typer.Argument(metavar="ID", help="An id from `lily token list`.")]
+TenantName = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, - and _.")]
 
 
 class NoDatabase(Terminal):
-    """There is no stack, and no database was named."""
+    """No stack is running, and no database is configured."""
 
 
-class DatabaseAway(Transient):
-    """There is a database, but it does not answer now."""
+class DatabaseUnavailable(Transient):
+    """The database does not accept connections."""
+
+
+class UnknownTenant(Terminal):
+    """No tenant has this name."""
 
 
 @contextmanager
-def as_owner(data_dir: DataDir) -> Iterator[str]:
-    """The owner's address: LILY_DATABASE_URL, else that of the stack in the data directory."""
+def owner_database(data_dir: Path | None) -> Iterator[str]:
+    """Yields the owner's connection URI: LILY_DATABASE_URL, or that of the stack in the data directory."""
     from psycopg import OperationalError
 
     from lily.embedded.state import load
@@ -38,95 +45,105 @@ def as_owner(data_dir: DataDir) -> Iterator[str]:
     state = load(settings.data_dir)
     if not settings.database_url and not state.supervised():
         raise NoDatabase(
-            f"No stack runs in {settings.data_dir}. Start it with `lily up --detach`, or name the owner's database in "
-            "LILY_DATABASE_URL."
+            f"No stack is running in {settings.data_dir}. Start one with `lily up --detach`, or set LILY_DATABASE_URL "
+            "to the URI of the database owner."
         )
     try:
         yield settings.database_url or state.database
     except OperationalError as error:
-        raise DatabaseAway(f"The database does not answer: {error}. See `lily status`.") from error
+        raise DatabaseUnavailable(f"The database does not respond: {error}. Check it with `lily status`.") from error
+
+
+def require_tenant(owner_url: str, name: str) -> None:
+    """Raises UnknownTenant."""
+    from lily.store.postgres.access.administration import list_tenants
+
+    if name not in {known["name"] for known in list_tenants(owner_url)}:
+        raise UnknownTenant(
+            f"There is no tenant {name!r}. `lily tenant list` shows the tenants, `lily tenant create {name}` adds it."
+        )
 
 
 @token.command("create")
-def create(
+def create_token(
     *,
-    scopes: Annotated[str, typer.Option(help="What it allows, separated by commas: metadata:read, … or admin.")],
+    scopes: Annotated[
+        str, option("--scopes", "SCOPE,...", "What it allows: metadata:read,metadata:write, or admin for all.")
+    ],
     tenant: Tenant = "default",
-    user: Annotated[str, typer.Option(help="The user it speaks for.")] = "",
-    ttl: Annotated[str, typer.Option(help="How long it is valid: 30m, 1h, 7d. Without it, until revoked.")] = "",
+    user: Annotated[str, option("--user", "NAME", "The user that the token acts as.", "none")] = "",
+    ttl: Annotated[str, option("--ttl", "TIME", "How long it is valid: 30m, 1h or 7d.", "until revoked")] = "",
     data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
+    output: OutputFormat = Format.text,
 ) -> None:
-    """Create a token. It is shown this once; only its hash is stored."""
-    from lily.store.postgres.access.administration import create_token
+    """Create a token and print it.
+
+    It cannot be shown again: only its hash is stored.
+    """
+    from lily.store.postgres.access import administration as store
 
     seconds = parse_duration(ttl) if ttl else None
     names = [scope.strip() for scope in scopes.split(",") if scope.strip()]
-    with as_owner(data_dir) as owner_url:
-        secret = create_token(owner_url, tenant, names, user, seconds)
-    if answer is Format.json:
-        print_json({"token": secret})
-    else:
-        print(secret)
+    with owner_database(data_dir) as owner_url:
+        secret = store.create_token(owner_url, tenant, names, user, seconds)
+    print_result(output, {"token": secret}, secret)
 
 
 @token.command("list")
-def list_all(tenant: Tenant = "default", data_dir: DataDir = None, answer: AnswerFormat = Format.text) -> None:
-    """List a tenant's tokens, never the secrets."""
-    from lily.store.postgres.access.administration import list_tokens
+def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """List the tokens of a tenant, without the tokens themselves."""
+    from lily.store.postgres.access import administration as store
 
-    with as_owner(data_dir) as owner_url:
-        tokens = list_tokens(owner_url, tenant)
-    if answer is Format.json:
+    with owner_database(data_dir) as owner_url:
+        require_tenant(owner_url, tenant)
+        tokens = store.list_tokens(owner_url, tenant)
+    if output is Format.json:
         print_json({"items": tokens})
-    else:
-        print_table(tokens, ("id", "user", "scopes", "created_at", "expires_at", "revoked_at"))
+        return
+    if not tokens:
+        print_text(f"The tenant {tenant} has no tokens. Create one with `{_create_token_command(tenant, data_dir)}`.")
+        return
+    times = {"created_at": "created", "expires_at": "expires", "revoked_at": "revoked"}
+    print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes"} | times)
 
 
 @token.command("revoke")
-def revoke(
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="The id that `lily token list` shows.")],
-    data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
-) -> None:
-    """Revoke a token, at once."""
-    from lily.store.postgres.access.administration import revoke_token
+def revoke_token(token_id: TokenId, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Revoke a token, with immediate effect."""
+    from lily.store.postgres.access import administration as store
 
-    with as_owner(data_dir) as owner_url:
-        revoked = revoke_token(owner_url, token_id)
+    with owner_database(data_dir) as owner_url:
+        revoked = store.revoke_token(owner_url, token_id)
     if not revoked:
-        raise Terminal(f"There is no valid token with the id {token_id}. See `lily token list`.")
-    if answer is Format.json:
-        print_json({"revoked": token_id})
-    else:
-        say(f"[green]✓[/] Token {token_id} opens nothing any more.")
+        raise Terminal(f"There is no active token with the id {token_id}. See `lily token list`.")
+    print_result(output, {"revoked": token_id}, f"[green]✓[/] Token {token_id} is revoked.")
 
 
 @tenant.command("create")
-def create_one(
-    name: Annotated[str, typer.Argument(help="Lower-case letters, digits, - and _.")],
-    data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
-) -> None:
-    """Create a tenant. It is no error if it exists."""
-    from lily.store.postgres.access.administration import create_tenant
+def create_tenant(name: TenantName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Create a tenant. Succeeds if it already exists."""
+    from lily.store.postgres.access import administration as store
 
-    with as_owner(data_dir) as owner_url:
-        create_tenant(owner_url, name)
-    if answer is Format.json:
-        print_json({"tenant": name})
-    else:
-        say(f"[green]✓[/] Tenant {name}. A token for it: lily token create --tenant {name} --scopes admin")
+    with owner_database(data_dir) as owner_url:
+        store.create_tenant(owner_url, name)
+    next_step = _create_token_command(name, data_dir)
+    print_result(
+        output, {"tenant": name}, f"[green]✓[/] Tenant {name} exists. Create a token for it with `{next_step}`."
+    )
 
 
 @tenant.command("list")
-def list_tenants_(data_dir: DataDir = None, answer: AnswerFormat = Format.text) -> None:
+def list_tenants(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """List the tenants."""
-    from lily.store.postgres.access.administration import list_tenants
+    from lily.store.postgres.access import administration as store
 
-    with as_owner(data_dir) as owner_url:
-        tenants = list_tenants(owner_url)
-    if answer is Format.json:
+    with owner_database(data_dir) as owner_url:
+        tenants = store.list_tenants(owner_url)
+    if output is Format.json:
         print_json({"items": tenants})
     else:
-        print_table(tenants, ("name", "created_at"))
+        print_table(tenants, {"name": "name", "created_at": "created"})
+
+
+def _create_token_command(tenant: str, data_dir: Path | None) -> str:
+    return command(f"token create --tenant {tenant} --scopes admin", read_settings(data_dir).data_dir)

@@ -1,83 +1,96 @@
-"""`lily cost`: the capacity plan as arithmetic. It starts nothing and asks nobody."""
+"""`lily cost`: prints the capacity plan. Pure arithmetic: it starts nothing and connects to nothing."""
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from lily.capacity import Demand, Plan, Prices, make_plan, read_measured, read_prices
-from lily.capacity.brief import DIFFERENCE, ESTIMATES, HIGHEST, LOWEST
-from lily.capacity.demand import read_number
+from lily.capacity.demand import parse_number
 from lily.capacity.measured import write_measured
 from lily.capacity.prices import write_prices
-from lily.capacity.sheet import number
-from lily.cli.answer import print_json, say
-from lily.cli.options import AnswerFormat, Format
+from lily.capacity.reference_estimates import DIFFERENCE, ESTIMATES, HIGHEST, LOWEST
+from lily.capacity.sheet import format_number
+from lily.cli.options import OutputFormat, flag, option
+from lily.cli.output import Format, print_json, print_text
 
-OptionalFile = Path | None
+DEFAULT_WORKLOAD = Demand(assets=1e9, events=1e4, tenants=10)  # the defaults of the options below
+
+File = Path | None
 
 
 def cost(
     *,
-    assets: Annotated[str, typer.Option(help="Assets of all tenants: 1e9 or 1_000_000_000.")] = "1e9",
-    events_per_second: Annotated[str, typer.Option(help="Events a second, all day.")] = "1e4",
-    tenants: Annotated[str, typer.Option(help="Tenants that share them.")] = "10",
-    reads_per_second: Annotated[str, typer.Option(help="Reads a second. Default: the measured file's per event.")] = "",
+    assets: Annotated[str, option("--assets", "NUMBER", "Assets of all tenants: 1e9 or 1_000_000_000.")] = "1e9",
+    events_per_second: Annotated[
+        str, option("--events-per-second", "NUMBER", "Events of all tenants, sustained.")
+    ] = "1e4",
+    tenants: Annotated[str, option("--tenants", "NUMBER", "Number of tenants that share the assets.")] = "10",
+    reads_per_second: Annotated[
+        str, option("--reads-per-second", "NUMBER", "Reads of all tenants.", "5 per event")
+    ] = "",
     utilisation: Annotated[
-        str, typer.Option(help="How busy processors are planned to be; the rest is head-room.")
+        str, option("--utilisation", "SHARE", "Planned load of the processors; the rest is reserve for peaks.")
     ] = "0.6",
-    prices: Annotated[OptionalFile, typer.Option(help="Your prices, a TOML file.", show_default="examples")] = None,
-    measured: Annotated[OptionalFile, typer.Option(help="Your figures, a TOML file.", show_default="ours")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the arithmetic, line by line.")] = False,
+    prices: Annotated[File, option("--prices", "FILE", "TOML file with your prices.", "example prices")] = None,
+    measured: Annotated[File, option("--measured", "FILE", "TOML file with your measurements.", "Lily's own")] = None,
+    explain: Annotated[bool, flag("--explain", "Print every formula with its numbers.")] = False,
     write_prices_to: Annotated[
-        OptionalFile, typer.Option("--write-prices", help="Write the example prices to a file to edit, and stop.")
+        File, option("--write-prices", "FILE", "Write the example prices to a file to edit, and exit.")
     ] = None,
     write_measured_to: Annotated[
-        OptionalFile, typer.Option("--write-measured", help="Write our figures to a file to edit, and stop.")
+        File, option("--write-measured", "FILE", "Write the measurements to a file to edit, and exit.")
     ] = None,
-    answer: AnswerFormat = Format.text,
+    output: OutputFormat = Format.text,
 ) -> None:
-    """What an estate needs and costs a month: Kafka, Spark, PostgreSQL, lake and API, with the arithmetic behind it."""
+    """Compute the resources and the monthly cost of a workload: Kafka, Spark, PostgreSQL, lake and API.
+
+    Without options it plans the default workload: one billion assets of ten tenants and 10,000 events per second.
+    """
     if write_prices_to or write_measured_to:
-        _write(write_prices_to, write_measured_to, answer)
+        _write(write_prices_to, write_measured_to, output)
         return
     demand = Demand(
-        assets=read_number("--assets", assets, "1e9 or 1_000_000_000"),
-        events=read_number("--events-per-second", events_per_second, "1e4 or 10_000"),
-        tenants=read_number("--tenants", tenants, "10"),
-        reads=read_number("--reads-per-second", reads_per_second, "5e4 or 50_000") if reads_per_second else None,
-        utilisation=read_number("--utilisation", utilisation, "0.6"),
+        assets=parse_number("--assets", assets, "1e9 or 1_000_000_000"),
+        events=parse_number("--events-per-second", events_per_second, "1e4 or 10_000"),
+        tenants=parse_number("--tenants", tenants, "10"),
+        reads=parse_number("--reads-per-second", reads_per_second, "5e4 or 50_000") if reads_per_second else None,
+        utilisation=parse_number("--utilisation", utilisation, "0.6"),
     )
     price_list = read_prices(prices)
     plan = make_plan(demand, read_measured(measured), price_list)
-    if answer is Format.json:
+    if output is Format.json:
         print_json(_as_dict(plan, price_list))
         return
     if explain:
         _print_arithmetic(plan)
     _print_plan(plan, price_list)
+    if demand == DEFAULT_WORKLOAD:
+        print_text(f"For comparison: estimates of other designs for this workload are {LOWEST:,.0f} to {HIGHEST:,.0f} "
+                   f"per month. {DIFFERENCE}")  # fmt: skip
 
 
-def _write(prices: Path | None, measured: Path | None, answer: Format) -> None:
+def _write(prices: Path | None, measured: Path | None, output: Format) -> None:
     if prices:
         write_prices(prices)
     if measured:
         write_measured(measured)
     written = {"prices": prices, "measured": measured}
-    if answer is Format.json:
+    if output is Format.json:
         print_json({"written": [str(path) for path in written.values() if path]})
         return
-    for option, path in written.items():
+    for name, path in written.items():
         if path:
-            say(f"[green]✓[/] Edit {escape(str(path))}, then: lily cost --{option} {escape(str(path))}")
+            print_text(f"[green]✓[/] Edit {escape(str(path))}, then run `lily cost --{name} {escape(str(path))}`.")
 
 
 def _as_dict(plan: Plan, prices: Prices) -> dict[str, object]:
     return {
-        "demand": {name[7:]: value for name, value in plan.values.items() if name.startswith("demand.")},
+        "demand": {
+            name.removeprefix("demand."): value for name, value in plan.values.items() if name.startswith("demand.")
+        },
         "parts": [part.as_dict() for part in plan.parts],
         "cost": {
             "currency": plan.currency,
@@ -87,10 +100,10 @@ def _as_dict(plan: Plan, prices: Prices) -> dict[str, object]:
         },
         "warnings": list(plan.warnings),
         "placeholders": list(plan.placeholders),
-        "brief": {
+        "default_workload_estimates": {
             "lowest": LOWEST,
             "highest": HIGHEST,
-            "estimates": [{"what": e.what, "monthly": e.monthly, "assumes": e.assumes} for e in ESTIMATES],
+            "estimates": [{"what": e.design, "monthly": e.monthly, "assumes": e.assumes} for e in ESTIMATES],
             "difference": DIFFERENCE,
         },
     }
@@ -99,31 +112,31 @@ def _as_dict(plan: Plan, prices: Prices) -> dict[str, object]:
 def _print_arithmetic(plan: Plan) -> None:
     titled = [(part.title, part.lines) for part in plan.parts] + [("Total", plan.total)]
     for title, lines in titled:
-        say(f"[bold]{title}[/]")
+        print_text(f"[bold]{title}[/]")
         for line in lines:
-            say(f"  {line.name} = {escape(line.formula)}")
-            say(f"      [dim]= {escape(line.arithmetic)}[/] = [bold]{number(line.value)}[/] {escape(line.unit)}")
-        say("")
+            print_text(f"  {line.name} = {escape(line.formula)}")
+            value = f"[bold]{format_number(line.value)}[/] {escape(line.unit)}"
+            print_text(f"      [dim]= {escape(line.arithmetic)}[/] = {value}")
+        print_text("")
 
 
 def _print_plan(plan: Plan, prices: Prices) -> None:
     table = Table(box=None, header_style="dim", pad_edge=False)
     table.add_column("part", no_wrap=True)
     table.add_column("plan")
-    table.add_column(f"{plan.currency} a month", justify="right", no_wrap=True)
+    table.add_column(f"{plan.currency} per month", justify="right", no_wrap=True)
     for part in plan.parts:
         table.add_row(part.title, escape(part.summary), "" if part.cost is None else f"{part.cost:,.0f}")
     table.add_row("[bold]Total[/]", "", f"[bold]{plan.cost:,.0f}[/]")
     Console(highlight=False).print(table)
     values = plan.values
-    say(
-        f"\n{values['total.per_million_assets']:,.2f} {plan.currency} a month for each million assets, "
-        f"{values['total.per_tenant']:,.2f} for each tenant; {values['total.growth']:,.0f} more for each further month "
-        "of history kept."
+    print_text(
+        f"\n{values['total.per_million_assets']:,.2f} {plan.currency} per month and million assets, "
+        f"{values['total.per_tenant']:,.2f} per tenant; each further month of history adds "
+        f"{values['total.growth']:,.0f}."
     )
-    say(f"Prices: {escape(prices.label)}.")
+    print_text(f"Prices: {escape(prices.label)}.")
     for warning in plan.warnings:
-        say(f"[yellow]![/] {escape(warning)}")
+        print_text(f"[yellow]![/] {escape(warning)}")
     if plan.placeholders:
-        say(f"[yellow]![/] Not measured yet, placeholders stand in: {', '.join(plan.placeholders)}.")
-    say(f"The brief expected {LOWEST:,.0f} to {HIGHEST:,.0f} a month. {DIFFERENCE}")
+        print_text(f"[yellow]![/] Not measured yet, so placeholders are used: {', '.join(plan.placeholders)}.")

@@ -1,21 +1,27 @@
-"""Durations as people write them: 90s, 30m, 1h, 7d."""
+"""Parses durations such as 90s, 30m, 1h, 7d."""
 
 import re
 
 from lily.model.errors import Terminal
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+MAX_SECONDS = 36_500 * SECONDS["d"]  # a hundred years; PostgreSQL's timestamps end somewhere beyond
+EXAMPLES = "30m, 1h, 7d or 1h30m"
 
 
 class BadDuration(Terminal):
-    """Not a duration."""
+    """The text is not a valid duration."""
 
 
 def parse_duration(text: str) -> int:
-    """Seconds; raises BadDuration for anything but whole, positive amounts of s, m, h, d or w, as in `1h30m`."""
-    if not re.fullmatch(r"(\d+[smhdw])+", text):
-        raise BadDuration(f"{text!r} is no duration. Write a number with s, m, h, d or w, such as 30m, 1h or 7d.")
+    """Returns seconds. Raises BadDuration unless the text is a positive number of s, m, h, d or w, such as `1h30m`."""
+    if not re.fullmatch(r"(\d{1,12}[smhdw])+", text, re.ASCII):
+        raise BadDuration(
+            f"{text!r} is not a duration. Use whole numbers of s, m, h, d or w (seconds to weeks): {EXAMPLES}."
+        )
     seconds = sum(int(amount) * SECONDS[unit] for amount, unit in re.findall(r"(\d+)([smhdw])", text))
     if seconds == 0:
-        raise BadDuration(f"{text!r} is over before it begins. Name a time longer than zero, such as 1h.")
+        raise BadDuration(f"{text!r} is zero. Use a longer time, such as {EXAMPLES}.")
+    if seconds > MAX_SECONDS:
+        raise BadDuration(f"{text!r} is more than 100 years. Use a shorter time, such as {EXAMPLES}.")
     return seconds

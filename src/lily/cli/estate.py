@@ -1,69 +1,96 @@
-"""`lily estate`: a realistic estate of any size, as NDJSON or straight into the running stack."""
+"""`lily estate`: generates an estate of any size, prints it as NDJSON or sends it to Lily."""
 
 # ruff: noqa: PLC0415 (the client, its HTTP library and the engines' drivers are only needed to ingest)
 
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lily.cli.answer import print_json, say
-from lily.cli.options import AnswerFormat, DataDir, Format, read_settings
-from lily.estate import Estate
+from lily.cli.options import DataDir, OutputFormat, flag, option, read_settings
+from lily.cli.output import Format, print_result
+from lily.estate import Estate, Event
 from lily.model.errors import Terminal, Transient
 
 if TYPE_CHECKING:
     from lily.bus.offsets import Offsets
-    from lily.cli.journey import Journey
+    from lily.cli.ingest_progress import IngestProgress
     from lily.client import BulkResult, Lily
     from lily.settings import Settings
+
+EDGES_PER_CALL = 5_000  # POST /lineage takes at most 10,000
 
 
 def estate(
     *,
-    assets: Annotated[int, typer.Option(min=0, help="How many assets; nine in ten are columns and fields.")] = 1_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same estate.")] = 0,
-    lineage: Annotated[bool, typer.Option("--lineage", help="Print the edges among the assets instead.")] = False,
-    ingest: Annotated[bool, typer.Option("--ingest", help="Send it to the running stack instead of printing.")] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="With --ingest: return when all of it can be read.")] = False,
+    assets: Annotated[
+        int,
+        typer.Option(min=0, metavar="NUMBER", help="Number of assets; nine in ten are columns and dashboard fields."),
+    ] = 1_000,
+    seed: Annotated[int, option("--seed", "NUMBER", "The same seed generates the same estate.")] = 0,
+    lineage: Annotated[bool, flag("--lineage", "Print the lineage edges instead of the assets.")] = False,
+    ingest: Annotated[bool, flag("--ingest", "Send the assets and their lineage to Lily instead.")] = False,
+    wait: Annotated[bool, flag("--wait", "With --ingest: return when assets and lineage can be read.")] = False,
     data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
+    output: OutputFormat = Format.text,
 ) -> None:
-    """Make a realistic metadata estate: printed as NDJSON, or ingested with `--ingest`."""
+    """Generate a realistic metadata estate and print it as NDJSON, or send it to Lily with --ingest.
+
+    --ingest uses LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory.
+    """
     wanted = Estate(assets, seed)
-    if (lineage and ingest) or (wait and not ingest):
-        raise Terminal("--lineage only prints, and --wait needs --ingest.")
+    if lineage and ingest:
+        raise Terminal("--lineage prints edges, --ingest sends them together with the assets. Use one of the two.")
+    if wait and not ingest:
+        raise Terminal("--wait only works together with --ingest.")
     if not ingest:
         sys.stdout.writelines(json.dumps(line) + "\n" for line in (wanted.edges() if lineage else wanted.events()))
         return
     settings = read_settings(data_dir)
-    os.environ["LILY_DATA_DIR"] = str(settings.data_dir)
-    _tell(*_ingest(wanted, settings, wait=wait), wait=wait, answer=answer)
+    os.environ["LILY_DATA_DIR"] = str(settings.data_dir)  # where the client looks for the stack
+    result, progress = _ingest(wanted, settings, wait=wait)
+    _print(result, progress, wait=wait, output=output)
 
 
-def _ingest(wanted: Estate, settings: "Settings", *, wait: bool) -> "tuple[BulkResult, Journey]":
-    from lily.cli.journey import Journey, bars
+def _ingest(wanted: Estate, settings: "Settings", *, wait: bool) -> "tuple[BulkResult, IngestProgress]":
+    from lily.cli.ingest_progress import IngestProgress, progress_bars
     from lily.client import Lily
 
-    with Lily() as lily, bars(shown=sys.stderr.isatty()) as progress:
-        journey = Journey(progress, wanted.assets, waits=wait)
-        stack = _stack(lily, settings) if wait else None
-        return _send(lily, wanted, journey, stack), journey
-
-
-def _send(lily: "Lily", wanted: Estate, journey: "Journey", stack: "Settings | None") -> "BulkResult":
-    def show(so_far: "BulkResult") -> None:
-        journey.show_sent(so_far.accepted + so_far.rejected)
+    with Lily() as lily, progress_bars(shown=sys.stderr.isatty()) as bars:
+        progress = IngestProgress(bars, wanted.assets, lineage=True, wait=wait)
+        stack = _stack_settings(lily, settings) if wait else None
+        result = _send(lily, wanted, progress, stack)
         if stack is not None:
-            journey.look_now_and_then(lambda: _lag(stack))
+            end = _log_ends(stack)  # events that others write from here on are not waited for
+            progress.wait(lambda: _lag(stack, end))
+        return result, progress
 
-    result = lily.ingest_many(journey.counted(wanted.events()), on_progress=show)
-    if stack is not None:
-        end = _log_ends(stack)  # what others write from here on is not waited for
-        journey.wait(lambda: _lag(stack, end))
+
+def _send(lily: "Lily", wanted: Estate, progress: "IngestProgress", stack: "Settings | None") -> "BulkResult":
+    def poll() -> None:
+        if stack is not None:
+            progress.poll(lambda: _lag(stack))
+
+    def show(so_far: "BulkResult") -> None:
+        progress.show_assets_sent(so_far.accepted + so_far.rejected)
+        poll()
+
+    result = lily.ingest_many(progress.counted(wanted.events()), on_progress=show)
+    for edges in _batches(wanted.edges(), EDGES_PER_CALL):
+        progress.add_edges(lily.relate(edges).accepted)
+        poll()
+    progress.finish_edges()
     return result
+
+
+def _batches(items: Iterable[Event], size: int) -> Iterator[list[Event]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch
 
 
 def _log_ends(stack: "Settings") -> "Offsets":
@@ -74,7 +101,9 @@ def _log_ends(stack: "Settings") -> "Offsets":
     try:
         return log_ends(stack)
     except KafkaException as error:
-        raise Transient(f"All was sent, but the log does not answer any more: {error}. See: lily status") from error
+        raise Transient(
+            f"Everything was sent, but Kafka does not respond any more: {error}. Check `lily status`."
+        ) from error
 
 
 def _lag(stack: "Settings", until: "Offsets | None" = None) -> dict[str, int] | None:
@@ -85,26 +114,35 @@ def _lag(stack: "Settings", until: "Offsets | None" = None) -> dict[str, int] | 
 
     try:
         return lag(stack, until)
-    except (DatabaseError, KafkaException):  # an engine may be restarting just now; the next look tells
+    except (DatabaseError, KafkaException):  # an engine may be restarting; the next poll shows
         return None
 
 
-def _stack(lily: "Lily", settings: "Settings") -> "Settings":
-    """The settings with the engines of the embedded stack, which alone can be asked how far they are."""
+def _stack_settings(lily: "Lily", settings: "Settings") -> "Settings":
+    """Returns settings with the addresses of the embedded engines: the lag can only be read from them."""
     from lily.embedded.state import load
 
     state = load(settings.data_dir)
     if not state.supervised() or state.url.rstrip("/") != lily.url:
-        raise Terminal(f"--wait follows the stack of {settings.data_dir}, and {lily.url} is another. Leave --wait out.")
+        raise Terminal(
+            f"--wait works only with the stack in {settings.data_dir}, but the estate would go to {lily.url}. Leave "
+            "out --wait, or name the stack's directory with --data-dir."
+        )
     return settings.model_copy(update={"kafka_bootstrap": state.kafka, "database_url": state.database})
 
 
-def _tell(result: "BulkResult", journey: "Journey", *, wait: bool, answer: Format) -> None:
-    sent = {"structure": journey.sent["hot"], "columns": journey.sent["bulk"]}
-    if answer is Format.json:
-        print_json({"accepted": result.accepted, "rejected": result.rejected, **sent, "readable": wait})
-    else:
-        kinds = " and ".join(f"{count:,} {kind}" for kind, count in sent.items())
-        say(f"[green]✓[/] {result.accepted:,} assets {'can be read' if wait else 'accepted'}: {kinds}")
+def _print(result: "BulkResult", progress: "IngestProgress", *, wait: bool, output: Format) -> None:
+    from lily.cli.ingest_progress import KINDS
+
+    sent = {kind: progress.sent[topic] for topic, kind in KINDS.items()}
+    edges = sent.pop("lineage")
+    kinds = f"{sent['structure']:,} structural or tagged, {sent['columns']:,} plain columns"
+    done = "can be read" if wait else "accepted"
+    print_result(
+        output,
+        {"accepted": result.accepted, "rejected": result.rejected, **sent, "edges": edges, "readable": wait},
+        f"[green]✓[/] {result.accepted:,} assets ({kinds}) and {edges:,} lineage edges {done}.",
+    )
     if result.rejected:
-        raise Terminal(f"{result.rejected} assets were refused. The first: {result.errors[:1]}")
+        first = "".join(f" The first is row {error.row}: {error.description}." for error in result.errors[:1])
+        raise Terminal(f"{result.rejected:,} assets were rejected.{first}")

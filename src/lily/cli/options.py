@@ -1,53 +1,71 @@
-"""The options that every command takes, and the settings they lead to."""
+"""The options that several commands share, and the settings they result in."""
 
 # ruff: noqa: PLC0415 (Pydantic takes a third of a second to import, which `lily --help` must not pay)
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from tomllib import TOMLDecodeError
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lily.cli.hints import DEFAULT_DATA_DIR
+from lily.cli.output import Format
 from lily.model.errors import Terminal
 
 if TYPE_CHECKING:
     from lily.settings import Settings
 
+LOWEST_PORT, HIGHEST_PORT = 1, 65_535
 
-class Format(StrEnum):
-    """How a command answers: for a person, or for a program."""
 
-    text = "text"
-    json = "json"
+def flag(name: str, description: str, short: str | None = None) -> Any:
+    """An option without a value. Its help shows no type."""
+    names = (name, short) if short else (name,)
+    return typer.Option(*names, metavar=" ", help=description)
+
+
+def option(name: str, metavar: str, description: str, default: str | None = None) -> Any:
+    """An option with a value. `default` describes a default that is not a constant."""
+    return typer.Option(name, metavar=metavar, help=description, show_default=default or True)
 
 
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        "--data-dir", help="Where the stack keeps its files (LILY_DATA_DIR; default .lily).", show_default=False
-    ),
+    option("--data-dir", "DIR", "The stack's data directory (environment: LILY_DATA_DIR).", DEFAULT_DATA_DIR),
 ]
-AnswerFormat = Annotated[Format, typer.Option("--format", help="Answer for a person, or as JSON for a program.")]
+OutputFormat = Annotated[Format, option("--format", "text|json", "Print text for people, or JSON for programs.")]
+Port = Annotated[int | None, option("--port", "PORT", "Port of the API, 1 to 65535 (environment: LILY_PORT).", "8585")]
+Tenant = Annotated[str, option("--tenant", "NAME", "Name of the tenant.")]
 
 
 class BadSettings(Terminal):
-    """A setting has a value that it cannot have."""
+    """A setting has an invalid value."""
 
 
 def read_settings(data_dir: Path | None, port: int | None = None) -> "Settings":
-    """The settings of the environment and of lily.toml, with what the command line names; its paths made absolute."""
+    """Returns the settings of the environment and of lily.toml, overridden by the command line, with absolute paths."""
+    settings = _configured()
+    if port is not None and not LOWEST_PORT <= port <= HIGHEST_PORT:
+        raise BadSettings(f"--port is {port}; a port is a number from {LOWEST_PORT} to {HIGHEST_PORT}, such as 8585.")
+    directory = (data_dir or settings.data_dir).expanduser().resolve()
+    if directory.exists() and not directory.is_dir():
+        raise BadSettings(f"{directory} is a file, not a directory. Choose another data directory with --data-dir.")
+    return settings.model_copy(
+        update={"data_dir": directory, "port": settings.port if port is None else port},
+    )
+
+
+def _configured() -> "Settings":
     from pydantic import ValidationError
 
     from lily.settings import Settings
 
     try:
-        settings = Settings()
+        return Settings()
     except ValidationError as error:
-        problems = "; ".join(f"LILY_{'__'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(
+            f"LILY_{'__'.join(map(str, e['loc'])).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors()
+        )
         raise BadSettings(f"{problems}. Correct it in the environment or in lily.toml.") from error
-    return settings.model_copy(
-        update={
-            "data_dir": (data_dir or settings.data_dir).expanduser().resolve(),
-            "port": settings.port if port is None else port,
-        }
-    )
+    except TOMLDecodeError as error:
+        raise BadSettings(f"lily.toml is not valid TOML: {error}. Correct that line.") from error

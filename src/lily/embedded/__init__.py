@@ -1,5 +1,5 @@
-"""The default stack: a real Kafka, a real PostgreSQL and Lily's own processes, supervised on one machine.
+"""The embedded stack: a real Kafka, a real PostgreSQL and Lily's own processes on one machine.
 
-Read `stack` (what belongs together), `supervisor` and `supervised` (how it is kept alive), then the parts: `kafka`,
-`postgres`, `services`.
+Read `stack` first (which parts make a stack), then `supervision` (how they are kept running), then the parts:
+`kafka`, `postgres`, `services`.
 """

@@ -1,4 +1,4 @@
-"""What a stack needs between its engines and its services: the schema, the topics, a tenant and a key to it."""
+"""Prepares the engines for the services: schema, topics, the tenant `default` and its admin token."""
 
 import base64
 import secrets
@@ -19,18 +19,18 @@ TENANT = "default"
 
 
 def prepare_stores(settings: Settings, kafka: str, owner_url: str, passwords: Mapping[str, str]) -> None:
-    """Brings schema, roles and topics up to date and makes sure the admin token works. Safe to repeat."""
+    """Creates or updates schema, roles, topics and admin token. Idempotent."""
     try:
         migrate(owner_url, passwords)
         ensure_topics(kafka, settings.kafka_partitions, settings.kafka_replication)
         create_tenant(owner_url, TENANT)
         ensure_admin_token(settings.data_dir, owner_url)
     except psycopg.OperationalError as error:
-        raise Transient(f"PostgreSQL does not answer: {error}. See `lily status`.") from error
+        raise Transient(f"PostgreSQL does not respond: {error}. Check `lily status`.") from error
 
 
 def admin_token(data_dir: Path) -> str:
-    """The token of the last start; empty if there was none."""
+    """Returns the token of the last start, or an empty string if there was none."""
     try:
         return _token_file(data_dir).read_text().strip()
     except FileNotFoundError:
@@ -38,14 +38,14 @@ def admin_token(data_dir: Path) -> str:
 
 
 def ensure_admin_token(data_dir: Path, owner_url: str) -> None:
-    """Keeps the stored token while it works. It no longer does if it was revoked or the database is a new one."""
-    kept = admin_token(data_dir)
-    if not kept or not authenticates(owner_url, kept):
+    """Replaces the stored token if it does not work: it may be revoked, or the database may be a new one."""
+    stored = admin_token(data_dir)
+    if not stored or not authenticates(owner_url, stored):
         replace_file(_token_file(data_dir), create_token(owner_url, TENANT, ["admin"]) + "\n")
 
 
 def ensure_master_key(data_dir: Path) -> Path:
-    """The key that wraps stored secrets. Made once: without it they cannot be read any more."""
+    """Returns the file with the key that wraps stored secrets. It is created once: without it they are lost."""
     path = data_dir / "master.key"
     if not path.exists():
         replace_file(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")
@@ -53,12 +53,19 @@ def ensure_master_key(data_dir: Path) -> Path:
 
 
 def url_for_role(owner_url: str, role: str, password: str) -> str:
-    """The owner's URI with another role's name and password."""
+    """Returns the owner's URI with the name and password of another role."""
     parts = urlsplit(owner_url)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise Terminal("LILY_DATABASE_URL has to be a URI: postgresql://OWNER:PASSWORD@HOST:PORT/DATABASE")
+        raise Terminal("LILY_DATABASE_URL must be a URI: postgresql://OWNER:PASSWORD@HOST:PORT/DATABASE")
     _, _, address = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=f"{quote(role)}:{quote(password, safe='')}@{address}"))
+
+
+def url_without_password(url: str) -> str:
+    """Returns the URI without its password and without its parameters, which may contain one too."""
+    parts = urlsplit(url)
+    login, at, address = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{login.partition(':')[0]}{at}{address}", query="", fragment=""))
 
 
 def _token_file(data_dir: Path) -> Path:

@@ -1,7 +1,7 @@
-"""The jars of Kafka and Spark, fetched once through the Ivy inside PySpark and kept in the user's cache.
+"""The jars of Kafka and Spark, downloaded once by the Ivy that ships with PySpark, and kept in the user's cache.
 
-A directory of jars counts only with its manifest, which is written last: a download that was cut short is repaired by
-the next call, and a complete one costs neither network nor Java.
+A directory of jars is only valid with its manifest, which is written last: the next call repairs an interrupted
+download, and a complete one needs neither network nor Java.
 """
 
 import hashlib
@@ -23,42 +23,42 @@ from lily.model.errors import Transient
 from lily.store.lake.catalog import is_s3
 
 CLASS_PATHS = ("spark", "broker")
-S3 = "s3"  # of a warehouse in an object store; 69 MB that nobody else needs
+S3 = "s3"  # 69 MB, needed only for a warehouse in an object store
 MANIFEST = "manifest.json"
-ATTEMPTS = 3  # Ivy keeps what it has fetched, so a second attempt only asks for the rest
+ATTEMPTS = 3  # Ivy keeps finished downloads, so another attempt only downloads the rest
 
 Progress = Callable[[str], None]
 
 
 class DownloadFailed(Transient):
-    """Ivy could not fetch every jar."""
+    """Ivy could not download every jar."""
 
 
 def jars_dir(override: Path | None = None) -> Path:
-    """The directory that holds a folder for each class path; named after what is pinned, so versions never mix."""
+    """Returns the directory with one folder per class path. Its name is a hash of the pins, so versions never mix."""
     return override.absolute() if override else user_cache_path("lily") / "jars" / _pins()[:16]
 
 
 def class_paths(warehouse: str) -> tuple[str, ...]:
-    """What a stack with that warehouse needs."""
+    """Returns the class paths that a stack with this warehouse needs."""
     return (*CLASS_PATHS, S3) if is_s3(warehouse) else CLASS_PATHS
 
 
 def is_complete(directory: Path, wanted: Collection[str] = CLASS_PATHS) -> bool:
-    """Whether every jar that the pinned list resolved to is there in full length."""
+    """Whether every jar of the manifest is present with its full size."""
     return not _missing(directory, wanted)
 
 
 def ensure_jars(
     override: Path | None = None, progress: Progress = lambda _: None, wanted: Collection[str] = CLASS_PATHS
 ) -> Path:
-    """The complete directory of jars, fetching them if need be. Processes that come at once wait for one another."""
+    """Returns the complete directory of jars and downloads what is missing. Concurrent calls wait for each other."""
     directory = jars_dir(override)
     if is_complete(directory, wanted):
         return directory
     directory.mkdir(parents=True, exist_ok=True)
-    with hold(directory / "lock", on_wait=lambda: progress("another process is fetching the jars")):
-        # What is whole stays as it is: a running stack may be reading it.
+    with hold(directory / "lock", on_wait=lambda: progress("another process is downloading the jars")):
+        # Complete class paths stay untouched: a running stack may be using them.
         if missing := _missing(directory, wanted):
             _fetch_into(directory, missing, progress)
     return directory
@@ -70,10 +70,10 @@ def _pins() -> str:
 
 def _missing(directory: Path, wanted: Collection[str]) -> list[str]:
     listed = _listed(directory)
-    return [name for name in wanted if not _is_whole(directory, name, listed)]
+    return [name for name in wanted if not _is_intact(directory, name, listed)]
 
 
-def _is_whole(directory: Path, class_path: str, listed: Mapping[str, int]) -> bool:
+def _is_intact(directory: Path, class_path: str, listed: Mapping[str, int]) -> bool:
     jars = {jar: size for jar, size in listed.items() if jar.partition("/")[0] == class_path}
     try:
         return bool(jars) and all((directory / jar).stat().st_size == size for jar, size in jars.items())
@@ -82,7 +82,7 @@ def _is_whole(directory: Path, class_path: str, listed: Mapping[str, int]) -> bo
 
 
 def _listed(directory: Path) -> dict[str, int]:
-    """The jars and their sizes, as the manifest of these very pins has them; none without one."""
+    """Returns the jars and their sizes from the manifest, if it is for the pinned versions."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text())
         return dict(manifest["jars"]) if manifest["pins"] == _pins() else {}
@@ -91,7 +91,7 @@ def _listed(directory: Path) -> dict[str, int]:
 
 
 def _fetch_into(directory: Path, missing: Collection[str], progress: Progress) -> None:
-    for leftover in directory.glob("partial-*"):  # we hold the lock: nobody is writing there any more
+    for leftover in directory.glob("partial-*"):  # we hold the lock, so no process is writing there
         shutil.rmtree(leftover)
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
     try:
@@ -120,17 +120,17 @@ def _retrieve(target: Path, wanted: Collection[str], progress: Progress) -> None
         if attempt < ATTEMPTS:
             progress("the download was interrupted, trying again")
             time.sleep(2 * attempt)
-    told = "\n".join(lines[-12:])
+    output = "\n".join(lines[-12:])
     raise DownloadFailed(
-        f"The jars of Kafka and Spark could not be downloaded; Ivy's last words:\n{told}\n"
-        "Check that this machine reaches the internet (behind a proxy: export "
+        f"The jars of Kafka and Spark could not be downloaded. The end of Ivy's output:\n{output}\n"
+        "Check that this machine can reach the internet (behind a proxy: export "
         "JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT') and run `lily jars` again; "
-        "or copy a complete directory from another machine and name it in LILY_JARS_DIR."
+        "or copy a complete directory from another machine and set LILY_JARS_DIR to it."
     )
 
 
 def _run_ivy(target: Path, wanted: Collection[str], progress: Progress) -> tuple[bool, list[str]]:
-    """Runs Ivy once: whether every class path has its jars, and what it said."""
+    """Runs Ivy once. Returns whether every class path has its jars, and Ivy's output."""
     lines: list[str] = []
     found = fetched = 0
     with subprocess.Popen(
@@ -167,4 +167,4 @@ def _ivy_jar() -> Path:
     for folder in folders or ():
         for jar in sorted(Path(folder, "jars").glob("ivy-*.jar")):
             return jar
-    raise DownloadFailed("PySpark, whose Ivy fetches the jars, is not installed here. Run `make setup` and try again.")
+    raise DownloadFailed("PySpark, whose Ivy downloads the jars, is not installed. Run `make setup` and try again.")

@@ -1,4 +1,4 @@
-"""Finds a Java that Kafka and Spark can run on."""
+"""Finds a Java that can run Kafka and Spark."""
 
 import os
 import re
@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lily.model.errors import Terminal
 
-OLDEST = 17  # Spark 4 and Kafka 4 both ask for it
+OLDEST = 17  # required by Spark 4 and Kafka 4
 REMEDY = (
     "Install a JDK or JRE 17 or newer (Debian, Ubuntu: apt install openjdk-17-jre-headless; Fedora: dnf install "
-    "java-17-openjdk-headless; macOS: brew install openjdk@17) or point JAVA_HOME at one."
+    "java-17-openjdk-headless; macOS: brew install openjdk@17) or set JAVA_HOME to one."
 )
 
 
@@ -20,20 +20,18 @@ class JavaMissing(Terminal):
 
 
 def find_java() -> Path:
-    """The Java that JAVA_HOME names, else the one on the path; raises JavaMissing with the remedy."""
+    """Returns the Java of JAVA_HOME, or the one on the PATH. Raises JavaMissing with the remedy."""
     java = _executable()
     version = java_version(java)
     if version < OLDEST:
-        raise JavaMissing(
-            f"{java} is Java {version or 'of an unknown version'}, Lily needs {OLDEST} or newer. {REMEDY}"
-        )
+        raise JavaMissing(f"{java} is Java {version or '(unknown version)'}; Lily needs {OLDEST} or newer. {REMEDY}")
     return java
 
 
 def java_version(java: Path) -> int:
-    """The feature release: 17 of `17.0.15`, 8 of `1.8.0_402`; 0 if it does not say."""
-    answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=30, check=False)
-    return parse_version(answer.stderr + answer.stdout)
+    """Returns the feature release: 17 for `17.0.15`, 8 for `1.8.0_402`, 0 if it is not printed."""
+    done = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=30, check=False)
+    return parse_version(done.stderr + done.stdout)
 
 
 def parse_version(text: str) -> int:
@@ -47,5 +45,5 @@ def _executable() -> Path:
         return Path(home) / "bin" / "java"
     on_path = shutil.which("java")
     if on_path is None:
-        raise JavaMissing(f"There is no Java on this machine. {REMEDY}")
+        raise JavaMissing(f"No Java was found on this machine. {REMEDY}")
     return Path(on_path)

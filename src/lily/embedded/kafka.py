@@ -10,17 +10,17 @@ from importlib.resources import files
 from pathlib import Path
 
 from lily.embedded.java import find_java
-from lily.embedded.probes import kafka_answers
+from lily.embedded.probes import kafka_responds
 from lily.embedded.process import Command, engine_environment, run_to_end
 from lily.model.errors import Terminal
 
 MEMORY = ("-Xms128m", "-Xmx384m", "-XX:+ExitOnOutOfMemoryError")
-# The formatter lives for a second: the quick compiler and the small collector halve it.
-BRIEF = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# Formatting takes a second: the quick compiler and the small garbage collector halve that.
+SHORT_LIVED = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class KafkaUnusable(Terminal):
-    """The log's directory cannot be brought into order by itself."""
+    """The directory of the log needs a person to repair it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Kafka:
         return self.home / "data"
 
     def prepare(self) -> None:
-        self.home.mkdir(mode=0o700, exist_ok=True)  # it holds the events of all tenants
+        self.home.mkdir(mode=0o700, exist_ok=True)  # it contains the events of all tenants
         (self.home / "log4j2.properties").write_text(files("lily.embedded").joinpath("log4j2.properties").read_text())
         self._write_properties(self.home / "server.properties", self.logs)
         if not (self.logs / "meta.properties").is_file():
@@ -54,27 +54,27 @@ class Kafka:
         return self._java(*MEMORY, main=("kafka.Kafka", str(self.home / "server.properties")))
 
     def healthy(self) -> bool:
-        return kafka_answers(self.port)
+        return kafka_responds(self.port)
 
     def _format(self) -> None:
-        """Formats a directory of its own and moves it into place, so a killed formatter leaves nothing half done."""
-        self._refuse_to_lose_events()
+        """Formats a separate directory and renames it, so an interrupted format leaves nothing incomplete."""
+        self._check_for_events()
         draft = self.home / "data.new"
         for leftover in (draft, self.logs):
             shutil.rmtree(leftover, ignore_errors=True)
         properties = self.home / "format.properties"
         self._write_properties(properties, draft)
-        done = run_to_end(self._java(*BRIEF, main=_format_arguments(properties)))
+        done = run_to_end(self._java(*SHORT_LIVED, main=_format_arguments(properties)))
         if done.returncode != 0:
-            raise KafkaUnusable(f"Kafka's directory {self.home} could not be formatted:\n{done.stdout.strip()}")
+            raise KafkaUnusable(f"Kafka could not format {self.home}:\n{done.stdout.strip()}")
         draft.rename(self.logs)
 
-    def _refuse_to_lose_events(self) -> None:
-        """Without its meta.properties a log that holds events has lost its identity: a person has to decide."""
+    def _check_for_events(self) -> None:
+        """Raises KafkaUnusable if there are events without meta.properties: formatting would lose them."""
         topics = [log for log in self.logs.glob("*-[0-9]*") if log.is_dir() and not log.name.startswith("__")]
         if topics:
             raise KafkaUnusable(
-                f"{self.logs} holds events but no meta.properties. Restore that file from a backup, or move the "
+                f"{self.logs} contains events but no meta.properties. Restore that file from a backup, or move the "
                 "directory away to start with an empty log."
             )
 
@@ -98,7 +98,7 @@ class Kafka:
 
 
 SETTINGS: dict[str, object] = {
-    # One node: no second replica to wait for, and few partitions of the internal topics to open at each start.
+    # One node: one replica, and few partitions of the internal topics, which are opened at each start.
     "offsets.topic.replication.factor": 1,
     "offsets.topic.num.partitions": 8,
     "transaction.state.log.replication.factor": 1,
@@ -107,13 +107,13 @@ SETTINGS: dict[str, object] = {
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
     "group.initial.rebalance.delay.ms": 0,
-    # After a kill -9 the controller takes the dead broker for alive until its session ends: 9 s by default.
+    # After a kill -9 the controller considers the dead broker alive until its session ends: 9 s by default.
     "broker.session.timeout.ms": 3_000,
     "broker.heartbeat.interval.ms": 500,
     "auto.create.topics.enable": "false",
     "message.max.bytes": 4 << 20,
     "log.retention.hours": 7 * 24,
-    # Two cores and 384 MiB: the default threads and the default 128 MiB of the log cleaner are for a server.
+    # For two cores and 384 MiB: the default threads and the 128 MiB of the log cleaner suit a larger server.
     "num.network.threads": 2,
     "num.io.threads": 4,
     "log.cleaner.dedupe.buffer.size": 16 << 20,
@@ -122,5 +122,5 @@ SETTINGS: dict[str, object] = {
 
 def _format_arguments(properties: Path) -> tuple[str, ...]:
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    # An id that starts with "-" would be read as an option.
+    # With "=", because an id that starts with "-" would be parsed as an option.
     return ("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "--config", str(properties))

@@ -1,4 +1,4 @@
-"""File locks. The kernel frees them when their holder dies, however it dies, so none is ever stale."""
+"""File locks. The kernel releases them when their holder dies in any way, so a lock is never stale."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ class AlreadyRunning(Terminal):
 
 @contextmanager
 def hold(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Holds the lock at `path`, waiting for as long as another process has it."""
+    """Holds the lock at `path`, and waits as long as another process has it."""
     with path.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -29,9 +29,9 @@ def hold(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[Non
 
 
 class DirectoryLock:
-    """Makes one supervisor the owner of a data directory; raises AlreadyRunning if there is one."""
+    """Makes one supervisor the owner of a data directory. Raises AlreadyRunning if it has one."""
 
-    PATIENCE = 1.0  # a supervisor that is just leaving may need a moment
+    TIMEOUT = 1.0  # a supervisor that is about to exit may need a moment
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
@@ -39,13 +39,13 @@ class DirectoryLock:
 
     def __enter__(self) -> Self:
         self._file = self._path.open("a")
-        deadline = time.monotonic() + self.PATIENCE
-        while not self._take():
+        deadline = time.monotonic() + self.TIMEOUT
+        while not self._acquire():
             if time.monotonic() > deadline:
                 self._file.close()
                 raise AlreadyRunning(
-                    f"A stack already runs in {self._data_dir}. See it with `lily status`, stop it with `lily down`, "
-                    "or start another with a different --data-dir and --port."
+                    f"A stack is already running in {self._data_dir}. Check it with `lily status`, stop it with "
+                    "`lily down`, or start another one with a different --data-dir and --port."
                 )
             time.sleep(0.05)
         return self
@@ -53,14 +53,14 @@ class DirectoryLock:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._file.close()
 
-    def still_ours(self) -> bool:
-        """False once somebody has deleted the directory: a new stack may then start at the same place."""
+    def still_held(self) -> bool:
+        """False once the directory was deleted: a new stack may then start at the same path."""
         try:
             return os.path.samestat(self._path.stat(), os.fstat(self._file.fileno()))
         except FileNotFoundError:
             return False
 
-    def _take(self) -> bool:
+    def _acquire(self) -> bool:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

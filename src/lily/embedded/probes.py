@@ -1,4 +1,4 @@
-"""How to ask a part whether it works. Each probe answers within two seconds and never raises."""
+"""Health probes. Each returns within two seconds and never raises."""
 
 import http.client
 import socket
@@ -12,19 +12,19 @@ TIMEOUT = 2.0
 _METADATA_REQUEST = struct.pack(">ihhihi", 14, 3, 1, 1, -1, 0)
 
 
-def kafka_answers(port: int) -> bool:
-    """Whether a broker is registered and serves requests; an open port alone comes too early."""
+def kafka_responds(port: int) -> bool:
+    """Whether a broker is registered and serves requests. The port is open before that."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
             connection.sendall(_METADATA_REQUEST)
-            answer = _receive(connection, 12)  # length, correlation id, number of brokers
+            response = _receive(connection, 12)  # length, correlation id, number of brokers
     except OSError:
         return False
-    return len(answer) == 12 and struct.unpack(">iii", answer)[2] > 0
+    return len(response) == 12 and struct.unpack(">iii", response)[2] > 0
 
 
-def postgres_answers(url: str) -> bool:
-    """Whether the database takes a connection and a query."""
+def postgres_responds(url: str) -> bool:
+    """Whether the database accepts a connection and executes a query."""
     try:
         with psycopg.connect(url, connect_timeout=int(TIMEOUT), autocommit=True) as connection:
             return connection.execute("SELECT 1").fetchone() == (1,)
@@ -33,7 +33,7 @@ def postgres_answers(url: str) -> bool:
 
 
 def http_ready(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether `GET /health/ready` answers 200."""
+    """Whether `GET /health/ready` returns 200."""
     connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
     try:
         connection.request("GET", "/health/ready")

@@ -1,4 +1,4 @@
-"""Starts and signals processes. Every part leads a session of its own, so a Ctrl-C reaches only the supervisor."""
+"""Starts and signals processes. Every part leads a session of its own, so Ctrl-C reaches only the supervisor."""
 
 import os
 import signal
@@ -9,39 +9,39 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lily.embedded import child
-from lily.embedded.privilege import Account
+from lily.embedded import launcher
+from lily.embedded.accounts import Account
 
-MARK = "LILY_STACK"  # in the environment of everything we start: the data directory it belongs to
+MARK = "LILY_STACK"  # an environment variable of every process of a stack: its data directory
 LOG_BYTES = 20 << 20
-KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "JAVA_TOOL_OPTIONS")  # what an engine may know of our environment
+INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "JAVA_TOOL_OPTIONS")  # the variables that an engine gets
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program with its surroundings."""
+    """A program, its arguments and the environment it runs in."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
     account: Account | None = None
-    death_signal: signal.Signals = signal.SIGTERM  # what it gets when the supervisor dies
+    death_signal: signal.Signals = signal.SIGTERM  # sent to it when the supervisor dies
 
     def full_argv(self) -> list[str]:
         uid, gid = (self.account.uid, self.account.gid) if self.account else (-1, -1)
         numbers = (int(self.death_signal), os.getpid(), uid, gid)
-        return [sys.executable, "-I", "-S", child.__file__, *map(str, numbers), *self.argv]
+        return [sys.executable, "-I", "-S", launcher.__file__, *map(str, numbers), *self.argv]
 
 
 def engine_environment(data_dir: Path) -> dict[str, str]:
-    """A clean environment for a foreign program, with our mark. Our secrets are none of its business."""
-    return {MARK: str(data_dir)} | {name: os.environ[name] for name in KEPT if name in os.environ}
+    """Returns a minimal environment with our mark. Other programs do not get the secrets in ours."""
+    return {MARK: str(data_dir)} | {name: os.environ[name] for name in INHERITED if name in os.environ}
 
 
 def spawn(command: Command, log: Path) -> subprocess.Popen[bytes]:
     """Starts the command with its output appended to the log.
 
-    Call it from the main thread only: the death signal fires when the *thread* that forked ends.
+    Call it from the main thread only: the death signal is sent when the *thread* that forked ends.
     """
     rotate(log)
     with log.open("ab") as output:
@@ -52,7 +52,7 @@ def spawn(command: Command, log: Path) -> subprocess.Popen[bytes]:
 
 
 def run_to_end(command: Command, feed: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Runs a short command; its output, both streams in one, is in `stdout`."""
+    """Runs a short command. `stdout` of the result contains both output streams."""
     return subprocess.run(
         command.full_argv(), input=feed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=command.env, cwd=command.cwd, timeout=timeout, check=False, start_new_session=True,
@@ -60,34 +60,34 @@ def run_to_end(command: Command, feed: str = "", timeout: float = 120) -> subpro
 
 
 def rotate(log: Path) -> None:
-    """One older log is kept."""
+    """Renames a log that is too large. One older log is kept."""
     log.parent.mkdir(mode=0o700, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))
 
 
 def has_exited(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it has ended, without reaping it: until then nobody else can get its pid, nor its group's."""
+    """Whether it has ended, without reaping it: until then no other process can get its pid or its group's."""
     if process.returncode is not None:
         return True
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """Signals the process and what it started, as long as it is not reaped."""
+    """Signals the process and its children, unless it is reaped."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 
 
 def reap(process: subprocess.Popen[bytes]) -> int:
-    """Ends what an ended process left in its group, then lets it go; returns its exit code."""
+    """Kills what an ended process left in its group, reaps it, and returns its exit code."""
     signal_group(process, signal.SIGKILL)
     return process.wait()
 
 
 def last_lines(log: Path, count: int = 15) -> str:
-    """The end of a log, for an error message."""
+    """Returns the end of a log, for an error message."""
     if not log.exists():
         return ""
     with log.open("rb") as file:

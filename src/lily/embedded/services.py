@@ -16,8 +16,8 @@ ROLE_OF = {"api": "lily_api", "pipeline": "lily_pipeline", "worker": "lily_pipel
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What every part of one stack has to know."""
+class ServiceEnvironment:
+    """The environment variables of the services of one stack."""
 
     data_dir: Path
     kafka: str
@@ -27,6 +27,7 @@ class Surroundings:
     master_key: Path
 
     def of(self, name: str) -> dict[str, str]:
+        """Returns the complete environment of a service."""
         shared = {
             MARK: str(self.data_dir),
             "LILY_DATA_DIR": str(self.data_dir),
@@ -53,16 +54,16 @@ class Service:
     """One of Lily's own processes."""
 
     name: str
-    surroundings: Surroundings
+    environment: ServiceEnvironment
     host: str = "127.0.0.1"
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
 
     def prepare(self) -> None:
-        """Nothing: a service keeps no files that a crash could leave half done."""
+        """Does nothing: a service has no files that a crash could leave incomplete."""
 
     def command(self) -> Command:
-        return Command((sys.executable, "-m", "lily", self.name), env=self.surroundings.of(self.name))
+        return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name))
 
     def healthy(self) -> bool:
-        return http_ready(self.surroundings.ports[self.name], self.host)
+        return http_ready(self.environment.ports[self.name], self.host)

@@ -1,5 +1,6 @@
-"""Puts a stack together: which parts are ours, their ports and passwords; then the supervisor takes over."""
+"""Assembles a stack (its parts, ports and passwords) and hands it to the supervisor."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -7,59 +8,68 @@ from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_r
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
 from lily.embedded.lock import DirectoryLock
-from lily.embedded.orphans import end_orphans
-from lily.embedded.part import Part
 from lily.embedded.ports import choose_ports, require_free
 from lily.embedded.postgres import Postgres
-from lily.embedded.services import SERVICES, Service, Surroundings
+from lily.embedded.services import SERVICES, Service, ServiceEnvironment
 from lily.embedded.state import ROLES, StackState, load, new_password
-from lily.embedded.supervisor import Stage, Supervisor
+from lily.embedded.supervision.orphans import end_orphans
+from lily.embedded.supervision.part import Part
+from lily.embedded.supervision.supervisor import Stage, Supervisor
 from lily.model.errors import Terminal
 from lily.settings import Settings
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
 PORTS = ("kafka", "controller", "postgres", "pipeline", "worker", "grpc")
-ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here: where to reach what binds them)
+# Where to reach a server that listens on all addresses.
+LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here)
 
-Watch = Callable[[StackState], None]
+OnChange = Callable[[StackState], None]
+
+
+class UnknownPart(Terminal):
+    """A stack has no part with this name."""
+
+
+class DataDirUnusable(Terminal):
+    """The data directory cannot be created or written."""
 
 
 class Stack:
-    """One data directory's stack, of all parts or of some of them."""
+    """The stack of one data directory, with all parts or some of them."""
 
     def __init__(self, settings: Settings, parts: Sequence[str] = PARTS) -> None:
         unknown = set(parts) - set(PARTS)
         if unknown:
-            raise Terminal(f"There is no part {', '.join(sorted(unknown))}. The parts are {', '.join(PARTS)}.")
-        self._settings, self._wanted = settings, parts
+            raise UnknownPart(f"There is no part {', '.join(sorted(unknown))}. The parts are {', '.join(PARTS)}.")
+        self._settings, self._parts = settings, parts
         self._data_dir = settings.data_dir
         self._supervisor: Supervisor | None = None
-        self._stop_early = False
+        self._stop_requested = False
 
     def stop(self) -> None:
-        """Asks for an orderly stop. Safe to call from a signal handler, at any time."""
-        self._stop_early = True
+        """Requests an orderly stop. Can be called at any time, also from a signal handler."""
+        self._stop_requested = True
         if self._supervisor:
             self._supervisor.stop()
 
-    def run(self, watch: Watch = lambda _: None) -> None:
-        """Runs until asked to stop. Raises AlreadyRunning if the directory has a supervisor."""
+    def run(self, on_change: OnChange = lambda _: None) -> None:
+        """Runs until `stop` is called. Raises AlreadyRunning if the directory has a supervisor."""
         make_data_dir(self._data_dir)
         with DirectoryLock(self._data_dir) as lock:
             end_orphans(self._data_dir)
-            state = self._renewed(load(self._data_dir))
-            self._supervisor = Supervisor(state, lock, self._stages(state), watch)
-            if not self._stop_early:
+            state = self._initial_state(load(self._data_dir))
+            self._supervisor = Supervisor(state, lock, self._stages(state), on_change)
+            if not self._stop_requested:
                 self._supervisor.run()
 
-    def _renewed(self, previous: StackState) -> StackState:
-        """The state of a new start: the ports and passwords of the last one, where they still serve."""
-        if "api" in self._wanted:
+    def _initial_state(self, previous: StackState) -> StackState:
+        """Returns the state at the start, with the ports and passwords of the previous run where possible."""
+        if "api" in self._parts:
             require_free(self._settings.port, self._settings.host)
-        ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._asked_for()
+        ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._configured_grpc_port()
         passwords = {role: previous.passwords.get(role) or new_password() for role in ROLES}
-        host = ANY_ADDRESS.get(self._settings.host, self._settings.host)
+        host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         host = f"[{host}]" if ":" in host else host
         return StackState(
             data_dir=self._data_dir,
@@ -72,10 +82,10 @@ class Stack:
             or f"postgresql://lily:{passwords['lily']}@127.0.0.1:{ports['postgres']}/lily",
         )
 
-    def _asked_for(self) -> dict[str, int]:
-        """Where the user wants gRPC; otherwise any free port will do."""
+    def _configured_grpc_port(self) -> dict[str, int]:
+        """The port of LILY_GRPC_PORT, if it is set; otherwise any free port is used."""
         port = self._settings.grpc_port
-        if port and "api" in self._wanted:
+        if port and "api" in self._parts:
             require_free(port, self._settings.host, "LILY_GRPC_PORT")
         return {"grpc": port} if port else {}
 
@@ -96,27 +106,34 @@ class Stack:
         ]
 
     def _engines(self, state: StackState, jars: Path) -> tuple[Part, ...]:
-        """The engines that are ours; one that the settings name an address of is somebody else's."""
+        """Returns the engines to start: those that the settings give no address for."""
         parts: list[Part] = []
-        if "kafka" in self._wanted and not self._settings.kafka_bootstrap:
+        if "kafka" in self._parts and not self._settings.kafka_bootstrap:
             parts.append(Kafka(self._data_dir, jars, state.ports["kafka"], state.ports["controller"]))
-        if "postgres" in self._wanted and not self._settings.database_url:
+        if "postgres" in self._parts and not self._settings.database_url:
             parts.append(Postgres(self._data_dir, state.ports["postgres"], state.passwords["lily"]))
         return tuple(parts)
 
     def _services(self, state: StackState, jars: Path) -> tuple[Part, ...]:
-        names = [name for name in SERVICES if name in self._wanted]
+        names = [name for name in SERVICES if name in self._parts]
         if not names:
             return ()
         databases = {role: url_for_role(state.database, role, state.passwords[role]) for role in ROLES}
         key = ensure_master_key(self._data_dir)
-        surroundings = Surroundings(self._data_dir, state.kafka, databases, state.ports, jars, key)
-        host = ANY_ADDRESS.get(self._settings.host, self._settings.host)
-        return tuple(Service(name, surroundings, host if name == "api" else "127.0.0.1") for name in names)
+        environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key)
+        host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
+        return tuple(Service(name, environment, host if name == "api" else "127.0.0.1") for name in names)
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Open for passing through, whatever the umask: PostgreSQL may run as another user. Secrets in it are 0600."""
-    if not data_dir.is_dir():
-        data_dir.mkdir(parents=True)
-        data_dir.chmod(0o755)
+    """Creates a directory that all users may enter: PostgreSQL may run as another user. Secrets in it are 0600."""
+    try:
+        if not data_dir.is_dir():
+            data_dir.mkdir(parents=True)
+            data_dir.chmod(0o755)  # regardless of the umask
+    except OSError as error:
+        raise DataDirUnusable(
+            f"{data_dir} cannot be created: {error.strerror}. Choose another directory with --data-dir."
+        ) from error
+    if not os.access(data_dir, os.W_OK | os.X_OK):
+        raise DataDirUnusable(f"{data_dir} is not writable. Choose another directory with --data-dir.")

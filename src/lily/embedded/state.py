@@ -1,7 +1,7 @@
-"""What is known of a stack: `stack.json` in its data directory.
+"""The recorded state of a stack: `stack.json` in its data directory.
 
-It carries passwords, so only its owner may read it. It is replaced as a whole, so a reader never sees half of it. It is
-never trusted to say what runs: whoever acts on a recorded process checks that it is still the same one.
+The file contains passwords, so only its owner may read it. It is replaced as a whole, so a reader never sees half of
+it. A process recorded in it may have ended: check that it is still the same one before acting on it.
 """
 
 import os
@@ -20,18 +20,18 @@ Phase = Literal["starting", "ready", "stopping", "stopped", "failed"]
 State = Literal["waiting", "starting", "healthy", "unhealthy", "restarting", "stopping", "stopped"]
 
 
-class Running(BaseModel):
-    """A process, told apart from a later one with the same pid by when it was created."""
+class RecordedProcess(BaseModel):
+    """A process. Its creation time distinguishes it from a later one with the same pid."""
 
     pid: int = 0
     create_time: float = 0.0
 
     @classmethod
-    def of(cls, pid: int) -> "Running":
+    def of(cls, pid: int) -> "RecordedProcess":
         return cls(pid=pid, create_time=psutil.Process(pid).create_time())
 
     def process(self) -> psutil.Process | None:
-        """The living process, or None if it has ended; a zombie has ended."""
+        """Returns the process, or None if it has ended. A zombie has ended."""
         try:
             found = psutil.Process(self.pid) if self.pid else None
             same = found is not None and abs(found.create_time() - self.create_time) < 1.0
@@ -41,24 +41,24 @@ class Running(BaseModel):
 
 
 class PartState(BaseModel):
-    """One part: its process and how it fares."""
+    """One part: its process and its health."""
 
     name: str
     state: State = "waiting"
-    running: Running = Running()
+    running: RecordedProcess = RecordedProcess()
     restarts: int = 0
     start_seconds: float = 0.0
     detail: str = ""
 
 
 class StackState(BaseModel):
-    """The whole stack. Ports and passwords outlive a restart, the rest describes the present one."""
+    """The whole stack. Ports and passwords are kept over restarts; the rest describes the current run."""
 
     data_dir: Path
     phase: Phase = "stopped"
     detail: str = ""
     error: dict[str, str] = {}
-    supervisor: Running = Running()
+    supervisor: RecordedProcess = RecordedProcess()
     ports: dict[str, int] = {}
     passwords: dict[str, str] = {}
     url: str = ""
@@ -68,17 +68,17 @@ class StackState(BaseModel):
     parts: list[PartState] = []
 
     def supervised(self) -> bool:
-        """Whether its supervisor lives."""
+        """Whether its supervisor is running."""
         return self.supervisor.process() is not None
 
 
 def load(data_dir: Path) -> StackState:
-    """What is recorded; a new, empty state if nothing is, or nothing readable, or that of a copied directory."""
+    """Returns the recorded state; an empty one if there is none, or it is unreadable, or the directory was copied."""
     try:
         state = StackState.model_validate_json((data_dir / FILE).read_text())
     except (FileNotFoundError, ValidationError, UnicodeDecodeError):
         return StackState(data_dir=data_dir)
-    if state.data_dir != data_dir:  # the processes on record are those of the directory it was copied from
+    if state.data_dir != data_dir:  # the recorded processes are those of the original directory
         return StackState(data_dir=data_dir, passwords=state.passwords)
     return state
 
@@ -88,8 +88,8 @@ def save(state: StackState) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Writes a file that only its owner may read, all of it or nothing."""
-    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
+    """Writes a file that only its owner may read, completely or not at all."""
+    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp creates it as 0600
     try:
         with os.fdopen(handle, "w") as file:
             file.write(text)
@@ -100,5 +100,5 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def new_password() -> str:
-    """Letters, digits, `-` and `_` only: it needs no quoting in SQL, in a URI or in a shell."""
+    """Returns letters, digits, `-` and `_` only, which need no quoting in SQL, in a URI or in a shell."""
     return secrets.token_urlsafe(24)

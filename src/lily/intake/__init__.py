@@ -1,1 +1,1 @@
-"""Turns foreign shapes (OpenLineage, SQL) into the statements of the model: pure, and knows no engine."""
+"""Converts foreign formats (OpenLineage, SQL) to the model's statements and events. It imports no engine."""

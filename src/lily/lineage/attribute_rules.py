@@ -111,20 +111,20 @@ def enriched_value(rule: AttributeRule, stated: StatedValue, derived: DerivedVal
 def rule_problem(attribute: str, mode: Mode) -> Problem | None:
     """Why a rule for this attribute and mode is not possible, and what to do instead; None if it is possible."""
     if attribute == TAGS:
-        says = 'tags propagate by their definitions: POST /tags {"name", "propagates": true}'
-        return Problem("NOT_DERIVABLE", says, "attribute")
+        text = 'tags propagate by their definitions: POST /tags {"name", "propagates": true}'
+        return Problem("NOT_DERIVABLE", text, "attribute")
     if attribute in _IDENTITY:
-        says = f"{attribute} identifies the asset and cannot come from another one; use owner, description, "
-        return Problem("NOT_DERIVABLE", says + "business_terms or a custom attribute", "attribute")
+        text = f"{attribute} identifies the asset and cannot come from another one; use owner, description, "
+        return Problem("NOT_DERIVABLE", text + "business_terms or a custom attribute", "attribute")
     if not attribute or attribute.startswith("$") or len(attribute) > MAX_KEY or not attribute.isprintable():
-        says = "an attribute's name must be printable and must not begin with $; use one that assets have"
-        return Problem("INVALID_VALUE", says, "attribute")
+        text = "an attribute's name must be printable and must not begin with $; use one that assets have"
+        return Problem("INVALID_VALUE", text, "attribute")
     if "," in attribute:
-        says = "a rule's attribute must have no comma in its name; state the value under another name"
-        return Problem("INVALID_VALUE", says, "attribute")
+        text = "a rule's attribute must have no comma in its name; state the value under another name"
+        return Problem("INVALID_VALUE", text, "attribute")
     if mode == "add" and attribute in _SINGLE:
-        says = f"{attribute} holds a single value and add is for lists; use set-if-empty or override"
-        return Problem("INVALID_VALUE", says, "mode")
+        text = f"{attribute} holds a single value and add is for lists; use set-if-empty or override"
+        return Problem("INVALID_VALUE", text, "mode")
     return None
 
 

@@ -1,21 +1,26 @@
 """Describes a change of a layer: its kind, the fields that differ, the tags added and removed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE
 from lily.model.layers import TAGS
 
+KINDS = ("created", "updated", "deleted", "restored", "tagged", "untagged")
+# PostgreSQL took an asset over from the lake: consumers of the change log see its layers, but nothing has changed.
+PROMOTED = "promoted"
 _SHOWN_AS = {TYPE: "entity_type", DELETED: "is_deleted"}
 
 Values = Mapping[str, Any]
 
 
-def kind(before: Values | None, after: Values) -> str:
-    """created, deleted, restored, tagged, untagged or updated; `before` is None if the layer is new.
+def kind(before: Values | None, after: Values, causes: Sequence[Mapping[str, str]] = ()) -> str:
+    """One of KINDS, or PROMOTED if that is the cause; `before` is None if the layer is new.
 
     Only a source states a type, so a new layer with a type is a new asset; a new user layer is an update.
     """
+    if is_promotion(causes):
+        return PROMOTED
     if after.get(DELETED) is True and (before or {}).get(DELETED) is not True:
         return "deleted"
     if before is None and TYPE in after:
@@ -26,6 +31,16 @@ def kind(before: Values | None, after: Values) -> str:
     if (tags["added"] or tags["removed"]) and differences(before, after).keys() == {TAGS}:
         return "tagged" if tags["added"] else "untagged"
     return "updated"
+
+
+def promotion(clock: str) -> dict[str, str]:
+    """The cause of a change that is a promotion: the newest event of the layer, by its clock."""
+    time, _, event_id = clock.partition("/")
+    return {"id": event_id, "time": time, "from": "lake"}
+
+
+def is_promotion(causes: Sequence[Mapping[str, str]]) -> bool:
+    return any(cause.get("from") == "lake" for cause in causes)
 
 
 def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any]]:

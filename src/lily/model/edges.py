@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from lily.model import ids
 from lily.model.assets import DELETED
-from lily.model.envelopes import FUTURE_SKEW, cloud_event, read_envelope
+from lily.model.envelopes import FUTURE_SKEW, read_envelope
 from lily.model.errors import Problem, Refused
 from lily.model.events import LogEvent
 from lily.model.layers import Layer
@@ -21,6 +21,9 @@ from lily.model.values import Checker
 EDGE_STATED = "lily.edge.stated"
 EDGES_CLAIMED = "lily.edges.claimed"
 EDGE_CHANGED = "lily.edge.changed"
+
+DERIVED_FROM = "derived-from"
+INFLUENCES = "influences"  # from a column that decides which rows or values there are, without being one of them
 
 EdgeLayer = Literal["source", "user"]
 EdgeOperation = Literal["upsert", "delete"]
@@ -71,8 +74,6 @@ class EdgeEvent(LogEvent):
     """One statement about one edge."""
 
     statement: EdgeStatement
-    correlation: str = ""
-    trace: str = ""
 
     @property
     def key(self) -> bytes:
@@ -84,16 +85,7 @@ class EdgeEvent(LogEvent):
         return self.statement.as_layer(self.clock)
 
     def as_cloudevent(self) -> dict[str, Any]:
-        return cloud_event(
-            EDGE_STATED,
-            event_id=self.id,
-            time=self.time,
-            tenant=self.tenant,
-            subject=self.statement.key.to_id,
-            data=self.statement.as_data(),
-            correlation=self.correlation,
-            trace=self.trace,
-        )
+        return self.enclose(EDGE_STATED, self.statement.key.to_id, self.statement.as_data())
 
 
 class Claim(NamedTuple):
@@ -112,8 +104,6 @@ class ClaimsEvent(LogEvent):
     claims: tuple[Claim, ...]
     by: str = ""
     authorised: bool = False
-    correlation: str = ""
-    trace: str = ""
 
     @property
     def key(self) -> bytes:
@@ -126,16 +116,7 @@ class ClaimsEvent(LogEvent):
             "complete": self.complete,
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
         }
-        return cloud_event(
-            EDGES_CLAIMED,
-            event_id=self.id,
-            time=self.time,
-            tenant=self.tenant,
-            subject=self.job_id,
-            data=data | _caller(self.by, authorised=self.authorised),
-            correlation=self.correlation,
-            trace=self.trace,
-        )
+        return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
 
 def read_edge_statement(data: Mapping[str, Any], *, tenant: str) -> EdgeStatement:
@@ -159,7 +140,7 @@ def read_edge_statement(data: Mapping[str, Any], *, tenant: str) -> EdgeStatemen
 def read_edge_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> EdgeEvent:
     envelope, data = read_envelope(event, EDGE_STATED, received=received, skew=skew)
     statement = read_edge_statement(data, tenant=envelope.tenant)
-    return EdgeEvent(envelope.id, envelope.time, envelope.tenant, statement, envelope.correlation, envelope.trace)
+    return EdgeEvent(*envelope[:3], statement, correlation=envelope.correlation, trace=envelope.trace)
 
 
 def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> ClaimsEvent:
@@ -173,17 +154,15 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         raise Refused(Problem("INVALID_VALUE", f"edges must be a list of at most {MAX_CLAIMS} entries", "edges"))
     claims = tuple(dict.fromkeys(_claim(edge) for edge in edges))
     return ClaimsEvent(
-        envelope.id,
-        envelope.time,
-        envelope.tenant,
+        *envelope[:3],
         job.lower(),
         run,
         data.get("complete") is True,
         claims,
         str(data.get("by") or ""),
         data.get("authorised") is True,
-        envelope.correlation,
-        envelope.trace,
+        correlation=envelope.correlation,
+        trace=envelope.trace,
     )
 
 

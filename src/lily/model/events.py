@@ -15,16 +15,31 @@ ASSET_CHANGED = "lily.asset.changed"
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """What every event in the log has."""
+    """What every event in the log has, in the envelope of a CloudEvent."""
 
     id: str
     time: str
     tenant: str
+    correlation: str = field(default="", kw_only=True)
+    trace: str = field(default="", kw_only=True)
 
     @property
     def clock(self) -> str:
         """Orders this event among all others: by time, then by id."""
         return clock.clock(self.time, self.id)
+
+    def enclose(self, type_: str, subject: str, data: dict[str, Any]) -> dict[str, Any]:
+        """The data in this event's envelope."""
+        return cloud_event(
+            type_,
+            event_id=self.id,
+            time=self.time,
+            tenant=self.tenant,
+            subject=subject,
+            data=data,
+            correlation=self.correlation,
+            trace=self.trace,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +47,6 @@ class AssetEvent(LogEvent):
     """One statement about one asset."""
 
     statement: Statement
-    correlation: str = ""
-    trace: str = ""
     asset_id: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,20 +61,11 @@ class AssetEvent(LogEvent):
         return self.statement.as_layer(self.tenant, self.clock)
 
     def as_cloudevent(self) -> dict[str, Any]:
-        return cloud_event(
-            ASSET_STATED,
-            event_id=self.id,
-            time=self.time,
-            tenant=self.tenant,
-            subject=self.asset_id,
-            data=self.statement.as_data(),
-            correlation=self.correlation,
-            trace=self.trace,
-        )
+        return self.enclose(ASSET_STATED, self.asset_id, self.statement.as_data())
 
 
 def read_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> AssetEvent:
     """Validates a decoded CloudEvent. Raises Refused with every problem found."""
     envelope, data = read_envelope(event, ASSET_STATED, received=received, skew=skew)
     statement = read_statement(data, tenant=envelope.tenant)
-    return AssetEvent(envelope.id, envelope.time, envelope.tenant, statement, envelope.correlation, envelope.trace)
+    return AssetEvent(*envelope[:3], statement, correlation=envelope.correlation, trace=envelope.trace)

@@ -1,7 +1,7 @@
-"""Records of `governance-events`: changes that can travel along lineage, or that access decisions depend on.
+"""Records of the topic `governance-events`: changes that can propagate, or that access decisions depend on.
 
-A record names what changed and not how: its reader looks at committed state. Plain changes (a description, a new table
-without tags and without lineage) have no record here.
+A record names what changed, not the new values: its consumer reads the committed state. Plain changes (a description, a
+new table without tags and lineage) have no record.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ from lily.model.layers import TAGS
 
 ASSET, EDGE, TAG, RULE, SETTING = "asset", "edge", "tag", "rule", "setting"
 
-_DECISIVE = frozenset({TAGS, PARENT_ID, DELETED})
+_TAG_FIELDS = frozenset({TAGS, PARENT_ID, DELETED})
 NOTHING: frozenset[str] = frozenset()
 
 Record = dict[str, Any]
@@ -20,14 +20,14 @@ Record = dict[str, Any]
 
 def concerns_tags(changed: Collection[str]) -> bool:
     """Whether one of these fields of a layer decides which tags an asset has or passes on."""
-    return not _DECISIVE.isdisjoint(changed) or any(field.startswith(SUPPRESSED) for field in changed)
+    return not _TAG_FIELDS.isdisjoint(changed) or any(field.startswith(SUPPRESSED) for field in changed)
 
 
 def rule_attributes_changed(changed: frozenset[str], layer: str, named: frozenset[str]) -> frozenset[str]:
-    """Of the attributes that rules name, those of an asset that may have changed.
+    """The attributes that rules name and that may have changed.
 
-    What rules state themselves (the enriched layer) concerns no rule. `$deleted` is part of every statement of a
-    source, so an asset that has just come counts as changed in all of them.
+    The enriched layer does not count, since rules write it. Every statement of a source sets `$deleted`, so a new asset
+    counts as changed in all of them.
     """
     if DELETED in changed:
         return named
@@ -35,8 +35,8 @@ def rule_attributes_changed(changed: frozenset[str], layer: str, named: frozense
 
 
 def needs_graph(after: Mapping[str, Any]) -> bool:
-    """Whether a layer that is new matters only if the asset is part of the lineage graph: it states no tag, deletes
-    nothing and suppresses nothing, but the asset may be the end of an edge, or above one, that came before it."""
+    """Whether a new layer matters only if the asset is in the lineage graph: it states no tag, no deletion and no
+    suppression, but an edge may already lead to the asset or to one of its descendants."""
     return not (after.get(TAGS) or after.get(DELETED) or any(field.startswith(SUPPRESSED) for field in after))
 
 

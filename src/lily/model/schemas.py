@@ -7,6 +7,7 @@ categories, times in the future), so a document that conforms to its schema may 
 from typing import Any, Final
 
 from lily.model.assets import ENTITY_TYPES, LAYERS
+from lily.model.changes import KINDS, PROMOTED
 from lily.model.edges import (
     EDGE_CHANGED,
     EDGE_LAYERS,
@@ -147,7 +148,7 @@ CHANGE_EVENT: Final[Schema] = _event(
             "qualified_name": _TEXT,
             "layer": {"enum": list(LAYERS)},
             "version": {"type": "integer"},
-            "change": {"enum": ["created", "updated", "deleted", "restored", "tagged", "untagged"]},
+            "change": {"enum": [*KINDS, PROMOTED]},
             "changed": {
                 "type": "object",
                 "additionalProperties": _object(["from", "to"], {"from": {}, "to": {}}),

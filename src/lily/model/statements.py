@@ -56,7 +56,7 @@ class Statement:
             fields[PARENT_ID] = ids.resolve(tenant, fields["parent"])
         elif "parent" in clocks:
             clocks[PARENT_ID] = clock
-        if self.entity_type is not None:
+        if self.layer == "source" and self.entity_type is not None:
             fields[TYPE] = self.entity_type
         if self.layer == "source" or self.operation in {"delete", "restore"}:
             fields[DELETED] = self.operation == "delete"

@@ -1,1 +1,1 @@
-"""How Lily is watched: JSON logs, Prometheus metrics, OpenTelemetry traces, health probes."""
+"""Observability: JSON logs, Prometheus metrics, OpenTelemetry traces, health probes."""

@@ -1,4 +1,4 @@
-"""JSON logs, one line an event, to standard error; the correlation id of the request travels with every line."""
+"""JSON logs to standard error, one line per event, each with the correlation id of its request."""
 
 import logging
 import sys
@@ -15,7 +15,7 @@ def configure(part: str, level: str = "INFO") -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(serializer=orjson.dumps),  # a line is on the way of every request
+            structlog.processors.JSONRenderer(serializer=orjson.dumps),  # one line is logged per request
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.BytesLoggerFactory(file=sys.stderr.buffer),

@@ -1,4 +1,4 @@
-"""Health and metrics of a process that has no API of its own: `/health/live`, `/health/ready`, `/metrics`."""
+"""Health and metrics of a process without an API: `/health/live`, `/health/ready`, `/metrics`."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -10,14 +10,14 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """A probe every second would drown the log."""
+        """Silent: probes arrive every second."""
 
 
 def serve_probes(host: str, port: int, registry: CollectorRegistry, ready: Callable[[], bool]) -> None:
-    """Answers from a thread of its own until the process ends."""
+    """Serves in a background thread until the process ends."""
     metrics = make_wsgi_app(registry)
 
-    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def respond(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         path = environ["PATH_INFO"]
         if path == "/metrics":
             page: Iterable[bytes] = metrics(environ, start_response)
@@ -26,5 +26,5 @@ def serve_probes(host: str, port: int, registry: CollectorRegistry, ready: Calla
         start_response("200 OK" if healthy else "503 Service Unavailable", [("Content-Type", "application/json")])
         return [b'{"status":"ok"}' if healthy else b'{"status":"starting"}']
 
-    server = make_server(host, port, answer, handler_class=_Quiet)
+    server = make_server(host, port, respond, handler_class=_Quiet)
     threading.Thread(target=server.serve_forever, name="probes", daemon=True).start()

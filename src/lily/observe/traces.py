@@ -1,4 +1,4 @@
-"""OpenTelemetry traces, when a collector is configured; otherwise every span is a no-op that costs nothing."""
+"""OpenTelemetry traces, when a collector is configured; otherwise spans are no-ops."""
 
 from opentelemetry import propagate, trace
 from opentelemetry.context import Context
@@ -19,7 +19,7 @@ def configure(part: str, endpoint: str) -> None:
 
 
 def traceparent() -> str:
-    """The current span as the W3C header, to travel inside an event; empty where nothing is traced."""
+    """The current span as a W3C traceparent header, to be sent with an event; empty if nothing is traced."""
     carrier: dict[str, str] = {}
     propagate.inject(carrier)
     return carrier.get("traceparent", "")

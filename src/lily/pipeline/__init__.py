@@ -1,1 +1,1 @@
-"""The pipeline: Spark Structured Streaming queries that carry the log into the stores. One file a query."""
+"""The pipeline: Spark Structured Streaming queries that write the log's events to the stores."""

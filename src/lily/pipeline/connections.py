@@ -1,4 +1,4 @@
-"""The connections of a worker process to PostgreSQL: one for each database, kept from task to task."""
+"""The PostgreSQL connections of a Spark worker process: one per database, kept from task to task."""
 
 import time
 from collections.abc import Callable
@@ -8,14 +8,14 @@ import psycopg
 
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 
-RECONNECT_SECONDS = 5.0  # a PostgreSQL whose process crashed takes connections again after a second or two
+RECONNECT_SECONDS = 5.0  # after a crash, PostgreSQL accepts connections again within a second or two
 _stores: dict[str, CatalogueWriter] = {}
 
 Result = TypeVar("Result")
 
 
 def with_store(database_url: str, work: Callable[[CatalogueWriter], Result]) -> Result:
-    """A kept connection may have died with its server, now or earlier: the first failure gets a new one."""
+    """Runs `work`, and once more with a new connection if the kept one has been lost."""
     try:
         return work(_stores.get(database_url) or _connect(database_url))
     except psycopg.OperationalError:
@@ -23,7 +23,7 @@ def with_store(database_url: str, work: Callable[[CatalogueWriter], Result]) -> 
 
 
 def _reconnect(database_url: str) -> CatalogueWriter:
-    """Waits for a server that is just recovering: that is much shorter than failing and starting the query again."""
+    """Waits for a server that is recovering, which takes much less time than restarting the query."""
     deadline = time.monotonic() + RECONNECT_SECONDS
     while True:
         try:

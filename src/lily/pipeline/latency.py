@@ -1,4 +1,4 @@
-"""Latency from the log to the catalogue: counted in the tasks, where it happens, and kept in the driver."""
+"""Latency from the log to the catalogue: counted in the tasks and summed up in the driver."""
 
 import threading
 from bisect import bisect_left
@@ -10,8 +10,8 @@ from prometheus_client.registry import Collector
 BOUNDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
-def measured(ages: Sequence[float]) -> tuple[list[int], float]:
-    """How many events fell into each bucket, and the sum of their ages: a histogram that can be added up."""
+def bucket_counts(ages: Sequence[float]) -> tuple[list[int], float]:
+    """The number of events per bucket, and the sum of their ages in seconds."""
     counts = [0] * (len(BOUNDS) + 1)
     for age in ages:
         counts[bisect_left(BOUNDS, age)] += 1
@@ -19,7 +19,7 @@ def measured(ages: Sequence[float]) -> tuple[list[int], float]:
 
 
 class LatencyHistogram(Collector):
-    """A Prometheus histogram that takes whole buckets, since a task sends counts and not single observations."""
+    """A Prometheus histogram that accepts counts per bucket, because tasks report counts, not observations."""
 
     def __init__(self, name: str, documentation: str) -> None:
         self._name, self._documentation = name, documentation

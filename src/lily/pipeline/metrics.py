@@ -1,4 +1,4 @@
-"""What the pipeline counts."""
+"""The Prometheus metrics of the pipeline."""
 
 from collections.abc import Iterable
 
@@ -11,39 +11,49 @@ from lily.pipeline.latency import LatencyHistogram
 class PipelineMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.events = Counter("lily_pipeline_events", "Records read from the log", registry=self.registry)
+        self.events = Counter("lily_pipeline_events", "Records read from Kafka", registry=self.registry)
         self.merged = Counter("lily_pipeline_merged", "Layers merged into the catalogue", registry=self.registry)
-        self.changed = Counter("lily_pipeline_changed", "Changes that were really one", registry=self.registry)
+        self.changed = Counter("lily_pipeline_changed", "Merged layers whose values changed", registry=self.registry)
         self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
         self.kept = Counter(
-            "lily_pipeline_edges_kept", "Edges that a run dropped and that protect", registry=self.registry
+            "lily_pipeline_edges_kept",
+            "Edges kept although a run no longer claims them, because protective tags pass them",
+            registry=self.registry,
         )
         self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
         self.restarts = Counter(
-            "lily_pipeline_query_restarts", "Starts of a query after a failure", ["query"], registry=self.registry
+            "lily_pipeline_query_restarts", "Restarts of a query after a failure", ["query"], registry=self.registry
         )
-        self.batch_seconds = Histogram("lily_pipeline_batch_seconds", "Time a micro-batch took", registry=self.registry)
+        self.batch_seconds = Histogram(
+            "lily_pipeline_batch_seconds", "Duration of a micro-batch", registry=self.registry
+        )
         self.last_batch = Gauge(
-            "lily_pipeline_last_batch_timestamp_seconds", "End of the last one", registry=self.registry
+            "lily_pipeline_last_batch_timestamp_seconds", "End of the last micro-batch", registry=self.registry
         )
-        self.latency = LatencyHistogram("lily_pipeline_latency_seconds", "From taken by the log to committed")
+        self.latency = LatencyHistogram(
+            "lily_pipeline_latency_seconds", "From the Kafka timestamp of an event to its commit in PostgreSQL"
+        )
         self.registry.register(self.latency)
         self.lake_events = Counter("lily_lake_events", "Records written to the lake", registry=self.registry)
         self.lake_refused = Counter(
             "lily_lake_dead_letters", "Records of the bulk lane refused", registry=self.registry
         )
-        self.lake_promoted = Counter("lily_lake_promoted", "Changes carried over by promotion", registry=self.registry)
+        self.lake_promoted = Counter(
+            "lily_lake_promoted", "Changes made by promotion from the lake to PostgreSQL", registry=self.registry
+        )
         self.lake_yields = Counter(
-            "lily_lake_yields", "Half seconds that the lake left to the hot lane", registry=self.registry
+            "lily_lake_yields", "Half seconds that the lake query waited for the hot lane", registry=self.registry
         )
         self.lake_seconds = Histogram(
             "lily_lake_batch_seconds",
-            "Time a batch of the lake took",
+            "Duration of a batch of the lake query",
             registry=self.registry,
             buckets=(1, 2, 5, 10, 20, 30, 60, 120, 300),
         )
         self.lake_fresh = Gauge(
-            "lily_lake_fresh_timestamp_seconds", "All that the log took by then is in the lake", registry=self.registry
+            "lily_lake_fresh_timestamp_seconds",
+            "Every event with an earlier Kafka timestamp is in the lake",
+            registry=self.registry,
         )
 
     def count(self, reports: Iterable[Row], seconds: float) -> None:

@@ -1,18 +1,17 @@
-"""Where the log begins and ends, and from where a query may go on."""
+"""Where a query starts to read the log, and offsets in the JSON form of Spark's Kafka source."""
 
+import json
 from collections.abc import Iterable, Mapping
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 
-from lily.model.errors import Terminal
+from lily.bus.offsets import Offsets, Partition, read_bounds, read_ends, start_offset
 
-PATIENCE_SECONDS = 15
-
-Offsets = dict[tuple[str, int], int]
+TIMEOUT_SECONDS = 15
 
 
 class LogOffsets:
-    """Asks Kafka. Raises KafkaException if it does not answer."""
+    """Reads offsets from Kafka. Raises KafkaException if Kafka does not respond."""
 
     def __init__(self, bootstrap: str, group: str) -> None:
         self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 2})
@@ -21,31 +20,25 @@ class LogOffsets:
         self._consumer.close()
 
     def ends(self, topics: Iterable[str]) -> Offsets:
-        """The next offset that the log will give, by topic and partition."""
-        return {at: high for at, (_, high) in self._watermarks(topics).items()}
+        """The next offset that each partition will assign."""
+        return read_ends(self._consumer, topics, TIMEOUT_SECONDS)
 
-    def starts(self, topics: Iterable[str], reached: Mapping[tuple[str, int], int]) -> Offsets:
-        """Where a query goes on: where it stopped, or at the beginning of a partition it has never read.
+    def starts(self, topics: Iterable[str], reached: Mapping[Partition, int]) -> Offsets:
+        """Where a query continues: where it stopped, or at the beginning of a partition that it has never read.
 
-        Raises Terminal if the log no longer holds what comes next: going on would lose events without a word.
+        Raises Terminal if Kafka has deleted the next records: continuing would lose events silently.
         """
-        return {at: _start(at, low, high, reached.get(at)) for at, (low, high) in self._watermarks(topics).items()}
-
-    def _watermarks(self, topics: Iterable[str]) -> dict[tuple[str, int], tuple[int, int]]:
-        found: dict[tuple[str, int], tuple[int, int]] = {}
-        for topic in topics:
-            for at in self._consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions:
-                low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, at), timeout=PATIENCE_SECONDS)
-                found[topic, at] = (low, high)
-        return found
+        bounds = read_bounds(self._consumer, topics, TIMEOUT_SECONDS)
+        return {partition: start_offset(partition, *bounds[partition], reached.get(partition)) for partition in bounds}
 
 
-def _start(at: tuple[str, int], low: int, high: int, reached: int | None) -> int:
-    start = low if reached is None else reached
-    if not low <= start <= high:
-        topic, partition = at
-        raise Terminal(
-            f"The log no longer holds offset {start} of {topic}/{partition} (it has {low} to {high}), so events would "
-            "be lost. Restore the log, or see docs/operations.md on how to accept the loss."
-        )
-    return start
+def offsets_to_json(offsets: Mapping[Partition, int]) -> str:
+    nested: dict[str, dict[str, int]] = {}
+    for (topic, partition), offset in sorted(offsets.items()):
+        nested.setdefault(topic, {})[str(partition)] = offset
+    return json.dumps(nested)
+
+
+def offsets_from_json(text: str) -> Offsets:
+    nested: dict[str, dict[str, int]] = json.loads(text)
+    return {(topic, int(at)): offset for topic, offsets in nested.items() for at, offset in offsets.items()}

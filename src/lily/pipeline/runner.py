@@ -1,4 +1,4 @@
-"""Runs the queries of a process: opens Spark, keeps each query running, tells whether the process is ready."""
+"""Runs the queries of a process: opens Spark, keeps each query running, and reports whether the process is ready."""
 
 import shutil
 import threading
@@ -12,7 +12,7 @@ from lily.observe.probes import serve_probes
 from lily.pipeline.hot.query import HotQuery
 from lily.pipeline.lake.query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
-from lily.pipeline.restarts import keep_beside, keep_running
+from lily.pipeline.restarts import keep_running, keep_running_in_thread
 from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
 
@@ -53,10 +53,10 @@ class Runner:
     def _when_hot_is_ready(
         self, name: str, run: Callable[[SparkSession, Path], None], spark: SparkSession, checkpoints: Path
     ) -> None:
-        """The others can wait: whoever has just typed `lily up` cannot."""
+        """The other queries wait, so that `lily up` is ready as soon as possible."""
         while not self._stop.is_set():
             if "hot" not in self._queries or self._hot.ready.wait(1):
-                keep_beside(name, lambda: run(spark, checkpoints), self._stop, self._metrics).join()
+                keep_running_in_thread(name, lambda: run(spark, checkpoints), self._stop, self._metrics).join()
 
     def _run_hot(self, spark: SparkSession, checkpoints: Path) -> None:
         require_alive(spark)

@@ -1,4 +1,4 @@
-"""The Spark session, sized for the machine at hand unless the settings point to a cluster."""
+"""The Spark session, sized for one machine unless the settings name a cluster."""
 
 import os
 import sys
@@ -13,12 +13,13 @@ from lily.model.errors import Terminal
 from lily.settings import Settings
 from lily.store.lake.catalog import is_s3, spark_options, spark_secrets, warehouse
 
-NICENESS = "LILY_NICENESS"
-_defining = threading.Lock()
+NICENESS_VARIABLE = "LILY_NICENESS"
+HOT_NICENESS, LAKE_NICENESS = 0, 15  # a table is awaited, a plain column is not
+_environment_lock = threading.Lock()
 
 
 def open_session(settings: Settings) -> SparkSession:
-    # Spark starts Python by name; without this it would take whichever is first on the PATH.
+    # Otherwise Spark would start the first `python3` on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("lily").master(settings.spark_master)
     for key, value in _options(settings).items():
@@ -31,30 +32,32 @@ def open_session(settings: Settings) -> SparkSession:
 
 
 def require_alive(spark: SparkSession) -> None:
-    """Raises Terminal if Spark has given up, as it does when its cluster is gone for long: no query can run then."""
-    if spark.sparkContext._jsc.sc().isStopped():  # noqa: SLF001 - the library has no other way to ask
-        raise Terminal("Spark has stopped; the supervisor starts the pipeline again. Is its cluster running?")
+    """Raises Terminal if the Spark context has stopped, as it does when its cluster is unreachable for long."""
+    if spark.sparkContext._jsc.sc().isStopped():  # noqa: SLF001 - there is no public way
+        raise Terminal(
+            "Spark has stopped; the supervisor restarts the pipeline. If this repeats, check the Spark cluster."
+        )
 
 
 @contextmanager
 def worker_niceness(spark: SparkSession, niceness: int) -> Iterator[None]:
-    """Functions that are handed to Spark meanwhile run in Python processes of this niceness.
+    """Functions that are passed to Spark in this context run in Python processes of this niceness.
 
-    Spark keeps apart the Python processes of functions that were defined with different environments, and forks each
-    kind from a daemon of its own, which heeds the variable (`daemon.py`). The environment belongs to the context, so
-    only one thread at a time may define functions.
+    Spark does not share Python processes between functions with different environments: each environment has its own
+    daemon, which reads the variable (`python_daemon.py`). The environment belongs to the Spark context, so only one
+    thread at a time may change it.
     """
-    with _defining:
+    with _environment_lock:
         environment: dict[str, str] = spark.sparkContext.environment
-        environment[NICENESS] = str(niceness)
+        environment[NICENESS_VARIABLE] = str(niceness)
         try:
             yield
         finally:
-            del environment[NICENESS]
+            del environment[NICENESS_VARIABLE]
 
 
 def use_pool(spark: SparkSession, name: str) -> None:
-    """What this thread starts from now on is scheduled in the named pool."""
+    """Jobs that this thread starts from now on are scheduled in the named pool."""
     spark.sparkContext.setLocalProperty("spark.scheduler.pool", name)
 
 
@@ -70,11 +73,11 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         **spark_options(settings),
         "spark.driver.memory": settings.pipeline.driver_memory,
-        # A small heap that is mostly short-lived rows: the serial collector holds the least memory for it.
+        # For a small heap of mostly short-lived rows, the serial collector needs the least memory.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxMetaspaceSize=256m -XX:ReservedCodeCacheSize=128m",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": str(settings.lake.writers),
-        "spark.sql.adaptive.enabled": "false",  # replans between stages; a micro-batch has one
+        "spark.sql.adaptive.enabled": "false",  # it replans between stages, and a micro-batch has only one
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
         "spark.sql.streaming.minBatchesToRetain": "2",
@@ -88,7 +91,7 @@ def _options(settings: Settings) -> dict[str, str]:
 
 
 def _pools(scratch: Path) -> Path:
-    """The hot lane's tasks go first whenever a slot is free; a running task is never interrupted."""
+    """A free slot goes to the hot lane's tasks first; a running task is never interrupted."""
     pools = scratch / "pools.xml"
     pools.write_text(
         "<allocations>"
@@ -102,9 +105,7 @@ def _pools(scratch: Path) -> Path:
 def _jars(settings: Settings) -> list[Path]:
     jars = _jars_of("spark", settings.jars_dir, "Spark's jars are missing. Fetch them with: lily jars")
     if is_s3(warehouse(settings)):
-        missing = (
-            "LILY_WAREHOUSE is an object store, and the jars for it are missing. Fetch them with: lily jars --with s3"
-        )
+        missing = "LILY_WAREHOUSE is an object store, and its jars are missing. Fetch them with: lily jars --with s3"
         jars += _jars_of("s3", settings.jars_dir, missing)
     return jars
 
@@ -112,5 +113,5 @@ def _jars(settings: Settings) -> list[Path]:
 def _jars_of(class_path: str, jars_dir: Path | None, missing: str) -> list[Path]:
     jars = sorted((jars_dir / class_path).glob("*.jar")) if jars_dir else []
     if not jars:
-        raise Terminal(f"{missing}, and point LILY_JARS_DIR at the directory that it names.")
+        raise Terminal(f"{missing}, and set LILY_JARS_DIR to the directory that it prints.")
     return jars

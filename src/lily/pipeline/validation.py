@@ -1,4 +1,4 @@
-"""Parse, validate and normalise one record of the log, with the very rules of the doors (docs/decisions/0002)."""
+"""Parses, validates and normalises one record of the log, with the same rules as the API (docs/decisions/0002)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,32 +12,34 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record, Refusal
 
-PING = "lily.ping"  # travels through everything and changes nothing: how the pipeline proves that it is ready
+PING = "lily.ping"  # an event that passes through the whole pipeline and changes nothing, for the warm-up
 
 Event = TypeVar("Event", AssetEvent, EdgeEvent | ClaimsEvent)
 KnowsTenant = Callable[[str], bool]
 
 
-def judge(record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW) -> AssetEvent | Refusal | None:
-    """An event to apply, a refusal with its cause, or None for a ping. No record can make it raise; only
-    `knows_tenant` may, when the store is away, and then the batch is repeated."""
-    return _judged(record, knows_tenant, lambda event: read_event(event, received=record.received, skew=skew))
+def validate_asset_record(
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+) -> AssetEvent | Refusal | None:
+    """The event to apply, a refusal with its cause, or None for a ping. It raises for no record; only `knows_tenant`
+    may raise, if the store is unavailable, and then the batch is repeated."""
+    return _validate(record, knows_tenant, lambda event: read_event(event, received=record.received, skew=skew))
 
 
-def judge_lineage(
+def validate_lineage_record(
     record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
 ) -> EdgeEvent | ClaimsEvent | Refusal | None:
-    """The same for a record of the topic that speaks about edges."""
+    """The same for a record of the topic for edges."""
 
     def read(event: Any) -> EdgeEvent | ClaimsEvent:
         if isinstance(event, dict) and event.get("type") == EDGES_CLAIMED:
             return read_claims_event(event, received=record.received, skew=skew)
         return read_edge_event(event, received=record.received, skew=skew)
 
-    return _judged(record, knows_tenant, read)
+    return _validate(record, knows_tenant, read)
 
 
-def _judged(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Event]) -> Event | Refusal | None:
+def _validate(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Event]) -> Event | Refusal | None:
     tenant = _tenant_of_key(record.key)
     try:
         decoded = orjson.loads(record.value or b"")
@@ -51,20 +53,20 @@ def _judged(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Eve
     except Refused as refused:
         problems = refused.problems
     except (RecursionError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-        # A record that the checks did not foresee: whatever it broke, it goes with its cause and stops nobody else.
+        # An error that the validation did not foresee: the record becomes a dead letter, and the others are applied.
         problems = (Problem("INTERNAL", f"{type(error).__name__}: {error}", ""),)
     else:
         if knows_tenant(event.tenant):
             return event
-        problems = (Problem("UNKNOWN_TENANT", f"there is no tenant {event.tenant!r}", "tenantid"),)
+        problems = (Problem("UNKNOWN_TENANT", f"unknown tenant {event.tenant!r}", "tenantid"),)
     return Refusal(record, tenant if tenant and knows_tenant(tenant) else "", problems)
 
 
 def _check_key(record: Record, expected: bytes) -> None:
-    """What belongs together stays in one partition only if its key says so; a key cannot borrow another tenant's
-    name."""
+    """The key decides the partition, so a wrong key would break the order of an asset's events. Nor may it name
+    another tenant."""
     if record.key != expected:
-        raise Refused(Problem("KEY_MISMATCH", "the record's key must be that of the event: tenant/asset", "key"))
+        raise Refused(Problem("KEY_MISMATCH", f"the record's key must be {expected.decode()!r}", "key"))
 
 
 def _tenant_of_key(key: bytes | None) -> str:

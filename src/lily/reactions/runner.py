@@ -96,15 +96,16 @@ class _Session:
         self._ledger = ReactionLedger(connection, reaction.name)
         self._committed: dict[tuple[str, int, str], int] = {}
         self._balanced = 0.0
+        self._draining = False  # the last step found parked events, and there may be more
 
     def step(self) -> None:
         """One turn of what the log has, and one of a tenant with parked events."""
         if time.monotonic() - self._balanced > BALANCE_SECONDS:
             self.balance()
-        parked = self._drain()
-        events = self._reader.read(self._limits.batch_events, 0.0 if parked else IDLE_SECONDS)
+        events = self._reader.read(self._limits.batch_events, 0.0 if self._draining else IDLE_SECONDS)
         if events:
             self._turn([Event(*row) for row in events])
+        self._draining = self._drain()
 
     def balance(self) -> None:
         """Takes or gives back partitions. Those that are new are read from where the reaction stopped."""

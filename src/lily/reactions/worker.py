@@ -11,13 +11,14 @@ from prometheus_client import CollectorRegistry
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
 from lily.reactions.feed import Feed
+from lily.reactions.jobs import Jobs
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.settings import Settings
 
-RESIDENTS = ("relay", "propagation", "feed")
+RESIDENTS = ("relay", "propagation", "feed", "jobs")
 STOP_SECONDS = 30.0
 
 _log = structlog.get_logger()
@@ -39,7 +40,7 @@ class Resident(Protocol):
 
 class Worker:
     """Runs the chosen residents until `stop` is set. Several workers may run: they share the partitions of every
-    reaction, and one of their relays publishes at a time."""
+    reaction and the groups of jobs, and one of their relays publishes at a time."""
 
     def __init__(self, settings: Settings, stop: threading.Event, only: Collection[str] = RESIDENTS) -> None:
         if unknown := sorted(set(only) - set(RESIDENTS)):
@@ -51,6 +52,7 @@ class Worker:
             Relay(settings, stop, self.registry),
             ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             ReactionRunner(settings, Feed(), stop, metrics),
+            Jobs(settings, stop, self.registry),
         ]
         self._residents = [resident for resident in residents if resident.name in only]
         self._failure: BaseException | None = None

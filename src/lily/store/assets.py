@@ -6,7 +6,6 @@ from typing import Any
 import orjson
 
 from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
-from lily.model import clock
 from lily.model.assets import (
     NO_DERIVED_TAGS,
     DerivedTags,
@@ -125,17 +124,16 @@ class StoredAsset:
 
     @cached_property
     def view(self) -> dict[str, Any]:
-        source = self.layers.get("source")
         return asset_view(
             metadata_id=self.id,
             tenant_id=self.tenant,
             qualified_name=self.qualified_name,
             layers=self.layers,
+            derived=self._derived or NO_DERIVED_TAGS,
             version=self._version,
             created_at=self._created_at,
             updated_at=self._updated_at,
-            fresh_as_of=self._fresh_as_of or (clock.time_of(source.at) if source else self._updated_at),
-            derived=self._derived or NO_DERIVED_TAGS,
+            fresh_as_of=max(self._fresh_as_of or "", self._updated_at),
             protective=self._rules.protective,
         )
 

@@ -30,18 +30,16 @@ class AssetPage:
     next: ListPosition | None
 
 
+@dataclass(frozen=True, slots=True)
 class Lister:
     """Searches the lake for at most `seconds` per page; a page that runs out of time is shorter and has a next
     position. Raises LakeUnavailable if a page needs the lake and it cannot be read."""
 
-    def __init__(
-        self, database: Database, reader: AssetReader, lake: LakeReader, catalogue: Catalogue, seconds: float
-    ) -> None:
-        self._database = database
-        self._reader = reader
-        self._lake = lake
-        self._catalogue = catalogue
-        self._seconds = seconds
+    database: Database
+    reader: AssetReader
+    lake: LakeReader
+    catalogue: Catalogue
+    seconds: float
 
     async def page(self, tenant: str, request: SearchRequest, start: str | None, parent_name: str | None) -> AssetPage:
         """`start` is where the list continues in the lake. Passing the parent's name, if known, saves a look-up."""
@@ -51,14 +49,14 @@ class Lister:
         if start is not None and condition is not None:
             return await self._rest(tenant, request, condition, start, request.limit)
         page = await self._search(tenant, request)
-        assets = await self._catalogue.completed(tenant, page.assets)
+        assets = await self.catalogue.completed(tenant, page.assets)
         if page.last is not None or condition is None:
             return AssetPage(assets, page.last)
         rest = await self._rest(tenant, request, condition, "", request.limit - len(assets))
         return AssetPage(assets + rest.assets, rest.next)
 
     async def _search(self, tenant: str, request: SearchRequest) -> SearchResult:
-        return await search(self._database, tenant, request, await self._reader.rules(tenant))
+        return await search(self.database, tenant, request, await self.reader.rules(tenant))
 
     async def _rest(
         self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
@@ -66,16 +64,16 @@ class Lister:
         """Assets that only the lake has."""
         look = self._derived if "tag" in request.filters else self._from_lake
         found = await look(tenant, request, condition, start, limit)
-        return AssetPage(await self._catalogue.completed(tenant, found.assets), found.next)
+        return AssetPage(await self.catalogue.completed(tenant, found.assets), found.next)
 
     async def _derived(
         self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
         """Assets that the tag reached along edges; a list by tag leaves out those that only inherit it."""
         tag = request.filters["tag"]
-        ids = await lake_assets_by_tag(self._database, tenant, tag, start=start, limit=limit + 1)
-        fresh_as_of = await self._lake.fresh_as_of() if ids else None
-        states = await self._lake.states(tenant, ids[:limit]) if ids else {}
+        ids = await lake_assets_by_tag(self.database, tenant, tag, start=start, limit=limit + 1)
+        fresh_as_of = await self.lake.fresh_as_of() if ids else None
+        states = await self.lake.states(tenant, ids[:limit]) if ids else {}
         assets = [StoredAsset.of_lake(states[asset_id], fresh_as_of) for asset_id in ids[:limit] if asset_id in states]
         more = (ids[limit - 1] if limit else start,) if len(ids) > limit else None
         return AssetPage([asset for asset in assets if _is_listed(asset, condition, request)], more)
@@ -84,11 +82,11 @@ class Lister:
         self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
         assets: list[StoredAsset] = []
-        deadline = time.monotonic() + self._seconds
+        deadline = time.monotonic() + self.seconds
         at: str | None = start
         while at is not None and len(assets) < limit and (left := deadline - time.monotonic()) > 0:
-            fresh_as_of = await self._lake.fresh_as_of()
-            found = await self._lake.search(tenant, condition, start=at, limit=limit - len(assets), seconds=left)
+            fresh_as_of = await self.lake.fresh_as_of()
+            found = await self.lake.search(tenant, condition, start=at, limit=limit - len(assets), seconds=left)
             held = await self._held(tenant, found.states)
             for state in found.states:
                 known = held.get(state.id)
@@ -114,24 +112,24 @@ class Lister:
             candidates = [asset for asset in candidates if not _is_beyond(asset, until)]
         assets = candidates[: request.limit]
         more = _key(assets[-1], request.sort) if len(candidates) > request.limit else page.last
-        return AssetPage(await self._catalogue.completed(tenant, assets), more)
+        return AssetPage(await self.catalogue.completed(tenant, assets), more)
 
     async def _children(
         self, tenant: str, request: SearchRequest, condition: AssetFilter, parent_name: str | None
     ) -> list[StoredAsset]:
         """The children that PostgreSQL does not have, or has only in part."""
         parent_id = condition.parent or ""
-        if parent_name is None and (parent := await self._catalogue.find(tenant, parent_id)) is not None:
+        if parent_name is None and (parent := await self.catalogue.find(tenant, parent_id)) is not None:
             parent_name = parent.qualified_name
-        fresh_as_of = await self._lake.fresh_as_of()
-        states = await self._lake.children(tenant, parent_id, parent_name)
+        fresh_as_of = await self.lake.fresh_as_of()
+        states = await self.lake.children(tenant, parent_id, parent_name)
         held = await self._held(tenant, states)
         merged = (_merged(held.get(state.id), state, fresh_as_of) for state in states)
         return [asset for asset in merged if asset is not None and _is_listed(asset, condition, request)]
 
     async def _held(self, tenant: str, states: Iterable[AssetState]) -> dict[str, StoredAsset]:
         ids = [state.id for state in states]
-        return await self._reader.find_many(tenant, ids) if ids else {}
+        return await self.reader.find_many(tenant, ids) if ids else {}
 
 
 def _lake_filter(request: SearchRequest) -> AssetFilter | None:

@@ -8,8 +8,8 @@ from grpc.aio import ServicerContext
 
 from lily.api.calls import Call
 from lily.api.http.correlation import HEADER
-from lily.api.ingest.writes import RECEIPT
 from lily.api.receipts.receipt import Receipt
+from lily.api.receipts.settling import RECEIPT
 from lily.model.errors import Problem, Refused
 
 WAIT = "lily-wait"

@@ -16,8 +16,8 @@ from lily.api.grpc.rpcs import Rpc
 from lily.api.grpc.updates import events_of
 from lily.api.grpc.writes import write
 from lily.api.http.errors import Declined, not_found
-from lily.api.ingest.appends import asset_entry, edges_entry
 from lily.api.ingest.edge_events import edge_event
+from lily.api.ingest.records import asset_record, lineage_record
 from lily.api.reads.lineage_pages import DEEPEST, DEPTH, Question, is_known, page_of
 from lily.api.reads.references import find, resolve
 from lily.api.receipts.receipt import Stated
@@ -35,7 +35,7 @@ async def ingest_relationships(call: GrpcCall, asked: Relationship) -> GenericMe
         event = edge_event(call, edge, "source", "upsert")
     except Refused as error:
         raise Refused(*(_as_the_message_calls_it(problem) for problem in error.problems)) from error
-    return await write(call, [edges_entry(event)])
+    return await write(call, [lineage_record(event)])
 
 
 async def propagate_update_downstream(call: GrpcCall, asked: MetadataPropagationRequest) -> GenericMessage:
@@ -46,7 +46,7 @@ async def propagate_update_downstream(call: GrpcCall, asked: MetadataPropagation
     for event in events:
         await guard(call, asset, event)
     stated = Stated.by(events[0]) if len(events) == 1 else None
-    return await write(call, [asset_entry(event) for event in events], stated)
+    return await write(call, [asset_record(event) for event in events], stated)
 
 
 async def get_lineage(call: GrpcCall, asked: GetLineageRequest) -> GetLineageResponse:

@@ -1,18 +1,25 @@
 """Serves gRPC as long as the application runs, in its process and with its services."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import grpc.aio
+import structlog
 
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
 from lily.api.http.request_log import RequestLog
 from lily.api.services import Services
+from lily.api.workers import WorkerGroup
 from lily.model.errors import Terminal
 
 GRACE_SECONDS = 5.0
 MOST_AT_ONCE = 1_000  # calls; each may hold a message of the largest size
+TURN = "grpc"
+TURN_SECONDS = 1.0  # between attempts to take over from a worker that has ended
+
+log = structlog.get_logger()
 
 SERVICES = {lineage.SERVICE: lineage.RPCS}
 
@@ -34,6 +41,35 @@ async def served(services: Services) -> AsyncIterator[None]:
         yield
     finally:
         await server.stop(GRACE_SECONDS)
+
+
+@asynccontextmanager
+async def served_by_one(services: Services, group: WorkerGroup) -> AsyncIterator[None]:
+    """Of several workers one serves gRPC; when it ends, another takes over. Raises Terminal like `served`."""
+    with group.turn(TURN) as mine:
+        if mine:
+            async with served(services):
+                yield
+            return
+    waiting = asyncio.create_task(_take_over(services, group))
+    try:
+        yield
+    finally:
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def _take_over(services: Services, group: WorkerGroup) -> None:
+    while True:
+        await asyncio.sleep(TURN_SECONDS)
+        with group.turn(TURN) as mine:
+            if not mine:
+                continue
+            try:
+                async with served(services):
+                    await asyncio.Event().wait()  # until this task is cancelled
+            except Terminal as error:
+                log.warning("grpc.cannot_listen", reason=str(error), retry_seconds=TURN_SECONDS)
 
 
 def _options(largest: int) -> list[tuple[str, int]]:

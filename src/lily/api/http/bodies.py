@@ -1,4 +1,4 @@
-"""Reads request bodies: never more than allowed, only JSON, and only what the contract names."""
+"""Reads request bodies: never more than allowed, plain or gzip, only JSON, and only the fields of the contract."""
 
 from typing import Any, TypeVar
 
@@ -6,27 +6,29 @@ import orjson
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from lily.api.http.errors import Declined, too_large
+from lily.api.http.encodings import decoded
+from lily.api.http.errors import Declined
 from lily.model.errors import Problem, Refused
+from lily.model.suggestions import MAX_LENGTH, hint
 
 JSON = "application/json"
 Body = TypeVar("Body", bound=BaseModel)
 
 
 async def read_json(request: Request, limit: int) -> Any:
-    """The body as JSON. Raises Declined with 413 or 415, Refused for what is no JSON."""
+    """The body as JSON. Raises Declined with 413 or 415, Refused for malformed JSON."""
     require_media_type(request, (JSON,))
     return parse_json(await read_bytes(request, limit))
 
 
 async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
-    """The body in the given shape. Raises Refused with all that does not fit."""
+    """The body in the given shape. Raises Refused with everything that does not fit."""
     value = await read_json(request, limit)
     try:
         return shape.model_validate(value, strict=True)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise Refused(*(_problem(entry["loc"], entry["msg"]) for entry in found)) from error
+        raise Refused(*(_problem(shape, entry["type"], entry["loc"], entry["msg"]) for entry in found)) from error
 
 
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
@@ -37,31 +39,25 @@ def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
     return given
 
 
-def refuse_longer(request: Request, limit: int) -> None:
-    """Refuses by the announced length, before anything is read."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
-        raise too_large(limit)
-
-
 def parse_json(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise Refused(Problem("MALFORMED_JSON", f"this is no JSON: {error}", "body")) from error
+        raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
-    """The body as it came. Raises Declined with 413 as soon as it is too long."""
-    refuse_longer(request, limit)
-    parts, length = [], 0
-    async for part in request.stream():
-        length += len(part)
-        if length > limit:
-            raise too_large(limit)
-        parts.append(part)
-    return b"".join(parts)
+    """The body, unpacked if it came as gzip. Raises Declined with 413 as soon as it is too long, or with 415."""
+    return b"".join([piece async for piece in decoded(request, limit)])
 
 
-def _problem(where: tuple[int | str, ...], message: str) -> Problem:
-    return Problem("INVALID_VALUE", message, ".".join(str(step) for step in where) or "body")
+def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], message: str) -> Problem:
+    entity = ".".join(str(step) for step in where) or "body"
+    if kind != "extra_forbidden":
+        return Problem("INVALID_VALUE", message, entity)
+    name = str(where[-1])
+    description = f"unknown field `{name[:MAX_LENGTH]}`"
+    if len(where) == 1:  # the fields of an inner object are not known here
+        known = [field.alias or field_name for field_name, field in shape.model_fields.items()]
+        description = f"{description}; {hint(name, known)}"
+    return Problem("UNKNOWN_FIELD", description, entity)

@@ -1,4 +1,4 @@
-"""Cursors: where a list goes on. One that was made for another list or another question is refused."""
+"""Cursors: where the next page of a list begins. A cursor of another list, sort order or filter is refused."""
 
 from typing import Annotated, Any, TypeVar
 
@@ -20,5 +20,5 @@ def unseal(cursor: str, shape: TypeAdapter[Value], *question: str) -> Value:
     try:
         return sealed.unseal(cursor, shape, "cursor", *question)
     except ValueError as error:
-        description = "this cursor belongs to another list, sort, order or filter; begin again without one"
+        description = "the cursor belongs to another list, sort order or filter; start again without a cursor"
         raise Refused(Problem("INVALID_CURSOR", description, "cursor")) from error

@@ -1,34 +1,84 @@
-"""Bodies that come compressed (Content-Encoding: gzip), unpacked no further than allowed."""
+"""Content-Encoding: a request body as it was before it was compressed, in pieces, and never more than allowed."""
 
+import asyncio
 import zlib
+from collections.abc import AsyncIterator, Iterator
 
 from starlette.requests import Request
 
-from lily.api.http.bodies import read_bytes
 from lily.api.http.errors import Declined, too_large
 from lily.model.errors import Problem, Refused
 
+PIECE = 256 << 10  # bytes that are unpacked at a time: a small body can unpack to a thousand times its size
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's way to ask for gzip's header and trailer
+_NAMES = {"gzip": True, "x-gzip": True, "identity": False, "": False}
 
 
-async def read_decoded(request: Request, limit: int) -> bytes:
-    """The body without its encoding. Raises Declined with 413 or 415, Refused for what cannot be unpacked."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in {"identity", "gzip", "x-gzip", ""}:
-        says = f"send the body plain or as gzip, not as {encoding[:64]}"
-        raise Declined(415, Problem("UNSUPPORTED_ENCODING", says, "Content-Encoding"))
-    raw = await read_bytes(request, limit)
-    return raw if encoding in {"identity", ""} else _unpacked(raw, limit)
+async def decoded(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The body without its encoding. Raises Declined with 415 for an unknown encoding, and with 413 as soon as it is
+    too long, packed or unpacked; Refused if it is not gzip, after what could be unpacked."""
+    gunzip = Gunzip() if is_gzip(request) else None
+    refuse_longer(request, limit)
+    received = unpacked = 0
+    async for chunk in request.stream():
+        received += len(chunk)
+        if received > limit:  # counted apart: a packed body need not unpack to anything
+            raise too_large(limit)
+        for piece in gunzip.feed(chunk) if gunzip else (chunk,):
+            unpacked += len(piece)
+            if unpacked > limit:
+                raise too_large(limit)
+            yield piece
+            if gunzip:
+                await asyncio.sleep(0)  # other requests go on between two pieces
+    if gunzip:
+        gunzip.finish()
 
 
-def _unpacked(raw: bytes, limit: int) -> bytes:
-    unpacking = zlib.decompressobj(_GZIP)
-    try:
-        body = unpacking.decompress(raw, limit + 1)
-    except zlib.error as error:
-        raise Refused(Problem("MALFORMED_GZIP", f"this is no gzip: {error}", "body")) from error
-    if len(body) > limit:
+def is_gzip(request: Request) -> bool:
+    """Raises Declined with 415 for any encoding but gzip and none."""
+    given = request.headers.get("content-encoding", "").strip().lower()
+    if given not in _NAMES:
+        description = f"Content-Encoding {given[:64]} is not supported; send the body as gzip or without an encoding"
+        problem = Problem("UNSUPPORTED_ENCODING", description, "Content-Encoding")
+        raise Declined(415, problem, {"Accept-Encoding": "gzip, identity"})
+    return _NAMES[given]
+
+
+def refuse_longer(request: Request, limit: int) -> None:
+    """Refuses by the announced length, before anything is read."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
         raise too_large(limit)
-    if not unpacking.eof or unpacking.unused_data:
-        raise Refused(Problem("MALFORMED_GZIP", "the body is not one whole gzip member", "body"))
-    return body
+
+
+class Gunzip:
+    """Unpacks one gzip member in pieces. Raises Refused for anything else."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(_GZIP)
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        full = False
+        while chunk or full:
+            piece = self._unpack(chunk)
+            full, chunk = len(piece) == PIECE, self._stream.unconsumed_tail
+            if piece:
+                yield piece
+
+    def finish(self) -> None:
+        if not self._stream.eof:
+            raise _malformed("the body ends before the gzip member does")
+
+    def _unpack(self, chunk: bytes) -> bytes:
+        try:
+            piece = self._stream.decompress(chunk, PIECE)
+        except zlib.error as error:
+            raise _malformed(f"the body is not gzip: {error}") from error
+        if self._stream.unused_data:
+            raise _malformed("something follows the gzip member; send exactly one")
+        return piece
+
+
+def _malformed(description: str) -> Refused:
+    return Refused(Problem("MALFORMED_GZIP", description, "body"))

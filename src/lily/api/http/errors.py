@@ -1,4 +1,4 @@
-"""Every failure as the contract answers it: a status and `{"errors": [{"code", "description", "entity"}]}`."""
+"""Every failure in the shape of the contract: a status and `{"errors": [{"code", "description", "entity"}]}`."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -12,12 +12,12 @@ from lily.bus.producer import LogFull
 from lily.model.errors import Problem, Refused, Transient
 
 RETRY_SECONDS = "1"
-GONE = 499  # the caller hung up before there was an answer: nginx's number, for our log; nobody hears it
+GONE = 499  # the client closed the connection before the response: nginx's number, for the log only
 _CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 
 
 class Declined(Refused):
-    """A request that is refused with another status than 400."""
+    """A refused request whose status is not 400."""
 
     def __init__(self, status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(problem)
@@ -26,8 +26,8 @@ class Declined(Refused):
 
 
 def unauthenticated() -> Declined:
-    problem = Problem("UNAUTHENTICATED", "show a valid token: Authorization: Bearer TOKEN (see: lily token create)")
-    return Declined(401, problem, {"WWW-Authenticate": 'Bearer realm="lily"'})
+    description = "send a valid token: `Authorization: Bearer TOKEN`; `lily token create` makes one"
+    return Declined(401, Problem("UNAUTHENTICATED", description), {"WWW-Authenticate": 'Bearer realm="lily"'})
 
 
 def forbidden(description: str, entity: str = "", code: str = "FORBIDDEN") -> Declined:
@@ -43,7 +43,7 @@ def too_large(limit: int) -> Declined:
 
 
 def answer_for(error: Exception, correlation: str = "") -> Json:
-    """The answer to an exception. What Lily did not raise on purpose says nothing but where to look it up."""
+    """The response to an exception. An unexpected one shows no details, only the correlation id."""
     match error:
         case Refused():
             return _refused(error)
@@ -52,11 +52,11 @@ def answer_for(error: Exception, correlation: str = "") -> Json:
         case RequestValidationError():
             return problems_answer(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
         case ClientDisconnect():
-            return problems_answer(GONE, [Problem("GONE", "the caller hung up")])
+            return problems_answer(GONE, [Problem("GONE", "the client closed the connection")])
         case HTTPException():
             return problems_answer(error.status_code, [_plain(error)], error.headers)
         case _:
-            where = f"something went wrong here; the log knows more under {correlation}"
+            where = f"internal error; search the API's log for the correlation id {correlation}"
             return problems_answer(500, [Problem("INTERNAL", where)])
 
 

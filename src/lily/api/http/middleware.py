@@ -1,4 +1,4 @@
-"""The outermost layer: every request gets a correlation id, a line in the log, a measurement, and an answer."""
+"""The outermost layer: every request gets a correlation id, a line in the log, a measurement, and a response."""
 
 import time
 
@@ -17,11 +17,13 @@ UNMATCHED = "unmatched"
 log = structlog.get_logger()
 
 
-class Front:
+class RequestMiddleware:
+    """An exception that the application let through becomes a response in the contract's shape here."""
+
     def __init__(self, app: ASGIApp, request_log: RequestLog, *, traced: bool) -> None:
         self._app = app
-        self._reporter = request_log
-        self._serve = self._traced if traced else self._answered
+        self._request_log = request_log
+        self._serve = self._traced if traced else self._responded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -33,14 +35,14 @@ class Front:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        sent = _Sent(send, correlation)
+        sent = _Response(send, correlation)
         try:
             await self._serve(scope, receive, sent)
         finally:
             seconds = time.perf_counter() - began
-            self._reporter.report(scope["method"], _route(scope), sent.status, seconds, correlation)
+            self._request_log.report(scope["method"], _route(scope), sent.status, seconds, correlation)
 
-    async def _answered(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+    async def _responded(self, scope: Scope, receive: Receive, send: "_Response") -> None:
         try:
             await self._app(scope, receive, send)
         except LilyError as error:
@@ -50,19 +52,19 @@ class Front:
             if not send.status:
                 await answer_for(error, send.correlation)(scope, receive, send)
 
-    async def _traced(self, scope: Scope, receive: Receive, send: "_Sent") -> None:
+    async def _traced(self, scope: Scope, receive: Receive, send: "_Response") -> None:
         parent = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"), "")
         with traces.tracer.start_as_current_span(
             scope["method"], traces.context_of(parent), trace.SpanKind.SERVER
         ) as span:
-            await self._answered(scope, receive, send)
+            await self._responded(scope, receive, send)
             span.update_name(f"{scope['method']} {_route(scope)}")
             span.set_attribute("http.response.status_code", send.status)
             span.set_attribute("lily.correlation", send.correlation)
 
 
-class _Sent:
-    """Sends, adding the correlation id to the headers, and remembers the status."""
+class _Response:
+    """Adds the correlation id to the headers of what is sent, and keeps the status."""
 
     __slots__ = ("_send", "correlation", "status")
 

@@ -1,54 +1,83 @@
-"""What the OpenAPI document says beyond what the framework works out: bodies, errors, security."""
+"""The parts of the OpenAPI document that the framework cannot derive: bodies, errors, security, examples."""
 
+import re
 from typing import Any
 
 from pydantic import BaseModel
 
+from lily.api.http.examples import BULK, BULK_LINES, Examples
 from lily.api.http.responses import Errors
 from lily.model.schemas import INGEST_BODY, Schema
 
 PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 
-# Declared on every route: a fault can meet any of them, and a caller has to handle them alike everywhere.
+TOKEN = {"type": "http", "scheme": "bearer", "description": "`lily up` prints one; `lily token create` makes others."}
+
+SECTIONS = {
+    "ingest": "Send what sources know about assets.",
+    "metadata": "Read, search, change and delete assets; their history.",
+    "tags": "The tags of an asset, how tags travel along lineage, and what they would reach.",
+    "lineage": "Which asset is made from which: edges, SQL, OpenLineage.",
+    "attributes": "Attributes that travel along lineage by rules.",
+    "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
+    "dead letters": "Events that the pipeline refused.",
+    "operations": "Health, metrics, schemas.",
+}
+
+# Declared on every route: each of them can happen anywhere, and a caller handles them alike everywhere.
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Errors, "description": says}
     for status, says in {
-        400: "The input breaks the contract; nothing was stored",
-        401: "No token, or one that is unknown, expired or revoked",
+        400: "The request is invalid; nothing was stored",
+        401: "The token is missing, unknown, expired or revoked",
         403: "The token lacks the scope, or names another tenant",
-        404: "There is no such thing in this tenant",
-        405: "The path does not take this method",
+        404: "Not found in this tenant",
+        405: "The path does not support this method",
         413: "The body is too large",
-        415: "The body's content type is not taken here",
-        422: "The pipeline refused it (with Prefer: wait)",
-        429: "The log takes no more right now; see Retry-After",
-        500: "A fault of Lily; the log knows more under the correlation id",
-        503: "A part is not available right now; see Retry-After",
+        415: "The body's content type or encoding is not supported",
+        422: "The pipeline refused the write (with `Prefer: wait`)",
+        429: "The log is full at the moment; see `Retry-After`",
+        500: "Internal error; search the log for the correlation id",
+        503: "A dependency is unavailable at the moment; see `Retry-After`",
     }.items()
 }
 
 
-def body_schema(schema: Schema, media_type: str = "application/json") -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {media_type: {"schema": schema}}}}
+def body_schema(schema: Schema, examples: Examples) -> dict[str, Any]:
+    """What a route passes as `openapi_extra`: the schema of its JSON body, and bodies to try."""
+    return _body({"application/json": _content(schema, examples)})
 
 
-def body_model(shape: type[BaseModel]) -> dict[str, Any]:
-    return body_schema(shape.model_json_schema())
+def body_model(shape: type[BaseModel], examples: Examples) -> dict[str, Any]:
+    return body_schema(shape.model_json_schema(), examples)
 
 
 def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
-    lines = {"schema": {"type": "string", "description": "one ingest body a line"}}
-    array = {"schema": {"type": "array", "items": INGEST_BODY}}
-    content = {**dict.fromkeys(line_types, lines), "application/json": array}
+    lines = _content({"type": "string", "description": "one body of `POST /ingest-metadata` per line"}, BULK_LINES)
+    array = _content({"type": "array", "items": INGEST_BODY}, BULK)
+    return _body({**dict.fromkeys(line_types, lines), "application/json": array})
+
+
+def _content(schema: Schema, examples: Examples) -> dict[str, Any]:
+    return {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+
+
+def _body(content: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
 def complete(document: dict[str, Any], page: int) -> None:
-    """States who may call without a token, and the limits that are settings."""
-    document.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    """Adds what the framework cannot know: which calls need no token, and the limits that are settings."""
+    document.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
+    document["tags"] = [{"name": name, "description": description} for name, description in SECTIONS.items()]
     for path, operations in document["paths"].items():
         for operation in operations.values():
             operation["security"] = [] if path in PUBLIC else [{"token": []}]
+            operation["summary"] = _first_sentence(operation["description"])
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] == "limit":
                     parameter["schema"].setdefault("maximum", page)
+
+
+def _first_sentence(description: str) -> str:
+    return re.split(r"(?<=[.:;])\s", description, maxsplit=1)[0].rstrip(".:;")

@@ -1,4 +1,4 @@
-"""The parameters every list takes."""
+"""The query parameters of every list."""
 
 from typing import Annotated
 
@@ -7,9 +7,9 @@ from fastapi import Query
 from lily.api.calls import Call
 from lily.model.errors import Problem, Refused
 
-Limit = Annotated[int, Query(ge=1, description="items in one page")]
+Limit = Annotated[int, Query(ge=1, description="The most items in one page.")]
 Cursor = Annotated[
-    str | None, Query(max_length=2048, pattern="^[A-Za-z0-9_-]*$", description="`next_cursor` of the page before")
+    str | None, Query(max_length=2048, pattern="^[A-Za-z0-9_-]*$", description="`next_cursor` of the previous page.")
 ]
 DEFAULT = 50
 
@@ -17,5 +17,5 @@ DEFAULT = 50
 def checked_limit(call: Call, limit: int) -> int:
     most = call.services.settings.limits.page
     if limit > most:
-        raise Refused(Problem("INVALID_VALUE", f"a page has at most {most} items", "limit"))
+        raise Refused(Problem("INVALID_VALUE", f"limit {limit} is too large; a page has at most {most} items", "limit"))
     return limit

@@ -1,73 +1,17 @@
-"""HTTP below the application: plain reads are answered here, and what is hardly HTTP is refused in the usual shape."""
+"""uvicorn's HTTP protocol with Lily's error body for bytes that it cannot parse as a request."""
 
-from asyncio import CancelledError
-from functools import partial
-from typing import Any, cast
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-
-from lily.api.application import Application
-from lily.api.http.correlation import HEADER
 from lily.api.http.errors import problems_answer
-from lily.api.reads.fast_read import Found, Reading
 from lily.model.errors import Problem
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's own, with a shortcut: a plain read needs no task, no ASGI messages and no checks of its headers.
-
-    uvicorn keeps doing the rest: parsing, keep-alive, pipelining, shutdown. Should it one day no longer call
-    `_start_asgi_task`, every read goes the usual way.
-    """
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        usual = partial(super()._start_asgi_task, cycle, app)
-        reading = self._begin(cycle, app)
-        if reading is None:
-            usual()
-        else:
-            reading.found.add_done_callback(partial(self._answer, cycle, reading, usual))
-
-    def _begin(self, cycle: RequestResponseCycle, app: Any) -> Reading | None:
-        if not isinstance(app, Application) or app.fast_read is None:
-            return None
-        if self.flow.write_paused or cycle.waiting_for_100_continue:
-            return None
-        return app.fast_read.begin(cast("dict[str, Any]", cycle.scope))
-
-    def _answer(self, cycle: RequestResponseCycle, reading: Reading, usual: partial[None], found: Found) -> None:
-        body = _body(found)
-        if body is None:
-            usual()
-        elif not cycle.disconnected:
-            self._send(cycle, reading.correlation, body)
-            reading.report()
-            cycle.on_response()
-
-    def _send(self, cycle: RequestResponseCycle, correlation: str, body: bytes) -> None:
-        cycle.response_started = cycle.response_complete = True
-        stamps = b"".join(name + b": " + value + b"\r\n" for name, value in cycle.default_headers)
-        close = b"" if cycle.keep_alive else b"connection: close\r\n"
-        cycle.transport.write(
-            b"HTTP/1.1 200 OK\r\n%bcontent-length: %d\r\ncontent-type: application/json\r\n%b: %b\r\n%b\r\n%b"
-            % (stamps, len(body), HEADER, correlation.encode(), close, body)
-        )
-        if not cycle.keep_alive:
-            cycle.transport.close()
+    """No application sees a request that cannot be parsed, so the contract's error body has to be written here."""
 
     def send_400_response(self, msg: str) -> None:
-        """Called for malformed requests, an address of more than 64 KiB among them; the connection ends with it."""
+        """Also for an address of more than 64 KiB. The connection ends with it, as in uvicorn's own."""
         body = bytes(problems_answer(400, [Problem("INVALID_HTTP", msg, "request")]).body)
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % len(body)
         self.transport.write(head + b"connection: close\r\n\r\n" + body)
         self.transport.close()
-
-
-def _body(found: Found) -> bytes | None:
-    """None where there is nothing to answer with, or not all of it: the route finds the rest, or says why not."""
-    try:
-        asset = found.result()
-        body = asset.json if asset and not asset.awaits_lake else None
-    except (Exception, CancelledError):  # noqa: BLE001 - a callback has nobody to raise to
-        return None
-    return body

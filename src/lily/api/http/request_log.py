@@ -1,4 +1,4 @@
-"""A line in the log and a measurement for every request."""
+"""One line in the log and one measurement per request."""
 
 import asyncio
 import logging
@@ -11,15 +11,15 @@ from lily.model import clock
 
 
 class RequestLog:
-    """Tells method, route, status, time and correlation id; never a path, a query or a header, which hold secrets.
+    """Logs method, route, status, time and correlation id; never a path, a query or a header, which can hold secrets.
 
-    The lines look like every other line of the log, but the logger would be a tenth of the cost of a plain read. They
-    are made here, and those of one turn of the event loop are written together.
+    The lines look like every other line of the log, but going through the logger would be a tenth of the cost of a
+    plain read. They are built here, and those of one turn of the event loop are written together.
     """
 
     def __init__(self, requests: Histogram, level: str) -> None:
         self._requests = requests
-        self._kinds: dict[tuple[str, str, int | str], Histogram] = {}  # a dict's look-up is cheaper than the library's
+        self._kinds: dict[tuple[str, str, int | str], Histogram] = {}  # cheaper than looking it up in the library
         self._silent = logging.getLevelNamesMapping().get(level.upper(), logging.INFO) > logging.INFO
         self._lines: list[tuple[str, str, int | str, float, str]] = []
 
@@ -37,7 +37,7 @@ class RequestLog:
     def _write(self) -> None:
         lines, self._lines, now = self._lines, [], clock.now()
         for method, route, status, ms, correlation in lines:
-            line = {"event": "request", "method": method, "route": route, "status": status, "ms": ms}
-            told = {**line, "correlation": correlation, "part": "api", "level": "info", "time": now}
-            sys.stderr.buffer.write(orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE))
+            line: dict[str, object] = {"event": "request", "method": method, "route": route, "status": status, "ms": ms}
+            line |= {"correlation": correlation, "part": "api", "level": "info", "time": now}
+            sys.stderr.buffer.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
         sys.stderr.buffer.flush()

@@ -1,4 +1,4 @@
-"""The shapes of request bodies that are not statements of a source."""
+"""The request bodies of every call but the ingest calls."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -12,13 +12,13 @@ from lily.model.values import MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
 
 MOST_IDS = 1_000
 MOST_EDGES = 10_000
-LARGEST_ID = 2**53  # what every JSON parser can hold, and more letters than there will be
+LARGEST_ID = 2**53  # every JSON parser can hold it, and there will be fewer dead letters
 
 Reference = Annotated[str, Field(min_length=1, max_length=MAX_QUALIFIED_NAME)]
 
 
 class _Strict(BaseModel, extra="forbid"):
-    """A field nobody knows is a typing error, and is better refused than lost."""
+    """Refuses unknown fields: a misspelt one would otherwise be ignored."""
 
 
 class UpdateBody(_Strict):
@@ -38,7 +38,7 @@ Depth = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class DefineBody(_Strict):
-    """`max_depth` counts edges and `edge_types` names those it travels along; null means no limit."""
+    """`max_depth` is a number of edges, `edge_types` the types along which the tag propagates; null means no limit."""
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
     propagates: bool = False
@@ -49,7 +49,7 @@ class DefineBody(_Strict):
 
 
 class RedefineBody(_Strict):
-    """What is absent stays as it is; null lifts the limit."""
+    """An absent field stays as it is; null removes the limit."""
 
     propagates: bool = False
     direction: Direction = "downstream"
@@ -59,18 +59,9 @@ class RedefineBody(_Strict):
 
 
 class DefineRuleBody(_Strict):
-    """`set-if-empty` gives an attribute to what has none, `override` also to what its source gave another value, and
-    `add` adds the items of a list. `max_depth` counts edges and `edge_types` names those it travels along; null means
-    no limit."""
-
-    model_config = {
-        "json_schema_extra": {
-            "examples": [
-                {"name": "owners", "attribute": "owner", "mode": "set-if-empty"},
-                {"name": "terms", "attribute": "business_terms", "mode": "add", "max_depth": 3},
-            ]
-        }
-    }
+    """`set-if-empty` sets the attribute on assets that have none, `override` also replaces the value of their source,
+    and `add` adds the items of a list. `max_depth` is a number of edges, `edge_types` the types along which the
+    attribute propagates; null means no limit."""
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
     attribute: Annotated[str, Field(min_length=1, max_length=MAX_KEY)]
@@ -81,9 +72,7 @@ class DefineRuleBody(_Strict):
 
 
 class RedefineRuleBody(_Strict):
-    """What is absent stays as it is; null lifts the limit."""
-
-    model_config = {"json_schema_extra": {"examples": [{"mode": "override", "max_depth": None}]}}
+    """An absent field stays as it is; null removes the limit."""
 
     mode: Mode = "set-if-empty"
     direction: Direction = "downstream"
@@ -105,7 +94,7 @@ class BatchGetBody(_Strict):
 
 
 class ReplayBody(_Strict):
-    """Either the ids, or all."""
+    """Either `ids` or `all`."""
 
     ids: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST_ID)]], Field(max_length=MOST_IDS)] | None = None
     all: Literal[True] | None = None
@@ -113,7 +102,7 @@ class ReplayBody(_Strict):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.ids is None) == (self.all is None):
-            raise ValueError("give either ids or all")
+            raise ValueError("send either ids or all")
         return self
 
 
@@ -142,7 +131,7 @@ REPLAY_SCHEMA: Schema = {
 
 
 class EdgeBody(_Strict):
-    """An edge, named by its two assets and its type. Absent is not stated; null clears what a person set before."""
+    """An edge has two assets and a type. An absent field stays as it is; null clears what a user set."""
 
     from_: Annotated[Reference, Field(alias="from")]
     to: Reference
@@ -166,7 +155,7 @@ class EdgeNamesBody(_Strict):
 
 
 def edges_schema(shape: type[BaseModel]) -> Schema:
-    """The body with many edges of this shape. A document of its own, because a reference would point out of it."""
+    """The body with many edges of this shape, written out: a `$ref` would not resolve inside the OpenAPI document."""
     edges = {"type": "array", "minItems": 1, "maxItems": MOST_EDGES, "items": shape.model_json_schema()}
     return {"type": "object", "required": ["edges"], "properties": {"edges": edges}, "additionalProperties": False}
 

@@ -1,4 +1,4 @@
-"""The shapes of answers, for the OpenAPI document. Answers are written by orjson, not by these models."""
+"""The response bodies, for the OpenAPI document. Responses are serialised by orjson, not by these models."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -76,14 +76,14 @@ class Batch(BaseModel):
 
 
 class Accepted(BaseModel):
-    """Durably in the log, not yet known to be readable."""
+    """Durably in the log; not necessarily readable yet."""
 
     status: Literal["success"]
     metadata_id: str
 
 
 class Applied(Accepted):
-    """Readable; superseded if a newer event had already won."""
+    """Readable; `superseded` if a newer event had already won."""
 
     superseded: bool
 
@@ -116,7 +116,7 @@ class Cause(BaseModel, extra="allow"):
 
 
 class Difference(BaseModel):
-    """`from` and `to`: the value before and after; null where there was none."""
+    """`from` and `to`: the value before and after, or null if there was none."""
 
     model_config = {"extra": "allow"}
 
@@ -140,19 +140,19 @@ class Suppression(BaseModel):
     by: str
     reason: str
     at: str
-    new_origins: list[str] = Field(description="origins that came after it was suppressed")
+    new_origins: list[str] = Field(description="Origins added after the tag was suppressed.")
 
 
 class TagItem(BaseModel):
     tag: str
     layer: Literal["source", "enriched", "user", "propagated", "inherited"]
     origin: str
-    path: list[str] = Field(description="ids, the origin first, the asset last")
+    path: list[str] = Field(description="Ids from the origin to the asset.")
     suppressed: bool
-    depth: int | None = Field(None, description="of a derived tag: the edges on its path")
+    depth: int | None = Field(None, description="Of a derived tag: the number of edges on its path.")
     suppression: Suppression | None = None
-    origins: list[str] | None = Field(None, description="with `origins=true`: all of them, the nearest first")
-    more: bool | None = Field(None, description="whether there are more origins than are named")
+    origins: list[str] | None = Field(None, description="With `origins=true`: all origins, nearest first.")
+    more: bool | None = Field(None, description="Whether there are more origins than listed.")
 
 
 class TagItems(BaseModel):
@@ -162,12 +162,12 @@ class TagItems(BaseModel):
 
 class AttributeItem(BaseModel):
     attribute: str
-    value: Any = Field(description="of a rule that adds: one item")
+    value: Any = Field(description="For a rule with mode `add`: one item.")
     rule: str
     mode: Mode
     origin: str
-    path: list[str] = Field(description="ids, the origin first, the asset last")
-    depth: int = Field(description="the edges on the path")
+    path: list[str] = Field(description="Ids from the origin to the asset.")
+    depth: int = Field(description="The number of edges on the path.")
 
 
 class AttributeItems(BaseModel):
@@ -208,7 +208,7 @@ class Health(BaseModel):
 
 
 class Readiness(Health):
-    lag: dict[str, int] = Field(description="by topic, how many events are in the log and cannot be read yet")
+    lag: dict[str, int] = Field(description="By topic: the number of events in the log that cannot be read yet.")
 
 
 class Pointer(BaseModel):
@@ -217,10 +217,12 @@ class Pointer(BaseModel):
     docs: str
     openapi: str
     schemas: str
+    health: str
+    metrics: str
 
 
 class LineageTaken(BaseModel):
-    """How many assets an OpenLineage event told of, and how many edges its run claims."""
+    """The number of assets and edges in an OpenLineage event."""
 
     status: Literal["success"]
     assets: int
@@ -282,11 +284,11 @@ class TenantSettings(BaseModel):
 
 class WouldReach(BaseModel):
     metadata_id: str
-    qualified_name: str | None = Field(description="null where an edge came before its asset")
+    qualified_name: str | None = Field(description="Null if the asset of an edge was not ingested yet.")
     depth: int
     via: str
-    already: bool = Field(description="it has the tag now")
-    suppressed: bool = Field(description="the tag would not be effective there, nor travel on")
+    already: bool = Field(description="The asset has the tag now.")
+    suppressed: bool = Field(description="The tag is suppressed there: not effective, and not propagated further.")
 
 
 class DryRun(BaseModel):
@@ -306,7 +308,7 @@ class EdgeName(BaseModel, extra="allow"):
 
 
 class EdgesAccepted(BaseModel):
-    """Durably in the log, not yet known to be readable."""
+    """Durably in the log; not necessarily readable yet."""
 
     status: Literal["success"]
     accepted: int
@@ -314,13 +316,14 @@ class EdgesAccepted(BaseModel):
 
 
 class EdgesApplied(EdgesAccepted):
-    """Readable; superseded if a newer event had already won for one of them."""
+    """Readable; `superseded` if a newer event had already won for one of the edges."""
 
     superseded: bool
 
 
 class LineageNode(BaseModel):
-    """`depth` counts the edges from the start, below zero upstream; an asset that nobody described yet is not known."""
+    """`depth` is the number of edges from the start, negative upstream. `known` is false for an asset that was not
+    ingested yet."""
 
     metadata_id: str
     qualified_name: str | None

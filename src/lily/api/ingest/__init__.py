@@ -1,1 +1,1 @@
-"""Writes: what callers send becomes events, and the events are appended to the log."""
+"""Writes: builds events from what callers send, and appends them to the log."""

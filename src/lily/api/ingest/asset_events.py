@@ -1,30 +1,32 @@
-"""Turns what callers send into events: the tenant is the token's, the time the door's, the statement checked."""
+"""Builds asset events from what callers send: the tenant is the token's, the statement is validated."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import Any
 
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
 from lily.model import clock, ids
+from lily.model.assets import entity_type
 from lily.model.envelopes import read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
+from lily.model.lanes import BULK_TYPES
 from lily.model.statements import Operation, read_statement
 from lily.observe import traces
 from lily.store.assets import StoredAsset
 
 FIELDS = frozenset({"entity_type", "attributes", "operation", "time", "tenant_id"})
+MOST_UNKNOWN = 20  # that are reported
 
 
 def source_event(call: Call, body: Any) -> AssetEvent:
-    """An event of the source layer from the body of `POST /ingest-metadata`. Raises Refused with what is wrong."""
+    """An event of the source layer from the body of `POST /ingest-metadata`. Raises Refused with every problem."""
     if not isinstance(body, dict):
-        raise Refused(Problem("INVALID_TYPE", "a body is a JSON object", "body"))
-    unknown = body.keys() - FIELDS
-    if unknown:
-        known = ", ".join(sorted(FIELDS))
-        raise Refused(*(Problem("UNKNOWN_FIELD", f"known fields are: {known}", name) for name in sorted(unknown)[:20]))
+        raise Refused(Problem("INVALID_TYPE", "the body must be a JSON object", "body"))
+    if unknown := sorted(body.keys() - FIELDS):
+        raise Refused(*map(_unknown, unknown[:MOST_UNKNOWN]))
     _refuse_other_tenant(call, body.get("tenant_id"))
     skew = timedelta(seconds=call.services.settings.limits.future_skew_seconds)
     time = read_time(body.get("time"), received=clock.now(), skew=skew)
@@ -42,17 +44,33 @@ def person_event(
     reason: str | None = None,
     origins: Sequence[str] = (),
 ) -> AssetEvent:
-    """An event of the person's layer about an asset there is."""
+    """An event of the user layer about an asset that exists."""
     stated = {"layer": "user", "operation": operation, "qualified_name": asset.qualified_name}
-    about = {"tag": tag, "attributes": attributes, "reason": reason, "origins": list(origins)}
+    # A column may be in the lake alone. Its first change in PostgreSQL is announced with the type that is known here.
+    kind = entity_type(asset.layers)
+    about = {
+        "entity_type": kind if kind in BULK_TYPES else None,
+        "tag": tag,
+        "attributes": attributes,
+        "reason": reason,
+        "origins": list(origins),
+    }
     return _event(call, clock.now(), {**stated, **about})
 
 
 def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
-    # Whoever may take protective tags away says so in the event: the pipeline knows no scopes.
+    # The pipeline knows no scopes, so the event itself states whether its author may end a protective tag.
     who = {"by": call.principal.name, "authorised": call.principal.may("policy:write")}
     statement = read_statement({**stated, **who}, tenant=call.tenant)
-    return AssetEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return AssetEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
+
+
+def _unknown(name: str) -> Problem:
+    close = get_close_matches(name, FIELDS, 1)
+    remedy = f"did you mean {close[0]}?" if close else f"the fields are: {', '.join(sorted(FIELDS))}"
+    return Problem("UNKNOWN_FIELD", f"unknown field; {remedy}", name)
 
 
 def _refuse_other_tenant(call: Call, tenant: Any) -> None:
@@ -60,4 +78,4 @@ def _refuse_other_tenant(call: Call, tenant: Any) -> None:
         return
     if not isinstance(tenant, str):
         raise Refused(Problem("INVALID_TYPE", "tenant_id must be a string", "tenant_id"))
-    raise forbidden("tenant_id is not the token's tenant; leave it out", "tenant_id", "OTHER_TENANT")
+    raise forbidden("tenant_id differs from the tenant of the token; leave it out", "tenant_id", "OTHER_TENANT")

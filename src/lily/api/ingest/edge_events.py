@@ -1,4 +1,4 @@
-"""Turns what callers say about edges into events: many of the person's layer, or one of any."""
+"""Builds edge events from what callers send: many of the user layer, or one of any layer."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,28 +11,28 @@ from lily.model.edges import EdgeEvent, EdgeKey, EdgeLayer, EdgeOperation, EdgeS
 from lily.model.errors import Problem, Refused
 from lily.observe import traces
 
-AT_ONCE = 500  # edges that are checked before other requests get a turn
+AT_ONCE = 500  # edges that are validated before other requests get a turn
 MOST_PROBLEMS = 1_000
 
 
 async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation: EdgeOperation) -> list[EdgeEvent]:
-    """One event for each edge. Raises Refused with what is wrong with any of them: all are taken, or none.
+    """One event per edge. Raises Refused with the problems of all of them: either every edge is accepted, or none.
 
-    An edge that is named twice counts once; one that is named twice and differently is refused, since both statements
-    would have the same time.
+    An edge that is stated twice counts once. If the two differ it is refused, since both statements would have the same
+    time.
     """
     stated: dict[EdgeKey, EdgeStatement] = {}
     problems: list[Problem] = []
-    for place, edge in enumerate(edges):
-        if place % AT_ONCE == 0:
+    for index, edge in enumerate(edges):
+        if index % AT_ONCE == 0:
             await asyncio.sleep(0)
         try:
             statement = _statement(call, edge, "user", operation)
         except Refused as error:
-            problems += [_placed(place, problem) for problem in error.problems]
+            problems += [_of_edge(index, problem) for problem in error.problems]
             continue
         if stated.setdefault(statement.key, statement) != statement:
-            problems.append(Problem("CONTRADICTION", "the edge is named twice, differently", f"edges.{place}"))
+            problems.append(Problem("CONTRADICTION", "stated twice with different values", f"edges.{index}"))
     if problems:
         raise Refused(*problems[:MOST_PROBLEMS])
     time = clock.now()
@@ -40,12 +40,14 @@ async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation:
 
 
 def edge_event(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeEvent:
-    """Raises Refused with what is wrong with it."""
+    """Raises Refused with every problem."""
     return _event(call, clock.now(), _statement(call, edge, layer, operation))
 
 
 def _event(call: Call, time: str, statement: EdgeStatement) -> EdgeEvent:
-    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return EdgeEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _statement(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation: EdgeOperation) -> EdgeStatement:
@@ -61,5 +63,5 @@ def _statement(call: Call, edge: Mapping[str, Any], layer: EdgeLayer, operation:
     return read_edge_statement(data, tenant=call.tenant)
 
 
-def _placed(place: int, problem: Problem) -> Problem:
-    return Problem(problem.code, problem.description, f"edges.{place}.{problem.entity}")
+def _of_edge(index: int, problem: Problem) -> Problem:
+    return Problem(problem.code, problem.description, f"edges.{index}.{problem.entity}")

@@ -1,4 +1,4 @@
-"""The types of edges that something travels along, as edges have them."""
+"""Edge types as a caller lists them, for example in the definition of a tag."""
 
 from lily.model.edges import MAX_TYPE
 from lily.model.errors import Refused
@@ -6,7 +6,7 @@ from lily.model.values import Checker
 
 
 def edge_types(given: list[str]) -> list[str]:
-    """Raises Refused for what can be no type of an edge."""
+    """In lower case, as edges have them, sorted and without repetition. Raises Refused for an invalid type."""
     checker = Checker()
     types = checker.names(given, "edge_types", MAX_TYPE)
     if checker.problems:

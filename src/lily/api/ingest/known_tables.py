@@ -1,10 +1,10 @@
-"""What the catalogue knows of the tables that a script names: their own spelling, and their columns in order."""
+"""Looks up the tables that an SQL script names: their spelling in the catalogue, and their columns in order."""
 
 import asyncio
 from dataclasses import replace
 
 from lily.api.calls import Call
-from lily.intake.sql.questions import KnownTable
+from lily.intake.sql.protocol import KnownTable
 from lily.model import ids
 from lily.model.assets import entity_type, shown_fields
 from lily.model.lanes import BULK_TYPES
@@ -18,7 +18,7 @@ LIKELY = 200  # assets with the same words in their names, of which one may be t
 
 
 async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
-    """By name in lower case; `tables` says how each was written. Raises LakeUnavailable if columns cannot be read."""
+    """By name in lower case; `tables` has the script's spelling. Raises LakeUnavailable if columns cannot be read."""
     found = await _spelled_alike(call, tables)
     for key in tables.keys() - found.keys():
         if (asset := await _but_for_case(call, key)) is not None:
@@ -28,7 +28,7 @@ async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTab
 
 
 async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, StoredAsset]:
-    """As written, or all in one case: ids answer that without a search."""
+    """As written, or all in one case: those are found by id, without a search."""
     spellings = {
         ids.asset_id(call.tenant, spelling): key
         for key, written in tables.items()
@@ -50,12 +50,12 @@ async def _but_for_case(call: Call, key: str) -> StoredAsset | None:
 
 async def _columns(call: Call, table: StoredAsset) -> KnownTable:
     columns = await _children(call, table)
-    told = [(shown_fields(column.layers), column.qualified_name) for column in columns]
-    positions = [fields.get("ordinal_position") for fields, _ in told]
-    ordered = bool(told) and all(type(position) is int for position in positions)
+    found = [(shown_fields(column.layers), column.qualified_name) for column in columns]
+    positions = [fields.get("ordinal_position") for fields, _ in found]
+    ordered = bool(found) and all(type(position) is int for position in positions)
     if ordered:
-        told.sort(key=lambda entry: entry[0]["ordinal_position"])
-    names = {str(fields.get("name") or name.rpartition(".")[2]).lower(): name for fields, name in told}
+        found.sort(key=lambda entry: entry[0]["ordinal_position"])
+    names = {str(fields.get("name") or name.rpartition(".")[2]).lower(): name for fields, name in found}
     return KnownTable(table.qualified_name, names, ordered)
 
 

@@ -1,4 +1,4 @@
-"""Asks the process that reads SQL: one question at a time, for a limited time. It is started when it is needed."""
+"""Parses SQL in a process of its own: one script at a time, with a time limit. It is started when it is needed."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from lily.intake.sql.questions import Answer, Question
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.errors import Problem, Refused, Transient
 
 SECONDS = 10.0
@@ -16,13 +16,13 @@ MOST_WAITING = 32
 
 
 class Unreadable(Refused):
-    """The script cannot be read; the problems say where and why."""
+    """The script cannot be parsed; the problems name the place and the reason."""
 
 
 class SqlAnalyzer:
-    """Raises Unreadable for a script that cannot be read or would take too long, Transient where too many ask.
+    """Raises Unreadable for a script that cannot be parsed or takes too long, Transient if too many scripts wait.
 
-    Whatever happens to a question, the next one meets a process that is free: one that did not answer is ended.
+    Whatever happens to one script, the next finds a free process: one that did not respond is ended.
     """
 
     def __init__(self) -> None:
@@ -30,18 +30,18 @@ class SqlAnalyzer:
         self._free = asyncio.Lock()
         self._waiting = 0
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: AnalysisRequest) -> AnalysisResult:
         if self._waiting >= MOST_WAITING:
-            raise Transient("Too many scripts wait to be read. Try again in a moment.")
+            raise Transient("Too many SQL scripts are waiting to be parsed. Try again in a moment.")
         self._waiting += 1
         try:
             async with self._free:
-                told = await self._exchange(orjson.dumps(question.as_json()) + b"\n")
+                reply = await self._exchange(orjson.dumps(question.as_json()) + b"\n")
         finally:
             self._waiting -= 1
-        if "problems" in told:
-            raise Unreadable(*(Problem(**problem) for problem in told["problems"]))
-        return Answer.of_json(told["answer"])
+        if "problems" in reply:
+            raise Unreadable(*(Problem(**problem) for problem in reply["problems"]))
+        return AnalysisResult.from_json(reply["result"])
 
     async def close(self) -> None:
         process, self._process = self._process, None
@@ -52,14 +52,14 @@ class SqlAnalyzer:
     async def _exchange(self, line: bytes) -> dict[str, Any]:
         reused = self._process is not None
         reply = await self._reply(line)
-        if not reply and reused:  # it ended in between because nobody had asked
+        if not reply and reused:  # it ends by itself when it is idle for long
             reply = await self._reply(line)
         if not reply:
-            raise Unreadable(Problem("TOO_COMPLEX", "the script needs too much memory or nests too deep", "sql"))
+            raise Unreadable(Problem("TOO_COMPLEX", "the script is too large or nested too deeply; split it", "sql"))
         return dict(orjson.loads(reply))
 
     async def _reply(self, line: bytes) -> bytes:
-        """Empty where the process ended."""
+        """Empty if the process ended."""
         process = self._process or await self._start()
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both were asked for
         finished = False
@@ -71,7 +71,7 @@ class SqlAnalyzer:
             finished = reply.endswith(b"\n")
         except TimeoutError as error:
             raise Unreadable(
-                Problem("TOO_COMPLEX", f"the script was not read within {SECONDS:.0f} s", "sql")
+                Problem("TOO_COMPLEX", f"the script was not parsed within {SECONDS:g} s; split it", "sql")
             ) from error
         except (OSError, RuntimeError):  # uvloop's own for a pipe that is closed
             return b""

@@ -1,8 +1,8 @@
-"""`?as_of=`: the asset as Lily showed it at a time, made of the events that were recorded by then.
+"""`?as_of=`: an asset as it was at a time, rebuilt from the events that were recorded by then.
 
-An event of the bulk lane is recorded when its batch of the lake is committed, one of the hot lane when the millisecond
-is over in which the log took it. Events are kept for good, so this works however long ago that was. Tags that had
-reached the asset from elsewhere are not told: nobody records what was derived when.
+An event of the bulk lane is recorded when its batch is committed to the lake, one of the hot lane at the end of the
+millisecond in which the log accepted it. Events are never deleted, so any time in the past can be read. Derived tags
+are not part of the result: their history is not recorded.
 """
 
 from datetime import timedelta
@@ -19,11 +19,11 @@ from lily.store.postgres.lake.location import batch_by
 
 
 class NotRecordedYet(Transient):
-    """The lake has not come to the time asked for, and the asset has changed since."""
+    """The lake has not reached the requested time, and the asset has changed since."""
 
 
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """Raises Declined with 404 where nothing was recorded by then, NotRecordedYet where the lake is not that far."""
+    """Raises Declined with 404 if nothing was recorded by then, NotRecordedYet if the lake is not that far."""
     found = await _found(call, asset_id, reference, as_of)
     return found.with_tag_rules(await call.services.definitions.of(call.tenant))
 
@@ -34,7 +34,7 @@ async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> Store
     held = await call.services.reader.find(call.tenant, asset_id)
     if held is not None and (fresh_as_of is None or time > fresh_as_of):
         return await _still_present(call, held, time, fresh_as_of)
-    # Where PostgreSQL has nothing, only the bulk lane has spoken, and its batches say themselves when they were read.
+    # An asset that PostgreSQL lacks has events of the bulk lane only, whose batches carry their own time.
     past = await _recorded(call, asset_id, time)
     if past is None:
         raise not_found(reference)
@@ -42,16 +42,16 @@ async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> Store
 
 
 async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: str | None) -> StoredAsset:
-    """What has not changed since is what it was."""
+    """The asset as it is now, if it has not changed since."""
     if await changed_after(call.services.database, call.tenant, held.id, time):
         so_far = f"only until {fresh_as_of}" if fresh_as_of else "nothing yet"
-        raise NotRecordedYet(f"The lake has recorded {so_far}. Try again when it has caught up.")
+        raise NotRecordedYet(f"The lake has recorded {so_far}. Try again later.")
     past = await _recorded(call, held.id, time) if held.awaits_lake else None
     return held.merged_with(past.state if past else None, time)
 
 
 async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
-    batch = await batch_by(call.services.database, time)  # asked first: its events are there by now
+    batch = await batch_by(call.services.database, time)  # read first: the events of this batch are in the lake by now
     events = await call.services.lake.events(call.tenant, asset_id)
     return state_at(
         call.tenant,
@@ -65,7 +65,7 @@ async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
 
 
 def _taken_before(received: str, time: str) -> bool:
-    """The log cuts its times: what it took within the same millisecond may have come after the time asked for."""
+    """The log truncates its times to milliseconds: an event of the same millisecond may be later than the time."""
     return clock.milliseconds(received) < clock.milliseconds(time)
 
 
@@ -79,5 +79,5 @@ def _read_time(given: str) -> str:
     except ValueError as error:
         raise Refused(Problem("INVALID_TIME", f"as_of {given[:64]!r}: {error}", "as_of")) from error
     if time > clock.now():
-        raise Refused(Problem("TIME_IN_FUTURE", "nobody knows yet what will be shown then", "as_of"))
+        raise Refused(Problem("TIME_IN_FUTURE", "as_of is in the future; send a time in the past", "as_of"))
     return time

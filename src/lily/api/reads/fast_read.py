@@ -1,8 +1,7 @@
-"""`GET /metadata/{id}` without the framework around it: the same read and the same answer at a fraction of the cost.
+"""`GET /metadata/{id}` in front of the framework: the same read and the same response at a fraction of the cost.
 
-Only the plain case is taken: a UUID, a token that is remembered, an asset that PostgreSQL has all of. Everything else
-goes the usual way to the route, which knows the lake and has the one implementation of every refusal.
-`protocol.py` is where it is used.
+Only the plain case is taken: a UUID, a token that is cached, an asset that PostgreSQL has in full. Everything else goes
+on to the route, which also reads the lake and has the one implementation of every error.
 """
 
 import asyncio
@@ -10,8 +9,10 @@ import time
 from collections.abc import Callable, MutableMapping
 from typing import Any, NamedTuple
 
+from starlette.types import Send
+
 from lily.api.calls import bearer
-from lily.api.http.correlation import correlate
+from lily.api.http.correlation import HEADER, correlate
 from lily.api.http.request_log import RequestLog
 from lily.api.services import Services
 from lily.model import ids
@@ -21,46 +22,63 @@ from lily.store.assets import StoredAsset
 _PREFIX = "/metadata/"
 _LENGTH = len(_PREFIX) + 36
 _ROUTE = "/metadata/{id}"
+_TYPE = (b"content-type", b"application/json")
 
 Scope = MutableMapping[str, Any]
 Found = asyncio.Future[StoredAsset | None]
 
 
 class Reading(NamedTuple):
-    """A read under way."""
+    """A read in progress."""
 
     found: Found
     correlation: str
     began: float
     request_log: RequestLog
 
+    async def respond(self, send: Send) -> bool:
+        """Sends the asset. False if PostgreSQL does not have all of it, or failed: then nothing was sent."""
+        try:
+            asset = await self.found
+            body = asset.json if asset and not asset.awaits_lake else None
+        except Exception:  # noqa: BLE001 - the route reads once more, and reports the error if there still is one
+            return False
+        if body is None:
+            return False
+        length = (b"content-length", b"%d" % len(body))
+        headers = [length, _TYPE, (HEADER, self.correlation.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        self.report()
+        return True
+
     def report(self) -> None:
-        """To be told once it is answered."""
+        """Logs and measures the request; to be called once it is answered."""
         self.request_log.report("GET", _ROUTE, 200, time.perf_counter() - self.began, self.correlation)
 
 
 class FastRead:
     def __init__(self, services: Callable[[], Services], request_log: RequestLog) -> None:
         self._services = services
-        self._reporter = request_log
+        self._request_log = request_log
 
     def begin(self, scope: Scope) -> Reading | None:
-        """Begins the read if it is a plain one."""
+        """Starts the read; None if the request is not a plain read."""
         if not _is_plain(scope):
             return None
         services = self._services()
-        principal = _remembered(scope, services)
+        principal = _cached_principal(scope, services)
         if principal is None or not principal.may("metadata:read"):
             return None
         began = time.perf_counter()
         found = services.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
-        return Reading(found, correlate(scope), began, self._reporter)
+        return Reading(found, correlate(scope), began, self._request_log)
 
 
 def _is_plain(scope: Scope) -> bool:
-    path = scope["path"]
     return (
-        len(path) == _LENGTH
+        scope["type"] == "http"
+        and len(path := scope["path"]) == _LENGTH
         and scope["method"] == "GET"
         and not scope["query_string"]
         and path.startswith(_PREFIX)
@@ -68,7 +86,7 @@ def _is_plain(scope: Scope) -> bool:
     )
 
 
-def _remembered(scope: Scope, services: Services) -> Principal | None:
+def _cached_principal(scope: Scope, services: Services) -> Principal | None:
     for name, value in scope["headers"]:
         if name == b"authorization":
             token = bearer(value.decode("latin-1"))

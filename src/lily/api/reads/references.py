@@ -1,4 +1,4 @@
-"""Finds the asset a caller means: by id or by qualified name, and only among its own tenant's."""
+"""Finds an asset of the caller's tenant by id or qualified name."""
 
 import unicodedata
 
@@ -9,7 +9,7 @@ from lily.store.assets import StoredAsset
 
 
 def resolve(tenant: str, reference: str) -> str:
-    """The id a reference stands for. A name is compared in the form in which it was stored."""
+    """The id for an id or a qualified name. A name is normalised as it was when it was stored."""
     return ids.resolve(tenant, normal(reference))
 
 
@@ -18,7 +18,7 @@ def normal(reference: str) -> str:
 
 
 async def find(call: Call, reference: str) -> StoredAsset:
-    """Raises Declined with 404, for another tenant's asset as for none at all."""
+    """Raises Declined with 404, also for an asset of another tenant."""
     return await _found(call, resolve(call.tenant, reference), reference)
 
 

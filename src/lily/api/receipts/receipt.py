@@ -1,4 +1,4 @@
-"""Receipts: everything needed to tell later what became of a write, so that no row has to be kept for each."""
+"""Receipts: everything needed to look up later what became of a write, so that no row has to be stored for each."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 
 _PURPOSE = "receipt"
-_LAST_MILLIS = 253_402_300_799_999  # of the year 9999
+_LAST_MILLIS = 253_402_300_799_999  # the end of the year 9999
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
 _Offset = Annotated[int, Field(ge=0, lt=2**63)]
@@ -26,7 +26,7 @@ _SHAPE: TypeAdapter[tuple[list[tuple[str, int, int]], tuple[str, LayerName, str,
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one event stated: about which layer of which asset, and how many things."""
+    """What one event stated: the layer of an asset, and how many values."""
 
     asset_id: str
     layer: LayerName
@@ -45,11 +45,12 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Where in the log a write stands. A bulk write names the last position of each partition, and no asset."""
+    """The position of a write in the log. A write of many statements has the last position of each partition, and no
+    asset."""
 
     positions: tuple[Position, ...]
     stated: Stated | None = None
-    travels: bool = False  # something of it may travel along the lineage, so that who waits waits for that too
+    travels: bool = False  # part of it may travel along the lineage: waiting for it includes propagation
     correlation: str = ""  # of a write of many statements
 
     def seal(self, tenant: str) -> str:
@@ -61,28 +62,28 @@ class Receipt:
 
     @property
     def started(self) -> str | None:
-        """When the door took it: an event id begins with the milliseconds of its making."""
+        """When it was accepted: an event id begins with the milliseconds of its creation."""
         if self.stated is None:
             return None
         millis = UUID(self.stated.event_id).int >> 80
         if millis > _LAST_MILLIS:
-            return None  # no door made this id
+            return None  # Lily did not make this id
         return clock.stamp(datetime.fromtimestamp(millis / 1000, UTC))
 
 
 def unseal(text: str, tenant: str) -> Receipt:
-    """Raises ValueError for what is no receipt of this tenant."""
+    """Raises ValueError unless it is a receipt of this tenant."""
     positions, about, travels, correlation = sealed.unseal(text, _SHAPE, _PURPOSE, tenant)
     if about is not None and len(positions) != 1:
-        raise ValueError("no door ever wrote this")
+        raise ValueError("a receipt of one statement has exactly one position")
     return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, travels, correlation)
 
 
 def standing(layer: Layer, at: str) -> int:
-    """How many of the statements that stand in a layer were made at this clock.
+    """How many of the values in a layer were stated at this clock.
 
-    A clock belongs to one event, so an event still holds in full exactly where as many of its statements stand as it
-    made. That is `layers.holds`, without having to remember which statements they were.
+    A clock belongs to one event, so an event still holds in full exactly if as many of its values are there as it
+    stated. That is `layers.holds`, without having to store which values they were.
     """
     clocks: dict[str, Any] = layer.clocks or {}
     fields = (layer.fields.keys() | clocks.keys()) - {TAGS}

@@ -1,88 +1,77 @@
-"""Waits until the pipeline has applied a position of the log. One waiter serves every request of the process."""
+"""Waits for what the pipeline and the relay commit to PostgreSQL. One waiter serves every request of the process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Collection, Mapping, Sequence
+from typing import NoReturn, Protocol
 
-import structlog
-
+from lily.api.receipts.watch import Watch
 from lily.bus.producer import Position
-from lily.model.errors import LilyError
-
-SAFETY_SECONDS = 1.0  # a notification can be lost with its connection; then a poll finds out
-MOST_WAITING = 5_000  # past that a write is answered 202 at once: accepted, and its receipt tells the rest
 
 Applied = Mapping[tuple[str, int], int]
-log = structlog.get_logger()
+Positions = tuple[Position, ...]
+
+
+class Progress(Protocol):
+    """How far the log has come. Each method raises a LilyError while the store is away."""
+
+    async def applied(self) -> Applied:
+        """The next offset to apply, by topic and partition."""
+        ...
+
+    async def published(self, writes: Collection[Positions]) -> Mapping[Positions, Positions]:
+        """For each applied write whose changes are all published: how far propagation has to read to see them."""
+        ...
+
+    async def decisions_published(self, tenants: Collection[str]) -> Mapping[str, Positions]:
+        """The same for what the administrators of each tenant decided last."""
+        ...
 
 
 class Waiter:
-    """Knows how far each partition is applied, as of the last notification; reads it anew only while someone waits."""
+    """Woken by the notifications of PostgreSQL; reads only while a request waits, and once for all of them."""
 
-    def __init__(self, read: Callable[[], Awaitable[Applied]]) -> None:
-        self._read = read
-        self._applied: Applied = {}
-        self._waiting: dict[asyncio.Future[None], Sequence[Position]] = {}
-        self._news = asyncio.Event()
-        self._stale = True
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._known: Applied = {}
+        self._applied: Watch[Positions, bool] = Watch(self._read_applied)
+        self._published: Watch[Positions, Positions] = Watch(progress.published)
+        self._decisions: Watch[str, Positions] = Watch(progress.decisions_published)
 
-    def hear(self) -> None:
-        """Something was applied."""
-        self._stale = True
-        if self._waiting:
-            self._news.set()
+    def applied_notified(self) -> None:
+        self._applied.notify()
 
-    async def reached(self, positions: Sequence[Position], seconds: float) -> bool:
+    def published_notified(self) -> None:
+        self._published.notify()
+        self._decisions.notify()
+
+    async def applied(self, positions: Sequence[Position], seconds: float) -> bool:
         """Whether all positions are applied, waiting for that at most so long."""
         if self._has(positions):
             return True
-        if len(self._waiting) >= MOST_WAITING:
-            return False
-        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[reached] = positions
-        if self._stale or len(self._waiting) == 1:
-            self._news.set()
-        try:
-            await asyncio.wait_for(reached, seconds)
-        except TimeoutError:
-            return False
-        finally:
-            del self._waiting[reached]
-        return True
+        # What the last read did not show needs no new read before something else was announced.
+        return await self._applied.wait(tuple(positions), seconds, read_now=False) is not None
+
+    async def published(self, positions: Sequence[Position], seconds: float) -> Positions | None:
+        """What propagation has to read to see an applied write; None if it was not published in time."""
+        return await self._published.wait(tuple(positions), seconds)
+
+    async def decision_published(self, tenant: str, seconds: float) -> Positions | None:
+        """The same for the tenant's last decision."""
+        return await self._decisions.wait(tenant, seconds)
 
     async def is_applied(self, positions: Sequence[Position]) -> bool:
         """Whether all positions are applied now."""
         if not self._has(positions):
-            self._applied = await self._read()
+            self._known = await self._progress.applied()
         return self._has(positions)
 
     async def run(self) -> NoReturn:
-        while True:
-            await self._wake()
-            try:
-                await self._refresh()
-            except LilyError as error:
-                log.warning("waiter.cannot_read", reason=str(error))
-                self._stale = True
-                await asyncio.sleep(SAFETY_SECONDS)
+        await asyncio.gather(self._applied.run(), self._published.run(), self._decisions.run())
+        raise AssertionError("a watch never ends")
 
-    async def _wake(self) -> None:
-        if not self._waiting:
-            await self._news.wait()
-            return
-        try:
-            await asyncio.wait_for(self._news.wait(), SAFETY_SECONDS)
-        except TimeoutError:
-            return
-
-    async def _refresh(self) -> None:
-        # Cleared before the read: what is applied during it makes news again.
-        self._news.clear()
-        self._stale = False
-        self._applied = await self._read()
-        for reached, positions in self._waiting.items():
-            if not reached.done() and self._has(positions):
-                reached.set_result(None)
+    async def _read_applied(self, questions: Collection[Positions]) -> dict[Positions, bool]:
+        self._known = await self._progress.applied()
+        return {positions: True for positions in questions if self._has(positions)}
 
     def _has(self, positions: Sequence[Position]) -> bool:
-        return all(self._applied.get((at.topic, at.partition), 0) > at.offset for at in positions)
+        return all(self._known.get((at.topic, at.partition), 0) > at.offset for at in positions)

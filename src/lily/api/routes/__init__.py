@@ -1,1 +1,1 @@
-"""The routes of the contract, one file a subject."""
+"""The routes of the contract, one file per subject."""

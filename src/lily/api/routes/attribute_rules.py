@@ -1,4 +1,4 @@
-"""`/propagation-rules`: which attributes travel along lineage, and how, decided by the tenant."""
+"""`/propagation-rules`: the tenant's rules for attributes that propagate along lineage."""
 
 from typing import Annotated, Any, cast
 
@@ -6,17 +6,18 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import RuleName
 from lily.api.http.requests import DefineRuleBody, RedefineRuleBody
 from lily.api.http.responses import AttributeRule as RuleAnswer
 from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
-from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
+from lily.api.receipts.settling import decision_settled
 from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
@@ -28,33 +29,35 @@ router = APIRouter(tags=["attributes"])
 
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=2 * MAX_TAG)])
 _CONFLICT: dict[int | str, dict[str, Any]] = {
-    409: {"model": Errors, "description": "There is a rule of that name, or for that attribute"}
+    409: {"model": Errors, "description": "A rule with that name, or for that attribute, exists already"}
 }
 
 
 @router.get("/propagation-rules", responses={200: {"model": AttributeRules}})
 async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """The tenant's rules, in the order of their names. An attribute without one does not travel."""
+    """Returns the propagation rules, by name. An attribute without a rule does not propagate."""
     _require_reader(call)
     question = (call.tenant, "propagation-rules")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
-    asked = checked_limit(call, limit)
+    size = checked_limit(call, limit)
     known = await read_attribute_rules(call.services.database, call.tenant)
     found = [known[key] for key in sorted(known) if key > beyond]
-    more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
-    return Json({"items": [_shown(rule) for rule in found[:asked]], "next_cursor": more})
+    more = cursors.seal(found[size - 1].key, *question) if len(found) > size else None
+    return Json({"items": [_shown(rule) for rule in found[:size]], "next_cursor": more})
 
 
 @router.post(
     "/propagation-rules",
     status_code=201,
     responses={201: {"model": RuleAnswer}, **_CONFLICT},
-    openapi_extra=body_model(DefineRuleBody),
+    openapi_extra=body_model(DefineRuleBody, examples.DEFINE_RULE),
 )
 async def define(call: Anyone) -> Json:
-    """Lets an attribute travel: along which edges, which way, how far, and what it does where it arrives. Its value is
-    stated there in the enriched layer, so a person's own value is still the one that is shown."""
-    call.require("policy:write", "deciding what travels", "/propagation-rules")
+    """Creates a propagation rule: which attribute propagates, along which edges, how far, and how it merges.
+
+    The value is written to the enriched layer of the assets it reaches, so a user's own value still takes
+    precedence."""
+    call.require("policy:write", "creating a propagation rule", "/propagation-rules")
     body = await read_body(call.request, DefineRuleBody, call.services.settings.limits.body_bytes)
     rule = _rule(body)
     if not await define_rule(call.services.database, call.principal, rule, call.correlation):
@@ -63,23 +66,26 @@ async def define(call: Anyone) -> Json:
     return Json(_shown(rule), 201)
 
 
-@router.get("/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}})
-async def rule_named(name: str, call: Anyone) -> Json:
-    """How one attribute travels."""
+@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
+async def rule_named(name: RuleName, call: Anyone) -> Json:
+    """Returns one propagation rule."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/propagation-rules/{name:path}", responses={200: {"model": RuleAnswer}}, openapi_extra=body_model(RedefineRuleBody)
+    "/propagation-rules/{name:text}",
+    responses={200: {"model": RuleAnswer}},
+    openapi_extra=body_model(RedefineRuleBody, examples.REDEFINE_RULE),
 )
-async def redefine(name: str, call: Anyone) -> Json:
-    """Changes the named fields of a rule; what is derived follows. For another attribute, make another rule."""
-    call.require("policy:write", "changing what travels", "/propagation-rules")
+async def redefine(name: RuleName, call: Anyone) -> Json:
+    """Changes the named fields of a propagation rule and recomputes what depends on it. The attribute of a rule cannot
+    be changed; create another rule for it."""
+    call.require("policy:write", "changing a propagation rule", "/propagation-rules")
     body = await read_body(call.request, RedefineRuleBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
-        raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
+        raise Refused(Problem("MISSING_FIELD", "name at least one field to change", "body"))
     rule = await _known(call, name)
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
@@ -92,10 +98,10 @@ async def redefine(name: str, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/propagation-rules/{name:path}", responses={200: {"model": Undefined}})
-async def undefine(name: str, call: Anyone) -> Json:
-    """Takes a rule away, and everything that it stated with it."""
-    call.require("policy:write", "taking a rule away", "/propagation-rules")
+@router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
+async def undefine(name: RuleName, call: Anyone) -> Json:
+    """Deletes a propagation rule and the values that it set."""
+    call.require("policy:write", "deleting a propagation rule", "/propagation-rules")
     rule = await _known(call, name)
     if not await delete_definition(
         call.services.database, call.principal, "rule", rule.key, correlation=call.correlation
@@ -121,11 +127,11 @@ async def _conflict(call: Call, rule: AttributeRule) -> Declined:
     known = await read_attribute_rules(call.services.database, call.tenant)
     other = next((one for one in known.values() if one.attribute == rule.attribute and one.key != rule.key), None)
     if rule.key in known or other is None:
-        description = f"there is a rule {rule.name} already; change it with PUT /propagation-rules/{rule.name}"
+        description = f"a rule named {rule.name} exists already; change it with PUT /propagation-rules/{rule.name}"
         return Declined(409, Problem("EXISTS", description, "name"))
     description = (
-        f"the rule {other.name} is about {rule.attribute} already, and two would contradict each other; "
-        f"change that with PUT /propagation-rules/{other.name}, or delete it first"
+        f"the rule {other.name} already propagates {rule.attribute}; an attribute has at most one rule: "
+        f"change it with PUT /propagation-rules/{other.name}, or delete it first"
     )
     return Declined(409, Problem("ATTRIBUTE_HAS_RULE", description, "attribute"))
 

@@ -1,8 +1,9 @@
-"""The attributes of one asset that rules set: which rule did, from where, and along which path."""
+"""`GET /metadata/{id}/attributes`: the attributes of an asset that propagation rules set."""
 
 from fastapi import APIRouter
 
 from lily.api.calls import Reads
+from lily.api.http.parameters import AssetId
 from lily.api.http.responses import AttributeItems, Json
 from lily.api.reads.references import find
 from lily.store.postgres.attributes.paths import derived_attributes
@@ -10,10 +11,11 @@ from lily.store.postgres.attributes.paths import derived_attributes
 router = APIRouter(tags=["attributes"])
 
 
-@router.get("/metadata/{id:path}/attributes", responses={200: {"model": AttributeItems}})
-async def attributes_of(id: str, call: Reads) -> Json:  # noqa: A002 - the contract's name
-    """What rules set here, and why: the value with its origin and the path that it took; of a list each item that came
-    from elsewhere. A person's own value is shown before it."""
+@router.get("/metadata/{id:text}/attributes", responses={200: {"model": AttributeItems}})
+async def attributes_of(id: AssetId, call: Reads) -> Json:  # noqa: A002 - the contract's name
+    """Returns the attributes that propagation rules set on an asset, each with its rule, origin and path.
+
+    For a list, every item that came from another asset is one entry. A user's own value takes precedence."""
     asset = await find(call, id)
     items = [
         {

@@ -1,6 +1,5 @@
-"""What the pipeline refused: look at it, and try again."""
+"""`/dead-letters`: events that the pipeline or a reaction refused; list them, and replay them."""
 
-import asyncio
 import base64
 from typing import Any
 
@@ -8,7 +7,7 @@ import orjson
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads, Writes
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_schema
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
@@ -19,18 +18,20 @@ from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.outbox.dead_letters import (
     Letter,
     Replayable,
     letters,
     mark_replayed,
+    replay_jobs,
     replay_to_reactions,
     replayable,
 )
 from lily.store.postgres.reactions.ledger import SEPARATOR
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte
-# What was refused may be anything at all; none of it may keep the other letters from being replayed.
+# A refused event can be any bytes; none may keep the other dead letters from being replayed.
 UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 router = APIRouter(tags=["dead letters"])
@@ -38,26 +39,28 @@ router = APIRouter(tags=["dead letters"])
 
 @router.get("/dead-letters", responses={200: {"model": DeadLetters}})
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """What was refused and why, newest first."""
+    """Returns dead letters, newest first: the refused event, why it was refused, and where it came from."""
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
-    asked = checked_limit(call, limit)
-    found = await letters(call.services.database, call.tenant, below=below, limit=asked + 1)
-    page = found[:asked]
-    more = cursors.seal(page[-1].id, *question) if len(found) > asked else None
+    size = checked_limit(call, limit)
+    found = await letters(call.services.database, call.tenant, below=below, limit=size + 1)
+    page = found[:size]
+    more = cursors.seal(page[-1].id, *question) if len(found) > size else None
     return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
 
 
 @router.post(
     "/dead-letters/replay",
     responses={200: {"model": Replayed}},
-    openapi_extra=body_schema(REPLAY_SCHEMA),
+    openapi_extra=body_schema(REPLAY_SCHEMA, examples.REPLAY),
 )
 async def replay(call: Writes) -> Json:
-    """Tries again: those named, or with `all` every one not yet replayed. What the pipeline refused is appended to the
-    log again; what a reaction could not handle is handed to that reaction."""
+    """Replays dead letters: those named by id, or with `all` every one not replayed yet.
+
+    An event that the pipeline refused is appended to the log again; one that a reaction could not handle is passed to
+    that reaction again; a job is queued again."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
-    # What is refused once more becomes a new letter; the newest as of now bounds the loop.
+    # An event that is refused again becomes a new dead letter; the newest as of now bounds the loop.
     newest = await letters(call.services.database, call.tenant, below=None, limit=1)
     done: list[int] = []
     while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
@@ -71,20 +74,19 @@ async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> l
 
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
-    """A letter is marked only once the log has confirmed it; what fails in between can be replayed again."""
+    """Marks a dead letter only after the log has confirmed it, so one that fails in between can be replayed again."""
     database = call.services.database
     if of_reactions := [letter.id for letter in batch if SEPARATOR in letter.topic]:
         await replay_to_reactions(database, call.tenant, of_reactions)
-    if refused := [letter for letter in batch if SEPARATOR not in letter.topic]:
-        confirmations = [
-            call.services.log.append(_topic(letter), letter.key, letter.original or b"") for letter in refused
-        ]
-        await asyncio.gather(*confirmations)
+    if of_jobs := [letter.id for letter in batch if letter.topic == JOBS]:
+        await replay_jobs(database, call.tenant, of_jobs)
+    if refused := [letter for letter in batch if SEPARATOR not in letter.topic and letter.topic != JOBS]:
+        await call.services.log.append([(_topic(letter), letter.key, letter.original or b"") for letter in refused])
         await mark_replayed(database, call.tenant, [letter.id for letter in refused])
 
 
 def _topic(letter: Replayable) -> str:
-    """Its own; but what the bulk lane holds against the rule (a tag, a deletion) belongs into the hot one."""
+    """The topic it came from. An event of the bulk lane that belongs in the hot lane (a tag, a deletion) goes there."""
     if letter.topic != topics.ASSETS_BULK:
         return letter.topic
     try:

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import Cursor, Limit, checked_limit
@@ -22,11 +22,14 @@ DEFAULT = 100
 router = APIRouter(tags=["tags"])
 
 
-@router.post("/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody))
+@router.post(
+    "/propagations/dry-run", responses={200: {"model": DryRun}}, openapi_extra=body_model(DryRunBody, examples.DRY_RUN)
+)
 async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """All that would have the tag if the asset stated it, the nearest first; those that have it already say so."""
+    """Returns the assets that would get a tag if this asset had it, nearest first. Nothing is written. `already` marks
+    those that have the tag now."""
     call.require("lineage:read", "a dry run", "/propagations/dry-run")
-    asked = checked_limit(call, limit)
+    size = checked_limit(call, limit)
     body = await read_body(call.request, DryRunBody, call.services.settings.limits.body_bytes)
     asset = await find(call, body.asset)
     key = tag_key(normal(body.tag))
@@ -34,7 +37,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     rules = await call.services.definitions.of(call.tenant)
     found = await reach_of(call.services.database, asset, rules, key)
-    page = found[start : start + asked]
+    page = found[start : start + size]
     definition = rules.definitions.get(key)
     answer = {
         "tag": rules.name(key, body.tag),
@@ -42,7 +45,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
         "reached": len(found),
         "depth": found[-1].depth if found else 0,
         "items": await _items(call, page),
-        "next_cursor": cursors.seal(start + asked, *question) if len(found) > start + asked else None,
+        "next_cursor": cursors.seal(start + size, *question) if len(found) > start + size else None,
     }
     return Json(answer)
 
@@ -64,5 +67,5 @@ async def _items(call: Call, page: Sequence[Reached]) -> list[dict[str, Any]]:
 
 
 def _name(asset: StoredAsset | None) -> str | None:
-    """An edge may come before its assets: then nobody knows the name."""
+    """None for an asset that is not described yet: an edge may come before its assets."""
     return asset.qualified_name if asset else None

@@ -1,4 +1,4 @@
-"""Probes: is the process alive, can it serve."""
+"""`/health`: liveness and readiness probes."""
 
 from collections.abc import Awaitable
 from typing import Annotated, TypeVar
@@ -21,24 +21,25 @@ router = APIRouter(tags=["operations"])
 
 @router.get("/health/live", responses={200: {"model": Health}})
 async def live() -> Json:
-    """The process answers."""
+    """Reports that the process is alive."""
     return Json({"status": "ok"})
 
 
 @router.get("/health/ready", responses={200: {"model": Readiness}})
 async def ready(services: Annotated[Services, Depends(services_of)]) -> Json:
-    """The database and the log answer too. How far each lane is behind is told, and makes nobody unready."""
+    """Reports whether the database and the log are reachable, and the lag of each topic. Lag alone does not make the
+    API unready."""
     problems: list[Problem] = []
-    applied = await _asked("database", applied_positions(services.database), problems)
-    ends = await _asked("log", services.ends.of(*topics.INTAKE), problems)
+    applied = await _checked("database", applied_positions(services.database), problems)
+    ends = await _checked("log", services.ends.of(*topics.INTAKE), problems)
     if applied is None or ends is None:
         return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
     return Json({"status": "ok", "lag": behind(ends, applied)})
 
 
-async def _asked(part: str, question: Awaitable[T], problems: list[Problem]) -> T | None:
+async def _checked(part: str, check: Awaitable[T], problems: list[Problem]) -> T | None:
     try:
-        return await question
+        return await check
     except Transient as error:
         problems.append(Problem("NOT_READY", str(error), part))
         return None

@@ -1,4 +1,4 @@
-"""`GET /metadata/{id}/history`: what happened to an asset, newest first."""
+"""`GET /metadata/{id}/history`: the changes of an asset, newest first."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import AssetId
 from lily.api.http.responses import History, Json
 from lily.api.reads.as_of import skew_of
 from lily.api.reads.references import find
@@ -26,42 +27,43 @@ from lily.store.postgres.outbox.batches import Change
 router = APIRouter(tags=["metadata"])
 
 
-class Place(NamedTuple):
-    """Where a history goes on: below a position, of the change log or of the lake's events."""
+class HistoryPosition(NamedTuple):
+    """Where the next page begins: below a position of the change log, or of the lake's events."""
 
     below: int | None = None
     in_lake: bool = False
 
 
-PLACE: TypeAdapter[tuple[int | None, bool]] = TypeAdapter(
+POSITION: TypeAdapter[tuple[int | None, bool]] = TypeAdapter(
     tuple[Annotated[int, Field(ge=0, lt=2**63)] | None, bool]  # PostgreSQL's bigint
 )
-Page = tuple[list[dict[str, Any]], Place | None]
+Page = tuple[list[dict[str, Any]], HistoryPosition | None]
 
 
-@router.get("/metadata/{id:path}/history", responses={200: {"model": History}})
-async def history(id: str, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
-    """Its changes: who, when, what, from which event.
+@router.get("/metadata/{id:text}/history", responses={200: {"model": History}})
+async def history(id: AssetId, call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:  # noqa: A002
+    """Returns the changes of an asset, newest first: who changed what, when, and by which event.
 
-    What happened to a column while only the lake had it comes last; versions and positions are counted there anew.
+    Changes of a column from the time when only the lake had it come last; their versions and positions are counted
+    separately.
     """
     asset = await find(call, id)
     question = (call.tenant, "history", asset.id)
-    place = Place() if cursor is None else Place(*cursors.unseal(cursor, PLACE, *question))
-    asked = checked_limit(call, limit)
+    position = HistoryPosition() if cursor is None else HistoryPosition(*cursors.unseal(cursor, POSITION, *question))
+    size = checked_limit(call, limit)
     earlier = await _earlier(call, asset)
     items: list[dict[str, Any]] = []
-    more: Place | None = place
-    if not place.in_lake:
-        items, more = await _changes(call, asset, place, asked, earlier.event_ids)
+    more: HistoryPosition | None = position
+    if not position.in_lake:
+        items, more = await _changes(call, asset, position, size, earlier.event_ids)
     if more is None or more.in_lake:
-        told, more = _in_lake(earlier.changes, more or Place(in_lake=True), asked - len(items))
-        items += told
+        older, more = _in_lake(earlier.changes, more or HistoryPosition(in_lake=True), size - len(items))
+        items += older
     return Json({"items": items, "next_cursor": cursors.seal(tuple(more), *question) if more else None})
 
 
 async def _earlier(call: Call, asset: StoredAsset) -> ReplayedHistory:
-    """What happened in the lake before the serving store took the asset over."""
+    """The changes in the lake before the asset was promoted to PostgreSQL."""
     if entity_type(asset.layers) not in BULK_TYPES:
         return ReplayedHistory([], set())
     until = await batch_before(call.services.database, call.tenant, asset.id)
@@ -70,20 +72,20 @@ async def _earlier(call: Call, asset: StoredAsset) -> ReplayedHistory:
     return replay_history(call.tenant, asset.id, bulk, skew_of(call))
 
 
-async def _changes(call: Call, asset: StoredAsset, place: Place, limit: int, carried: set[str]) -> Page:
-    """What the change log tells, but for what was carried over from the lake: that is told where it happened."""
-    found = await changes_of(call.services.database, call.tenant, asset.id, below=place.below, limit=limit + 1)
+async def _changes(call: Call, asset: StoredAsset, position: HistoryPosition, limit: int, promoted: set[str]) -> Page:
+    """The changes in PostgreSQL, without those that promotion made: the lake reports them at their own time."""
+    found = await changes_of(call.services.database, call.tenant, asset.id, below=position.below, limit=limit + 1)
     page = found[:limit]
-    items = [_item(change) for change in page if not carried.issuperset(told["id"] for told in change.causes)]
-    return items, Place(page[-1].position) if len(found) > limit else None
+    items = [_item(change) for change in page if not promoted.issuperset(cause["id"] for cause in change.causes)]
+    return items, HistoryPosition(page[-1].position) if len(found) > limit else None
 
 
-def _in_lake(earlier: Sequence[ReplayedChange], place: Place, limit: int) -> Page:
-    below = [step for step in reversed(earlier) if place.below is None or step.position < place.below]
+def _in_lake(earlier: Sequence[ReplayedChange], position: HistoryPosition, limit: int) -> Page:
+    below = [step for step in reversed(earlier) if position.below is None or step.position < position.below]
     if not limit and below:
-        return [], place
+        return [], position
     page = below[:limit]
-    more = Place(page[-1].position, in_lake=True) if len(below) > limit else None
+    more = HistoryPosition(page[-1].position, in_lake=True) if len(below) > limit else None
     return [_step(step) for step in page], more
 
 

@@ -1,9 +1,10 @@
-"""`POST /ingest-metadata`: one statement of a source about an asset."""
+"""`POST /ingest-metadata`: ingests one asset."""
 
 from fastapi import APIRouter
 
 from lily.api.auth.protection import guard_source
 from lily.api.calls import Writes
+from lily.api.http import examples
 from lily.api.http.bodies import read_json
 from lily.api.http.openapi import body_schema
 from lily.api.http.responses import Accepted, Applied, Json
@@ -19,10 +20,11 @@ router = APIRouter(tags=["ingest"])
     "/ingest-metadata",
     status_code=202,
     responses={200: {"model": Applied}, 202: {"model": Accepted}},
-    openapi_extra=body_schema(INGEST_BODY),
+    openapi_extra=body_schema(INGEST_BODY, examples.INGEST),
 )
 async def ingest(call: Writes) -> Json:
-    """Takes one asset. 202 means it is durably in the log; with `Prefer: wait=N`, 200 means it can be read."""
+    """Ingests one asset, as its source describes it. 202 means that it is durably in the log; with `Prefer: wait=N`,
+    200 means that it can be read."""
     try:
         event = source_event(call, await read_json(call.request, call.services.settings.limits.body_bytes))
     except Refused:

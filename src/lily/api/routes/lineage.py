@@ -1,4 +1,4 @@
-"""The lineage graph: a person's statements about edges, and the graph around an asset."""
+"""`/lineage`: edges between assets, and the graph around an asset."""
 
 from typing import Annotated, Any
 
@@ -6,11 +6,12 @@ from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
 from lily.api.calls import ReadsLineage, WritesLineage
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found, problems_answer
 from lily.api.http.openapi import body_schema
 from lily.api.http.paging import Cursor
+from lily.api.http.parameters import AssetId
 from lily.api.http.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
 from lily.api.http.responses import EdgesAccepted, EdgesApplied, Json, Lineage
 from lily.api.ingest.edge_events import edge_events
@@ -32,19 +33,24 @@ from lily.store.postgres.graph.traversal import is_end
 
 router = APIRouter(tags=["lineage"])
 
-BODY_BYTES = 24 << 20  # ten thousand edges whose assets are named at full length
+BODY_BYTES = 24 << 20  # 10,000 edges between assets with the longest names
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
 PLACE: TypeAdapter[Place] = TypeAdapter(Place)
-Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="how many edges to follow")]
-Edges = Annotated[int, Query(ge=1, le=MOST_EDGES, description="edges in one page")]
+Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="The longest path to follow, in edges.")]
+Edges = Annotated[int, Query(ge=1, le=MOST_EDGES, description="The most edges in one page.")]
+RemoveDeleted = Annotated[bool, Query(description="Leave out deleted assets, and what is reachable only through them.")]
+Columns = Annotated[bool, Query(description="Also start from the columns of the asset.")]
 
 
-@router.post("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeBody)))
+@router.post(
+    "/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeBody), examples.EDGES)
+)
 async def relate(call: WritesLineage) -> Json:
-    """States edges, at most 10,000 at a time: all of them or, if one is bad, none. An edge points the way data flows.
+    """Creates or changes edges, at most 10,000 per request: all of them or, if one is invalid, none.
 
-    Assets are named by id or qualified name and may come later. What a person says of an edge is not undone by
-    ingestion. Blocking or masking an edge that a protective tag passes needs `policy:write`."""
+    An edge points the way data flows. Assets are named by id or qualified name and may be ingested later. Ingestion
+    does not undo what a user set on an edge. Blocking or masking an edge that a protective tag passes needs
+    `policy:write`."""
     body = await read_body(call.request, EdgesBody, BODY_BYTES)
     stated = [edge.model_dump(by_alias=True, exclude_unset=True) for edge in body.edges]
     events = await edge_events(call, stated, "upsert")
@@ -52,9 +58,15 @@ async def relate(call: WritesLineage) -> Json:
     return await write_edges(call, events)
 
 
-@router.delete("/lineage", status_code=202, responses=WRITTEN, openapi_extra=body_schema(edges_schema(EdgeNameBody)))
+@router.delete(
+    "/lineage",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_schema(edges_schema(EdgeNameBody), examples.EDGE_NAMES),
+)
 async def unrelate(call: WritesLineage) -> Json:
-    """Deletes edges; stated again by a person, they are back. One that a protective tag passes needs `policy:write`."""
+    """Deletes edges. `POST /lineage` restores them. If a protective tag passes an edge, deleting it needs
+    `policy:write`."""
     body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
     events = await edge_events(call, [edge.model_dump(by_alias=True) for edge in body.edges], "delete")
     if problems := await missing(call, events):
@@ -63,44 +75,44 @@ async def unrelate(call: WritesLineage) -> Json:
     return await write_edges(call, events)
 
 
-@router.get("/lineage/{id:path}", responses={200: {"model": Lineage}})
+@router.get("/lineage/{id:text}", responses={200: {"model": Lineage}})
 async def lineage(
     *,
-    id: str,  # noqa: A002 - the contract's name
+    id: AssetId,  # noqa: A002 - the contract's name
     call: ReadsLineage,
     direction: Direction = "downstream",
     depth: Depth = DEPTH,
-    remove_deleted: bool = False,
-    columns: bool = False,
+    remove_deleted: RemoveDeleted = False,
+    columns: Columns = False,
     limit: Edges = 1_000,
     cursor: Cursor = None,
 ) -> Json:
-    """The graph around an asset, nearest first. A page has the next edges, and the assets that they are the first to
-    reach; `depth` of an asset is below zero upstream. `both` is what lies downstream and what lies upstream.
+    """Returns the lineage graph around an asset, nearest first.
 
-    `remove_deleted` leaves deleted assets out, and does not look behind them. `columns` starts from the columns of the
-    asset as well."""
+    A page has the next edges and the assets that they reach first; the `depth` of an asset upstream is negative.
+    `both` follows the edges downstream and, separately, upstream. `remove_deleted` leaves out deleted assets and what
+    is reachable only through them. `columns` also starts from the asset's columns."""
     start = resolve(call.tenant, id)
-    asked = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
-    after = None if cursor is None else cursors.unseal(cursor, PLACE, *asked)
+    question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
+    after = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
     page = await page_of(call, Question(start, direction, depth, remove_deleted, columns, limit, after))
     known = await described(call, page.nodes)
-    nobody_knows = start in page.nodes and start not in known and not page.edges
+    is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
-    if nobody_knows and not await is_end(call.services.database, call.tenant, start):
+    if is_unknown and not await is_end(call.services.database, call.tenant, start):
         raise not_found(id)
     return Json(
         {
             "nodes": _nodes(page, known),
             "edges": page.edges,
-            "next_cursor": cursors.seal(page.next, *asked) if page.next else None,
+            "next_cursor": cursors.seal(page.next, *question) if page.next else None,
         }
     )
 
 
 def _nodes(page: Page, known: dict[str, Node]) -> list[dict[str, Any]]:
-    nobody = Node()
-    return [_node(asset, depth, known.get(asset, nobody), known=asset in known) for asset, depth in page.nodes.items()]
+    unknown = Node()
+    return [_node(asset, depth, known.get(asset, unknown), known=asset in known) for asset, depth in page.nodes.items()]
 
 
 def _node(asset: str, depth: int, node: Node, *, known: bool) -> dict[str, Any]:

@@ -1,26 +1,27 @@
-"""`POST /lineage/sql`: table and column lineage from SQL text."""
+"""`POST /lineage/sql`: table and column lineage from SQL."""
 
 from typing import Any
 
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_answer
 from lily.api.http.openapi import body_model
 from lily.api.http.requests import SqlBody
 from lily.api.http.responses import Json, SqlLineage
-from lily.api.ingest.appends import Appends, edges_entry, standing
 from lily.api.ingest.known_tables import known_tables
+from lily.api.ingest.log_append import LogAppend
+from lily.api.ingest.records import lineage_record
 from lily.api.ingest.sql_analyzer import Unreadable
-from lily.intake.sql.questions import LONGEST_SQL, Answer, Edge, Question
+from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
 
-TOGETHER = 500  # edges that are appended at a time
 MOST_TABLES = 500  # of one script: each is looked up with its columns
 
 router = APIRouter(tags=["lineage"])
@@ -30,11 +31,12 @@ router = APIRouter(tags=["lineage"])
     "/lineage/sql",
     status_code=202,
     responses={200: {"model": SqlLineage}, 202: {"model": SqlLineage}},
-    openapi_extra=body_model(SqlBody),
+    openapi_extra=body_model(SqlBody, examples.SQL),
 )
 async def from_sql(call: WritesLineage) -> Json:
-    """The edges that a script states, stored unless it is a dry run. `*` is expanded from the catalogue."""
-    call.wait()  # refused before anything is appended
+    """Finds the lineage of tables and columns in a SQL script, and stores it unless `dry_run` is true. `*` is expanded
+    from the catalogue."""
+    append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
         answer = await _answer(call, body)
@@ -42,23 +44,23 @@ async def from_sql(call: WritesLineage) -> Json:
         return problems_answer(422, error.problems)
     edges = _resolved(call.tenant, answer.edges)
     stored = bool(edges) and not body.dry_run
-    status, headers = await _store(call, edges) if stored else (200, {})
-    told = [
+    status, headers = await _store(append, edges) if stored else (200, {})
+    found = [
         {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
     ]
-    content = {"edges": told, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
+    content = {"edges": found, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
     return Json(content, status, headers)
 
 
-async def _answer(call: Call, body: SqlBody) -> Answer:
-    if len(body.sql) > LONGEST_SQL:
-        raise Unreadable(Problem("TOO_LONG", f"a script may have {LONGEST_SQL} characters; split it", "sql"))
-    question = Question(body.sql, body.dialect, body.default_database, body.default_schema)
+async def _answer(call: Call, body: SqlBody) -> AnalysisResult:
+    if len(body.sql) > MAX_SQL_LENGTH:
+        raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
+    question = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
     named = await call.services.sql_analyzer.ask(question)
     if len(named.tables) > MOST_TABLES:
-        raise Unreadable(Problem("TOO_LONG", f"a script may name {MOST_TABLES} tables; split it", "sql"))
+        raise Unreadable(Problem("TOO_LONG", f"a script names at most {MOST_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.services.sql_analyzer.ask(question.knowing(known))
+    return await call.services.sql_analyzer.ask(question.with_tables(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
@@ -75,18 +77,20 @@ def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
     return found
 
 
-async def _store(call: Call, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
-    """As statements of a source: what a person says about an edge counts before them."""
-    appends, time, told = Appends(call), clock.now(), list(edges.values())
-    for start in range(0, len(told), TOGETHER):
-        await appends.add(edges_entry(_event(call, time, key)) for key in told[start : start + TOGETHER])
-    return await standing(call, await appends.confirmed())
+async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
+    """Stores the edges in the source layer, so what a user set on an edge takes precedence."""
+    time = clock.now()
+    await append.add(lineage_record(_event(append.call, time, key)) for key in edges.values())
+    settlement = await append.settle()
+    return settlement.status, settlement.headers()
 
 
 def _event(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
     may_declassify = call.principal.may("policy:write")
     statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, may_declassify)
-    return EdgeEvent(ids.event_id(), time, call.tenant, statement, call.correlation, traces.traceparent())
+    return EdgeEvent(
+        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
+    )
 
 
 def _ids(key: EdgeKey) -> dict[str, Any]:

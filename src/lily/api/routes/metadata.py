@@ -1,13 +1,16 @@
-"""One asset: read it, change it, delete it, restore it. By id or qualified name, or by name alone."""
+"""`/metadata/{id}` and `/metadata/by-name`: reads, changes, deletes and restores one asset."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.openapi.models import Example
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Call, HttpCall, Reads, Writes
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import body_model, body_schema
+from lily.api.http.parameters import AssetId
 from lily.api.http.requests import BatchGetBody, UpdateBody
 from lily.api.http.responses import Accepted, Applied, Asset, Batch, Json
 from lily.api.ingest.asset_events import person_event
@@ -16,38 +19,57 @@ from lily.api.reads.as_of import find_past
 from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve
 from lily.model.errors import Problem, Refused
 from lily.model.schemas import UPDATE_BODY
+from lily.model.values import MAX_QUALIFIED_NAME
 from lily.store.assets import StoredAsset
 
 router = APIRouter(tags=["metadata"])
 
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
-AsOf = Annotated[str | None, Query(max_length=64, description="a time with a zone, such as 2026-11-15T08:36:00Z")]
-QualifiedName = Annotated[str, Query(min_length=1, max_length=1024)]
+AsOf = Annotated[
+    str | None,
+    Query(
+        max_length=64,
+        description="Return the asset as it was then. With a time zone: `2026-11-15T08:36:00Z`.",
+    ),
+]
+QualifiedName = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=MAX_QUALIFIED_NAME,
+        description="The whole qualified name; case matters.",
+        openapi_examples={"a table": Example(value=examples.ORDERS)},
+    ),
+]
 
 
 @router.get("/metadata/by-name", responses={200: {"model": Asset}})
 async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf = None) -> Json:
-    """The asset of this qualified name, now or as Lily showed it at a time."""
+    """Returns the asset with this qualified name, as it is now or as it was at a time."""
     if as_of is not None:
         return Json((await find_past(call, id_of_name(call.tenant, qualified_name), qualified_name, as_of)).json)
     return Json((await find_by_name(call, qualified_name)).json)
 
 
-@router.put("/metadata/by-name", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
+@router.put(
+    "/metadata/by-name", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+)
 async def update_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
-    """A person's change of the named attributes."""
+    """Changes the named attributes in the user layer. Null clears an attribute; an absent one stays as it is."""
     return await _update(call, await find_by_name(call, qualified_name))
 
 
 @router.delete("/metadata/by-name", status_code=202, responses=WRITTEN)
 async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
-    """A person's deletion; it outlives refreshes of the source until it is restored."""
+    """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
     return await _delete(call, await find_by_name(call, qualified_name))
 
 
-@router.post("/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody))
+@router.post(
+    "/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody, examples.BATCH_GET)
+)
 async def batch_get(call: Reads) -> Json:
-    """Many assets at once, in the order asked for; those there are not are named."""
+    """Returns up to 1,000 assets in the order of the ids. `missing` names those that do not exist."""
     body = await read_body(call.request, BatchGetBody, call.services.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
     found = await call.services.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
@@ -56,30 +78,32 @@ async def batch_get(call: Reads) -> Json:
     return Json({"items": items, "missing": missing, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/restore", status_code=202, responses=WRITTEN)
-async def restore(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """Undoes a deletion."""
+@router.post("/metadata/{id:text}/restore", status_code=202, responses=WRITTEN)
+async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Restores a deleted asset."""
     return await write(call, person_event(call, await find(call, id), "restore"))
 
 
-@router.get("/metadata/{id:path}", responses={200: {"model": Asset}})
-async def read(id: str, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
-    """The asset, also when it is deleted, now or as Lily showed it at a time."""
+@router.get("/metadata/{id:asset}", responses={200: {"model": Asset}})
+async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
+    """Returns one asset, deleted or not, as it is now or as it was at a time."""
     # `fast_read.py` answers the plain case before it gets here.
     if as_of is not None:
         return Json((await find_past(call, resolve(call.tenant, id), id, as_of)).json)
     return Json((await find(call, id)).json)
 
 
-@router.put("/metadata/{id:path}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY))
-async def update(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """A person's change of the named attributes: absent is not stated, null clears."""
+@router.put(
+    "/metadata/{id:asset}", status_code=202, responses=WRITTEN, openapi_extra=body_schema(UPDATE_BODY, examples.UPDATE)
+)
+async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Changes the named attributes in the user layer. Null clears an attribute; an absent one stays as it is."""
     return await _update(call, await find(call, id))
 
 
-@router.delete("/metadata/{id:path}", status_code=202, responses=WRITTEN)
-async def delete(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """A person's deletion; it outlives refreshes of the source until it is restored."""
+@router.delete("/metadata/{id:asset}", status_code=202, responses=WRITTEN)
+async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
     return await _delete(call, await find(call, id))
 
 
@@ -87,15 +111,14 @@ async def _update(call: HttpCall, asset: StoredAsset) -> Json:
     body = await read_body(call.request, UpdateBody, call.services.settings.limits.body_bytes)
     _refuse_renaming(asset, body.attributes.pop("qualified_name", None))
     if not body.attributes:
-        raise Refused(Problem("MISSING_FIELD", "state at least one attribute", "attributes"))
+        raise Refused(Problem("MISSING_FIELD", "name at least one attribute to change", "attributes"))
     event = person_event(call, asset, "upsert", attributes=body.attributes)
     await guard(call, asset, event)
     return await write(call, event)
 
 
 async def _delete(call: Call, asset: StoredAsset) -> Json:
-    """Where the tenant's deletions cut, others may have protective tags through this asset: then it needs
-    `policy:write`."""
+    """With `on_delete: cut`, deleting an asset can take protective tags away from others: that needs `policy:write`."""
     event = person_event(call, asset, "delete")
     await guard(call, asset, event)
     return await write(call, event)
@@ -105,5 +128,5 @@ def _refuse_renaming(asset: StoredAsset, qualified_name: Any) -> None:
     if qualified_name is not None and (
         not isinstance(qualified_name, str) or normal(qualified_name) != asset.qualified_name
     ):
-        description = "a qualified_name identifies an asset and cannot be changed"
+        description = "the qualified_name identifies the asset and cannot be changed"
         raise Refused(Problem("INVALID_VALUE", description, "attributes.qualified_name"))

@@ -1,10 +1,9 @@
-"""`GET /metrics`: Prometheus, of this process and of the processes that have no address of their own."""
+"""`GET /metrics`: the Prometheus metrics of this process and of those that serve none of their own."""
 
 import asyncio
 
 import httpx
 from fastapi import APIRouter
-from prometheus_client import generate_latest
 from starlette.responses import Response
 
 from lily.api.calls import Measures
@@ -26,14 +25,14 @@ router = APIRouter(tags=["operations"])
     responses={200: {"content": {TEXT: {"schema": {"type": "string"}}}, "description": "Prometheus text format"}},
 )
 async def metrics(call: Measures) -> Response:
-    """Counters, lag and latencies; no tenant is ever named."""
+    """Returns the metrics of all parts in the Prometheus text format. They name no tenant."""
     services = call.services
     _, peers = await asyncio.gather(_look(services), _peers(services))
-    return Response(_joined([generate_latest(services.metrics.registry).decode(), *peers]), media_type=TEXT)
+    return Response(_joined([services.metrics.text(), *peers]), media_type=TEXT)
 
 
 async def _look(services: Services) -> None:
-    """Sets the gauges that have to be asked for; one that cannot be asked keeps its last value."""
+    """Sets the gauges that are read on demand. One that cannot be read keeps its last value."""
     services.metrics.unconfirmed.set(len(services.log))
     try:
         waiting = await backlog(services.database)
@@ -64,7 +63,7 @@ async def _fetched(services: Services, client: httpx.AsyncClient, peer: str) -> 
 
 
 def _joined(texts: list[str]) -> str:
-    """One text: a family that several processes report is described once, or a scraper would refuse the whole."""
+    """One text in which each metric family is described once: a scraper refuses a repeated description."""
     described: set[str] = set()
     lines: list[str] = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""`/ws/notifications`: changes as they happen; and the tickets that let a browser in."""
+"""`/ws/notifications`: changes as they happen; and the tickets that browsers connect with."""
 
 from typing import cast
 
@@ -6,6 +6,7 @@ from fastapi import APIRouter, WebSocket
 
 from lily.api.calls import Reads, bearer
 from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.query import refuse_unknown
 from lily.api.http.responses import Json, Ticket
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
@@ -17,36 +18,39 @@ from lily.model.errors import LilyError, Problem, Refused
 from lily.store.postgres.access import tokens
 
 FILTERS = ("entity_type", "change", "metadata_id", "tag")
+PARAMETERS = frozenset({*FILTERS, "since", "ticket"})
 
 router = APIRouter(tags=["notifications"])
 
 
 @router.post("/ws/tickets", responses={200: {"model": Ticket}})
 async def ticket(call: Reads) -> Json:
-    """A ticket for one WebSocket: a browser cannot send a header with it."""
+    """Issues a ticket for one WebSocket connection. A browser, which cannot send an `Authorization` header with a
+    WebSocket, connects to `/ws/notifications?ticket=TICKET`."""
     issued = await tokens.issue_ticket(call.services.database, call.principal)
     return Json({"ticket": issued, "expires_in": tokens.TICKET_SECONDS})
 
 
 @router.websocket("/ws/notifications")
 async def notifications(websocket: WebSocket) -> None:
-    """Changes of the tenant, filtered by the query parameters; `since` resumes after a position."""
+    """Sends the tenant's changes, filtered by the query parameters; `since` resumes after a position."""
     services = cast("Services", websocket.app.services)
     try:
         principal = await _admitted(websocket, services)
-        since = _since(websocket)
+        refuse_unknown(websocket.query_params.keys(), PARAMETERS)
+        listener, since = _listener(websocket, principal), _since(websocket)
         async with services.hub.following():
-            # From here on, and not from when the handshake is done: what happens in between is heard too.
+            # The position is taken before the handshake, so changes during the handshake are sent too.
             since = since or services.hub.offsets()
             position = seal_position(since)
             await websocket.accept(headers=[(b"lily-position", position.encode())])
-            await Session(websocket, services, principal, _listener(websocket, principal), since).run()
+            await Session(websocket, services, principal, listener, since).run()
     except LilyError as error:
         await websocket.send_denial_response(answer_for(error))
 
 
 async def _admitted(websocket: WebSocket, services: Services) -> Principal:
-    """Raises Declined before the connection is accepted. A ticket is used up by being shown."""
+    """Raises Declined before the connection is accepted. A ticket is valid once."""
     shown = websocket.query_params.get("ticket")
     token = bearer(websocket.headers.get("authorization", ""))
     if shown is not None:
@@ -65,9 +69,10 @@ def _since(websocket: WebSocket) -> Offsets | None:
     try:
         return None if text is None else unseal_position(text)
     except ValueError as error:
-        raise Refused(Problem("INVALID_VALUE", "since is no position of ours", "since")) from error
+        description = "since is not a valid position; send the `position` of a message, or leave it out"
+        raise Refused(Problem("INVALID_VALUE", description, "since")) from error
 
 
 def _listener(websocket: WebSocket, principal: Principal) -> Listener:
-    asked = {name: websocket.query_params.getlist(name) for name in FILTERS}
-    return Listener(principal.tenant, AssetFilter.of(principal.tenant, asked))
+    given = {name: websocket.query_params.getlist(name) for name in FILTERS}
+    return Listener(principal.tenant, AssetFilter.of(principal.tenant, given))

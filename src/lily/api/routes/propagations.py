@@ -1,25 +1,33 @@
-"""`GET /propagations/{id}`: what became of a write."""
+"""`GET /propagations/{id}`: the state of a write."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Path
 
 from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
 from lily.api.http.responses import Json
 from lily.api.http.responses import Receipt as ReceiptAnswer
-from lily.api.ingest.writes import finished, is_superseded, outcome_for
+from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.bus.producer import Position
 from lily.model import clock
 from lily.store.postgres.progress.propagated import to_follow, travel_of, travel_of_write
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.parking import is_parked
 
 router = APIRouter(tags=["metadata"])
 
+ReceiptId = Annotated[str, Path(description="The value of the header `Lily-Receipt` in the response to a write.")]
+
 
 @router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
-async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contract's name
-    """The receipt of one write: pending, applied, superseded by a newer event, or refused by the pipeline; and how many
-    assets gained or lost a tag by it. It is pending until propagation has caught up with it."""
-    if not call.principal.may("metadata:write"):  # whoever wrote may ask what became of it
+async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the contract's name
+    """Returns the receipt of a write: its state, and how many assets gained or lost a tag by it.
+
+    A write is `pending` until it can be read and its tags have propagated. Then it is `applied`, `superseded` if a
+    newer event had already won, or `refused` if the pipeline refused it."""
+    if not call.principal.may("metadata:write"):  # a writer may read its own receipts
         call.require("metadata:read", "this call", "/propagations")
     try:
         receipt = unseal(id, call.tenant)
@@ -43,16 +51,19 @@ async def propagation(id: str, call: Anyone) -> Json:  # noqa: A002 - the contra
 async def _has_travelled(call: Call, receipt: Receipt) -> bool:
     if not receipt.travels:
         return True
-    places = await to_follow(call.services.database, receipt.positions)
-    return places is not None and await call.services.waiter.is_applied([Position(*place) for place in places])
+    database = call.services.database
+    places = await to_follow(database, receipt.positions)
+    if places is None or not await call.services.waiter.is_applied([Position(*place) for place in places]):
+        return False
+    return not await is_parked(database, call.tenant, PROPAGATION)
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
         travel = await travel_of_write(call.services.database, call.tenant, receipt.correlation)
         began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
-        told = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
-        return {"state": "applied", **told}
+        result = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
+        return {"state": "applied", **result}
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}

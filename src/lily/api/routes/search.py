@@ -1,4 +1,4 @@
-"""`GET /metadata`: search and list."""
+"""`GET /metadata`: searches and lists assets."""
 
 from typing import Annotated
 
@@ -9,6 +9,7 @@ from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.http.responses import Assets, Json
+from lily.api.reads.entity_types import known_type
 from lily.api.reads.references import normal, resolve
 from lily.model import ids
 from lily.model.assets import tag_key
@@ -18,7 +19,16 @@ from lily.store.postgres.catalogue.search import FILTERS, Filter, Order, SearchR
 
 router = APIRouter(tags=["metadata"])
 
-Text = Annotated[str | None, Query(max_length=512)]
+LONGEST = 512
+Words = Annotated[
+    str | None, Query(max_length=LONGEST, description="Words, or beginnings of words, of the name or qualified name.")
+]
+Type = Annotated[str | None, Query(max_length=LONGEST, description="The entity type, such as `table` or `column`.")]
+Tag = Annotated[str | None, Query(max_length=LONGEST, description="An effective tag, in any case.")]
+Source = Annotated[str | None, Query(max_length=LONGEST, description="The exact data source.")]
+Owner = Annotated[str | None, Query(max_length=LONGEST, description="The exact owner.")]
+Parent = Annotated[str | None, Query(max_length=LONGEST, description="The id or qualified name of the parent.")]
+Deleted = Annotated[bool, Query(description="Also return deleted assets.")]
 POSITION: TypeAdapter[ListPosition] = TypeAdapter(ListPosition)
 
 
@@ -26,23 +36,23 @@ POSITION: TypeAdapter[ListPosition] = TypeAdapter(ListPosition)
 async def list_assets(
     *,
     call: Reads,
-    q: Text = None,
-    entity_type: Text = None,
-    tag: Text = None,
-    data_source: Text = None,
-    owner: Text = None,
-    parent: Text = None,
-    include_deleted: bool = False,
+    q: Words = None,
+    entity_type: Type = None,
+    tag: Tag = None,
+    data_source: Source = None,
+    owner: Owner = None,
+    parent: Parent = None,
+    include_deleted: Deleted = False,
     sort: Sort = "id",
     order: Order = "asc",
     limit: Limit = DEFAULT,
     cursor: Cursor = None,
 ) -> Json:
-    """Assets that match every given filter. `q` looks for words of the name and the qualified name.
+    """Returns the assets that match every given filter.
 
-    The list of a parent's children is in the order asked for. Any other list first tells, in that order, what the
-    serving store has, and then the plain columns and fields that only the lake has, in the order of their ids. Looking
-    for those takes a page at most a few seconds: it may have fewer items than asked for and still a `next_cursor`.
+    With `parent`, the list is sorted as requested. Any other list first has the assets that PostgreSQL holds, sorted
+    as requested, and then the plain columns and fields that only the lake holds, sorted by id. A page searches the
+    lake for a few seconds at most: it may have fewer items than `limit` and still a `next_cursor`.
     """
     given = (q, entity_type, tag, data_source, owner, parent)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
@@ -67,7 +77,7 @@ def _name_of(parent: str | None) -> str | None:
 
 
 def _stored_form(call: Call, name: Filter, given: str) -> str:
-    """A filter as the store compares it: names in normal form, tags folded, a parent by its id."""
+    """A filter as the store compares it: names normalised, tags without case, a parent by its id."""
     if "\x00" in given:
         raise Refused(Problem("INVALID_VALUE", f"{name} must not contain NUL", name))
     value = normal(given)
@@ -75,7 +85,7 @@ def _stored_form(call: Call, name: Filter, given: str) -> str:
         case "tag":
             return tag_key(value)
         case "entity_type":
-            return value.lower()
+            return known_type(value)
         case "parent":
             return resolve(call.tenant, value)
         case _:

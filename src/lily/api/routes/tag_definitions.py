@@ -1,4 +1,4 @@
-"""`/tags`: how each tag travels, decided by the tenant."""
+"""`/tags`: the tenant's tag definitions: whether and how each tag propagates."""
 
 from typing import Annotated, Any
 
@@ -6,16 +6,17 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors
+from lily.api.http import cursors, examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi import body_model
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.parameters import DefinedTag
 from lily.api.http.requests import DefineBody, RedefineBody
 from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
-from lily.api.ingest.writes import decision_settled
 from lily.api.reads.references import normal
+from lily.api.receipts.settling import decision_settled
 from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused
@@ -27,28 +28,31 @@ router = APIRouter(tags=["tags"])
 
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=2 * MAX_TAG)])
 _CONFLICT: dict[int | str, dict[str, Any]] = {
-    409: {"model": Errors, "description": "It exists already, or protects by law"}
+    409: {"model": Errors, "description": "The tag is defined already, or is PII or GDPR"}
 }
 
 
 @router.get("/tags", responses={200: {"model": Definitions}})
 async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """The tags that the tenant has defined, in the order of their names. Others may be used, and do not travel."""
+    """Returns the tag definitions, by name. A tag without a definition can be used and does not propagate."""
     _require_reader(call)
     question = (call.tenant, "tags")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
-    asked = checked_limit(call, limit)
+    size = checked_limit(call, limit)
     known = (await read_rules(call.services.database, call.tenant)).definitions
     found = [known[key] for key in sorted(known) if key > beyond]
-    more = cursors.seal(found[asked - 1].key, *question) if len(found) > asked else None
-    return Json({"items": [_shown(tag) for tag in found[:asked]], "next_cursor": more})
+    more = cursors.seal(found[size - 1].key, *question) if len(found) > size else None
+    return Json({"items": [_shown(tag) for tag in found[:size]], "next_cursor": more})
 
 
 @router.post(
-    "/tags", status_code=201, responses={201: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(DefineBody)
+    "/tags",
+    status_code=201,
+    responses={201: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(DefineBody, examples.DEFINE_TAG),
 )
 async def define_tag(call: Anyone) -> Json:
-    """Defines a tag: whether it propagates, which way, how far, along which edges."""
+    """Defines a tag: whether it propagates, in which direction, how far, and along which edges."""
     call.require("policy:write", "defining a tag", "/tags")
     body = await read_body(call.request, DefineBody, call.services.settings.limits.body_bytes)
     tag = _definition(body)
@@ -60,23 +64,25 @@ async def define_tag(call: Anyone) -> Json:
     return Json(_shown(tag), 201)
 
 
-@router.get("/tags/{name:path}", responses={200: {"model": Definition}})
-async def definition(name: str, call: Anyone) -> Json:
-    """How one tag travels."""
+@router.get("/tags/{name:text}", responses={200: {"model": Definition}})
+async def definition(name: DefinedTag, call: Anyone) -> Json:
+    """Returns the definition of one tag."""
     _require_reader(call)
     return Json(_shown(await _known(call, name)))
 
 
 @router.put(
-    "/tags/{name:path}", responses={200: {"model": Definition}, **_CONFLICT}, openapi_extra=body_model(RedefineBody)
+    "/tags/{name:text}",
+    responses={200: {"model": Definition}, **_CONFLICT},
+    openapi_extra=body_model(RedefineBody, examples.REDEFINE_TAG),
 )
-async def redefine_tag(name: str, call: Anyone) -> Json:
-    """Changes the named fields of a definition; what is derived follows. PII and GDPR always propagate."""
-    call.require("policy:write", "changing what a tag means", "/tags")
+async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
+    """Changes the named fields of a tag definition and recomputes what depends on it. PII and GDPR always propagate."""
+    call.require("policy:write", "changing a tag definition", "/tags")
     body = await read_body(call.request, RedefineBody, call.services.settings.limits.body_bytes)
     changes = body.model_dump(exclude_unset=True)
     if not changes:
-        raise Refused(Problem("MISSING_FIELD", "state at least one field to change", "body"))
+        raise Refused(Problem("MISSING_FIELD", "name at least one field to change", "body"))
     tag = await _known(call, name)
     if changes.get("propagates") is False:
         _refuse_legal(tag, "always propagates")
@@ -91,10 +97,11 @@ async def redefine_tag(name: str, call: Anyone) -> Json:
     return Json(_shown(await _known(call, name)))
 
 
-@router.delete("/tags/{name:path}", responses={200: {"model": Undefined}, **_CONFLICT})
-async def undefine_tag(name: str, call: Anyone) -> Json:
-    """Takes a definition away: the tag stays where it is stated, and travels no more. PII and GDPR stay defined."""
-    call.require("policy:write", "taking a tag's definition away", "/tags")
+@router.delete("/tags/{name:text}", responses={200: {"model": Undefined}, **_CONFLICT})
+async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
+    """Deletes a tag definition. The tag stays on the assets that state it, and no longer propagates. PII and GDPR
+    cannot be deleted."""
+    call.require("policy:write", "deleting a tag definition", "/tags")
     tag = await _known(call, name)
     _refuse_legal(tag, "cannot be deleted")
     if not await delete_definition(
@@ -120,7 +127,7 @@ async def _known(call: Call, name: str) -> TagDefinition:
 
 def _refuse_legal(tag: TagDefinition, says: str) -> None:
     if tag.key in PROTECTIVE:
-        raise Declined(409, Problem("PROTECTED", f"{tag.name} protects by law and {says}", tag.name))
+        raise Declined(409, Problem("PROTECTED", f"{tag.name} is protected by law: it {says}", tag.name))
 
 
 def _definition(body: DefineBody) -> TagDefinition:

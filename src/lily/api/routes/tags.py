@@ -1,4 +1,4 @@
-"""The tags of one asset: where each comes from, single edits of the person's layer, suppression of derived ones."""
+"""`/metadata/{id}/tags`: the tags of an asset, edits of single tags, and suppression of derived tags."""
 
 from typing import Annotated, Any
 
@@ -6,9 +6,11 @@ from fastapi import APIRouter, Query
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Reads, Writes
+from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found
 from lily.api.http.openapi import body_model
+from lily.api.http.parameters import AssetId, TagName
 from lily.api.http.requests import SuppressBody, TagBody
 from lily.api.http.responses import Json, TagItems
 from lily.api.ingest.asset_events import person_event
@@ -23,12 +25,12 @@ from lily.store.postgres.propagation.tag_paths import Derivation, derivations, n
 
 router = APIRouter(tags=["tags"])
 
-WithOrigins = Annotated[bool, Query(description="name every origin of each derived tag, not only that of its path")]
+WithOrigins = Annotated[bool, Query(description="List every origin of a derived tag, not only that of its path.")]
 
 
-@router.get("/metadata/{id:path}/tags", responses={200: {"model": TagItems}})
-async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
-    """Every tag with the layer it stands in and where it comes from; a derived one with the path that it took."""
+@router.get("/metadata/{id:text}/tags", responses={200: {"model": TagItems}})
+async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
+    """Returns every tag of an asset with its layer and origin; for a derived tag also the path along lineage."""
     asset = await find(call, id)
     items: list[dict[str, Any]] = [
         {"tag": tag, "layer": layer, "origin": asset.id, "path": [asset.id], "suppressed": False}
@@ -37,32 +39,39 @@ async def tags_of(id: str, call: Reads, origins: WithOrigins = False) -> Json:  
     ]
     found = await derivations(call.services.database, asset)
     hidden = suppressions(asset.layers)
-    news = await new_origins(call.services.database, asset) if hidden else {}
+    added = await new_origins(call.services.database, asset) if hidden else {}
     for derivation in sorted(found, key=lambda one: (one.kind != "propagated", one.tag)):
-        items.append(_derived(asset, derivation) | _suppression(asset, derivation.tag, news))
+        items.append(_derived(asset, derivation) | _suppression(asset, derivation.tag, added))
         if origins:
-            all_of_them = await origins_of(call.services.database, asset, derivation.tag)
-            items[-1] |= {"origins": all_of_them.ids, "more": all_of_them.more}
+            every_origin = await origins_of(call.services.database, asset, derivation.tag)
+            items[-1] |= {"origins": every_origin.ids, "more": every_origin.more}
     return Json({"items": items, "next_cursor": None})
 
 
-@router.post("/metadata/{id:path}/tags", status_code=202, responses=WRITTEN, openapi_extra=body_model(TagBody))
-async def tag(id: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """Puts one tag on the asset; edits of other tags at the same time are not lost."""
+@router.post(
+    "/metadata/{id:text}/tags",
+    status_code=202,
+    responses=WRITTEN,
+    openapi_extra=body_model(TagBody, examples.TAG_ASSET),
+)
+async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Adds one tag to the user layer. Concurrent edits of other tags are kept."""
     asset = await find(call, id)
     body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
     return await write(call, person_event(call, asset, "tag", tag=body.tag))
 
 
 @router.post(
-    "/metadata/{id:path}/tags/{tag:path}/suppress",
+    "/metadata/{id:text}/tags/{tag:text}/suppress",
     status_code=202,
     responses=WRITTEN,
-    openapi_extra=body_model(SuppressBody),
+    openapi_extra=body_model(SuppressBody, examples.SUPPRESS),
 )
-async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """A derived tag is not effective here any more, and does not travel on from here. A protective one needs
-    `policy:write`. What the asset states itself cannot be suppressed, only taken away."""
+async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Suppresses a derived tag: it is no longer effective on this asset, and does not propagate further from it.
+
+    Suppressing a protective tag needs `policy:write`. A tag that the asset has in a layer of its own cannot be
+    suppressed; delete it instead."""
     asset = await find(call, id)
     body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
     key = tag_key(normal(tag))
@@ -75,9 +84,9 @@ async def suppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the
     return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}/suppress", status_code=202, responses=WRITTEN)
-async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """Undoes a suppression."""
+@router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
+async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Ends the suppression of a derived tag."""
     asset = await find(call, id)
     known = suppressions(asset.layers).get(tag_key(normal(tag)))
     if known is None:
@@ -85,9 +94,9 @@ async def unsuppress(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - t
     return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
 
 
-@router.delete("/metadata/{id:path}/tags/{tag:path}", status_code=202, responses=WRITTEN)
-async def untag(id: str, tag: str, call: Writes) -> Json:  # noqa: A002 - the contract's name
-    """Takes one tag of the person's layer away. A protective one needs `policy:write`."""
+@router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
+async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
+    """Removes one tag from the user layer. Removing a protective tag needs `policy:write`."""
     asset = await find(call, id)
     event = person_event(call, asset, "untag", tag=tag)
     await guard(call, asset, event)
@@ -106,11 +115,11 @@ def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
     }
 
 
-def _suppression(asset: StoredAsset, tag: str, news: dict[str, list[str]]) -> dict[str, Any]:
-    """Who suppressed it, why and when, and the origins that came since."""
+def _suppression(asset: StoredAsset, tag: str, added: dict[str, list[str]]) -> dict[str, Any]:
+    """Who suppressed the tag, why and when, and the origins that were added since."""
     known = suppressions(asset.layers).get(tag)
     if known is None:
         return {}
     at = asset.layers["user"].clock_of(SUPPRESSED + tag) or ""
     about = {"by": known["by"], "reason": known["reason"], "at": clock.time_of(at)}
-    return {"suppression": {**about, "new_origins": news.get(tag, [])}}
+    return {"suppression": {**about, "new_origins": added.get(tag, [])}}

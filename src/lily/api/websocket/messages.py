@@ -8,12 +8,17 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from lily.api.http import sealed
+from lily.api.reads.entity_types import known_type
 from lily.bus import topics
 from lily.bus.changefeed import Read
 from lily.bus.offsets import Offsets
 from lily.model import ids
 from lily.model.assets import tag_key
+from lily.model.changes import KINDS, PROMOTED
+from lily.model.errors import Problem, Refused
+from lily.model.suggestions import MAX_LENGTH, hint
 
+CHANGES = (*KINDS, "incident")
 _PURPOSE = "position"
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
 _SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _Number, _Number]])
@@ -30,9 +35,10 @@ class AssetFilter:
 
     @classmethod
     def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
+        """Raises Refused with a hint for an entity type or a kind of change that does not exist."""
         return cls(
-            frozenset(asked.get("entity_type", ())),
-            frozenset(asked.get("change", ())),
+            frozenset(known_type(name) for name in asked.get("entity_type", ())),
+            frozenset(_known_change(name) for name in asked.get("change", ())),
             frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
             frozenset(tag_key(tag) for tag in asked.get("tag", ())),
         )
@@ -60,10 +66,12 @@ class Message:
 
 
 def read_messages(record: Read) -> list[Message]:
-    """The messages of a record: one for a change of an asset, one per asset for an announcement. Raises ValueError or
-    KeyError for anything else; the relay writes nothing else."""
+    """The messages of a record: one for a change of an asset, none for a promotion, one per asset for an announcement.
+    Raises ValueError or KeyError for anything else; the relay writes nothing else."""
     event = orjson.loads(record.value)
-    return _announced(event) if record.topic == topics.NOTIFICATIONS else [_changed(event)]
+    if record.topic == topics.NOTIFICATIONS:
+        return _announced(event)
+    return [] if event["data"]["change"] == PROMOTED else [_changed(event)]
 
 
 def _announced(event: Mapping[str, Any]) -> list[Message]:
@@ -122,6 +130,13 @@ def _changed(event: Mapping[str, Any]) -> Message:
             "tags": tags,
         },
     )
+
+
+def _known_change(given: str) -> str:
+    if given not in CHANGES:
+        description = f"unknown change `{given[:MAX_LENGTH]}`; {hint(given, CHANGES)}"
+        raise Refused(Problem("UNKNOWN_CHANGE", description, "change"))
+    return given
 
 
 def tenant_of(record: Read) -> str:

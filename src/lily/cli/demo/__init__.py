@@ -1,4 +1,8 @@
-"""`lily demo`: the use cases, played against a stack of its own with measured latencies."""
+"""`lily demo`: runs the use cases against a stack of its own and measures their latencies.
+
+`command` is the command, `stack` its stack, `step` what a step is. The steps, in order: `catalogue`, `large_estate`,
+`propagation`, `attribute_rules`. Their data: `shop` and `contact_lineage`.
+"""
 
 from lily.cli.demo.command import demo
 

@@ -1,75 +1,75 @@
-"""`lily demo`: a stack, a story, and nothing left behind."""
+"""`lily demo`: starts a stack, runs the steps, and leaves nothing behind."""
 
 # ruff: noqa: PLC0415 (the stack and the client are imported when it runs: `lily --help` need not pay for them)
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lily.cli.answer import print_json
 from lily.cli.jars import fetch_jars
-from lily.cli.options import AnswerFormat, DataDir, Format, read_settings
+from lily.cli.options import OutputFormat, flag, option, read_settings
+from lily.cli.output import Format, print_json
 from lily.model.errors import LilyError
 
 if TYPE_CHECKING:
-    from lily.cli.demo.scene import Report
-    from lily.cli.demo.stage import Stage
-    from lily.cli.demo.telling import Telling
+    from lily.cli.demo.output import DemoOutput
+    from lily.cli.demo.stack import DemoStack
+    from lily.cli.demo.step import DemoReport
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the stack running, and say how to stop it.")] = False,
-    port: Annotated[
-        int | None, typer.Option("--port", help="Where the API listens; a free one by default.", show_default=False)
-    ] = None,
-    data_dir: DataDir = None,
-    answer: AnswerFormat = Format.text,
+    *,
+    keep: Annotated[bool, flag("--keep", "Leave the stack running and print how to stop it.")] = False,
+    port: Annotated[int | None, option("--port", "PORT", "Port of the API.", "a free one")] = None,
+    data_dir: Annotated[Path | None, option("--data-dir", "DIR", "Keep the files here.", "temporary")] = None,
+    output: OutputFormat = Format.text,
 ) -> None:
-    """Start a stack of its own, play the use cases against it with measured latencies, and stop it.
+    """Start a stack of its own, run the use cases against it with measured latencies, and stop it.
 
-    Exits non-zero if a step fails. Its files are temporary unless --data-dir names a place for them.
+    The exit code is 1 if a step fails. Without --data-dir the files are temporary and removed at the end.
     """
-    from lily.cli.demo import stage
-    from lily.cli.demo.telling import Telling
+    from lily.cli.demo import stack
+    from lily.cli.demo.output import DemoOutput
 
-    to_stderr = answer is Format.json
-    telling = Telling(to_stderr=to_stderr)
-    with stage.data_dir(data_dir, keep=keep) as directory:
-        settings = stage.settings_for(read_settings(directory, port), port)
+    to_stderr = output is Format.json
+    printer = DemoOutput(to_stderr=to_stderr)
+    with stack.data_directory(data_dir, keep=keep) as directory:
+        settings = stack.with_free_port(read_settings(directory, port), port)
         fetch_jars(settings)
-        telling.title("Starting Kafka, PostgreSQL, the Spark pipeline, the worker and the API")
-        with stage.stack(settings, keep=keep, to_stderr=to_stderr) as running:
-            report = _play(running, telling)
-            if answer is Format.json:
+        printer.title("Starting Kafka, PostgreSQL, the Spark pipeline, the worker and the API")
+        with stack.running_stack(settings, keep=keep, to_stderr=to_stderr) as running:
+            report = _run_steps(running, printer)
+            if output is Format.json:
                 print_json(report.as_dict())
             if not report.ok:
-                telling.say("\nThe demo failed. Its logs stay if you name a place: lily demo --data-dir DIRECTORY")
+                printer.print("\nThe demo failed. To keep its logs, run it with: lily demo --data-dir DIRECTORY")
                 raise typer.Exit(1)
-    telling.farewell(running, keep=keep)
+    printer.next_steps(running, keep=keep)
 
 
-def _play(running: "Stage", telling: "Telling") -> "Report":
-    """Step by step; what follows a failed step would only fail with it."""
-    from lily.cli.demo.columns import CHAPTER
-    from lily.cli.demo.lineage import LINEAGE
-    from lily.cli.demo.owners import OWNERS
-    from lily.cli.demo.scene import Report, Scene
-    from lily.cli.demo.stage import lag_of
-    from lily.cli.demo.story import STORY
+def _run_steps(running: "DemoStack", printer: "DemoOutput") -> "DemoReport":
+    """Runs the steps in order. Stops at the first that fails, because the later ones depend on it."""
+    from lily.cli.demo.attribute_rules import ATTRIBUTE_RULES
+    from lily.cli.demo.catalogue import CATALOGUE
+    from lily.cli.demo.large_estate import LARGE_ESTATE
+    from lily.cli.demo.propagation import PROPAGATION
+    from lily.cli.demo.stack import read_lag
+    from lily.cli.demo.step import DemoContext, DemoReport
     from lily.client import Lily
 
-    telling.title(f"The story, against {running.url}")
+    printer.title(f"Running the use cases against {running.url}")
     with Lily(running.url, running.token) as lily:
-        scene = Scene(lily, lambda: lag_of(running.data_dir), shows_progress=telling.console.is_terminal)
-        report = Report(running.start_seconds)
-        for step in (*STORY, *CHAPTER, *LINEAGE, *OWNERS):
+        context = DemoContext(lily, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal)
+        report = DemoReport(running.start_seconds)
+        for step in (*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES):
             try:
-                told = step.play(scene)
+                result = step.run(context)
             except LilyError as error:
-                telling.failure(step, str(error))
+                printer.failure(step, str(error))
                 report.failed(step, str(error))
                 return report
-            telling.step(told)
-            report.passed(step, told)
-        telling.summary(running.start_seconds, scene.measured)
+            printer.step(result)
+            report.passed(step, result)
+        printer.summary(running.start_seconds, context.measured)
     return report

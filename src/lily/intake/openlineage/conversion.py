@@ -1,15 +1,15 @@
-"""From a decoded OpenLineage event to Lily's own."""
+"""Converts a decoded OpenLineage event to Lily's events."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
-from lily.intake.openlineage.claims import Claims
+from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import state_dataset, state_job
+from lily.intake.openlineage.edge_claims import EdgeClaims
+from lily.intake.openlineage.event_time import rfc3339
 from lily.intake.openlineage.facets import Json, objects
-from lily.intake.openlineage.gathering import Gathering
-from lily.intake.openlineage.moments import rfc3339
-from lily.intake.openlineage.names import Naming
+from lily.intake.openlineage.naming import Naming
 from lily.model import ids
 from lily.model.edges import MAX_RUN, ClaimsEvent
 from lily.model.envelopes import FUTURE_SKEW, read_time
@@ -17,8 +17,8 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.model.statements import Statement
 
-MOST_ASSETS = 10_000  # of one event: each is a record of the log
-DESIGN = "job"  # the run of a JobEvent: lineage by design, complete as soon as it is said
+MAX_ASSETS = 10_000  # per event: each becomes one record in the log
+DESIGN = "job"  # the run id of a JobEvent: design-time lineage, which is always complete
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
@@ -27,7 +27,7 @@ Shape = Literal["run", "job", "dataset"]
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whose event it is."""
+    """The tenant and the caller that sent the event."""
 
     tenant: str
     by: str = ""
@@ -42,51 +42,51 @@ class Conversion(NamedTuple):
 
 
 def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: timedelta = FUTURE_SKEW) -> Conversion:
-    """Raises Refused with everything that is wrong with it; then nothing of it counts."""
+    """Raises Refused with every problem found; then no part of the event is used."""
     if not isinstance(event, dict):
-        raise Refused(Problem("INVALID_TYPE", "an OpenLineage event is a JSON object", "body"))
+        raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
     time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
-    gathering = Gathering(naming, sender.tenant)
-    claims = Claims(gathering)
+    collector = AssetCollector(naming, sender.tenant)
+    claims = EdgeClaims(collector)
     shape = _shape(event)
     job = run = None
     if shape == "dataset":
-        state_dataset(gathering, _object(gathering, event, "dataset"), "dataset")
+        state_dataset(collector, _object(collector, event, "dataset"), "dataset")
     else:
-        job = state_job(gathering, _object(gathering, event, "job"))
-        run = DESIGN if shape == "job" else _run(gathering, event)
-        _gather_lineage(gathering, claims, event)
-    complete = shape == "job" or _event_type(gathering, event) == "COMPLETE"
-    found = claims.found()
-    if len(gathering.stated) > MOST_ASSETS:
-        gathering.checker.refuse("TOO_LONG", f"one event may tell of {MOST_ASSETS} assets; split it", "body")
-    if gathering.checker.problems:
-        raise Refused(*gathering.checker.problems)
+        job = state_job(collector, _object(collector, event, "job"))
+        run = DESIGN if shape == "job" else _run(collector, event)
+        _gather_lineage(collector, claims, event)
+    complete = shape == "job" or _event_type(collector, event) == "COMPLETE"
+    found = claims.claims()
+    if len(collector.stated) > MAX_ASSETS:
+        collector.checker.refuse("TOO_LONG", f"one event may describe at most {MAX_ASSETS} assets; split it", "body")
+    if collector.checker.problems:
+        raise Refused(*collector.checker.problems)
     first = ids.event_id()
-    assets = _asset_events(gathering, sender, time, first)
+    assets = _asset_events(collector, sender, time, first)
     if not found or job is None or run is None:
         return Conversion(assets, None)
     claimed = ClaimsEvent(
         first,
         time,
         sender.tenant,
-        gathering.id(job),
+        collector.id(job),
         run,
         complete,
         found,
         sender.by,
         sender.authorised,
-        sender.correlation,
-        sender.trace,
+        correlation=sender.correlation,
+        trace=sender.trace,
     )
     return Conversion(assets, claimed)
 
 
-def _gather_lineage(gathering: Gathering, claims: Claims, event: Json) -> None:
-    inputs = objects(gathering.checker, event.get("inputs"), "inputs")
-    outputs = objects(gathering.checker, event.get("outputs"), "outputs")
-    read = [state_dataset(gathering, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
-    written = [state_dataset(gathering, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
+def _gather_lineage(collector: AssetCollector, claims: EdgeClaims, event: Json) -> None:
+    inputs = objects(collector.checker, event.get("inputs"), "inputs")
+    outputs = objects(collector.checker, event.get("outputs"), "outputs")
+    read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
+    written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
     claims.between(_distinct(read), _distinct(written))
     for at, name in enumerate(written):
         if name is not None:
@@ -94,7 +94,7 @@ def _gather_lineage(gathering: Gathering, claims: Claims, event: Json) -> None:
 
 
 def _shape(event: Json) -> Shape:
-    """By what is there; where that leaves it open, by the schema the event names."""
+    """Decided by the properties that are present, else by the schema that the event names."""
     schema = str(event.get("schemaURL") or "").rpartition("/")[2]
     if event.get("dataset") is not None and event.get("job") is None:
         return "dataset"
@@ -103,50 +103,50 @@ def _shape(event: Json) -> Shape:
     return "dataset" if schema == "DatasetEvent" else "job" if event.get("job") is not None else "run"
 
 
-def _object(gathering: Gathering, event: Json, name: str) -> Json:
+def _object(collector: AssetCollector, event: Json, name: str) -> Json:
     value = event.get(name)
     if isinstance(value, dict):
         return value
     if value is None:
-        raise Refused(*gathering.checker.problems, Problem("MISSING_FIELD", f"{name} is required", name))
-    raise Refused(*gathering.checker.problems, Problem("INVALID_TYPE", f"{name} must be an object", name))
+        raise Refused(*collector.checker.problems, Problem("MISSING_FIELD", f"{name} is required", name))
+    raise Refused(*collector.checker.problems, Problem("INVALID_TYPE", f"{name} must be an object", name))
 
 
-def _run(gathering: Gathering, event: Json) -> str | None:
-    """The specification wants a UUID; some producers send other text, and it only has to tell runs apart."""
-    return gathering.checker.name(_object(gathering, event, "run").get("runId"), "run.runId", MAX_RUN)
+def _run(collector: AssetCollector, event: Json) -> str | None:
+    """The specification requires a UUID, but some producers send other text. It only has to be unique."""
+    return collector.checker.name(_object(collector, event, "run").get("runId"), "run.runId", MAX_RUN)
 
 
-def _event_type(gathering: Gathering, event: Json) -> str:
+def _event_type(collector: AssetCollector, event: Json) -> str:
     given = event.get("eventType")
     if given is None:
         return "OTHER"
     kind = given.upper() if isinstance(given, str) else ""
     if kind not in _EVENT_TYPES:
-        gathering.checker.refuse(
+        collector.checker.refuse(
             "INVALID_VALUE", f"eventType must be one of {', '.join(sorted(_EVENT_TYPES))}", "eventType"
         )
     return kind
 
 
-def _asset_events(gathering: Gathering, sender: Sender, time: str, first: str) -> list[AssetEvent]:
-    """What is stated here was checked part by part, so it is not read once more as a whole."""
+def _asset_events(collector: AssetCollector, sender: Sender, time: str, first: str) -> list[AssetEvent]:
+    """The parts have been validated one by one, so the statements are not validated again."""
     return [
         AssetEvent(
             _numbered(first, number),
             time,
             sender.tenant,
             Statement("source", "upsert", name, kind, attributes, by=sender.by, authorised=sender.authorised),
-            sender.correlation,
-            sender.trace,
+            correlation=sender.correlation,
+            trace=sender.trace,
         )
-        for number, (name, (kind, attributes)) in enumerate(gathering.stated.items(), 1)
+        for number, (name, (kind, attributes)) in enumerate(collector.stated.items(), 1)
     ]
 
 
 def _numbered(event_id: str, number: int) -> str:
-    """Ids of events that came together: the first one's, with its last digits counted on. A random number for each
-    would cost more than the event."""
+    """The ids of events that arrived together count up from the first one's. Drawing a random id for each would cost
+    more than the rest of the event."""
     return f"{event_id[:-5]}{(int(event_id[-5:], 16) + number) & 0xFFFFF:05x}"
 
 

@@ -1,4 +1,4 @@
-"""Facets: absent and null say nothing, `_deleted: true` takes back, unknown ones are not looked at."""
+"""Reads facets. An absent facet or null states nothing, `_deleted: true` clears, unknown facets are ignored."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ def facet_of(checker: Checker, facets: Json, name: str, entity: str) -> Json | N
     return None
 
 
-def is_taken_back(facet: Json) -> bool:
+def is_deleted(facet: Json) -> bool:
     return facet.get("_deleted") is True
 
 
 def objects(checker: Checker, given: Any, entity: str) -> list[Json]:
-    """A list of objects; absent and null are an empty one."""
+    """A list of objects. Absent and null mean an empty list."""
     if given is None:
         return []
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
@@ -44,19 +44,19 @@ def description(checker: Checker, facets: Json, entity: str) -> Json:
     facet = facet_of(checker, facets, "documentation", entity)
     if facet is None:
         return {}
-    if is_taken_back(facet):
+    if is_deleted(facet):
         return {"description": None}
     text = facet.get("description")
     return {} if text is None else {"description": checker.text(text, f"{entity}.facets.documentation.description")}
 
 
 def ownership(checker: Checker, facets: Json, entity: str) -> Json:
-    """The first owner is the one shown; all of them are kept with what they are to it."""
+    """`owner` is the first owner; `owners` has all of them with their types."""
     facet = facet_of(checker, facets, "ownership", entity)
     if facet is None:
         return {}
     where = f"{entity}.facets.ownership.owners"
-    owners = [] if is_taken_back(facet) else objects(checker, facet.get("owners"), where)
+    owners = [] if is_deleted(facet) else objects(checker, facet.get("owners"), where)
     if not owners:
         return {"owner": None, "owners": None}
     if len(owners) > MAX_ITEMS:
@@ -70,13 +70,13 @@ def ownership(checker: Checker, facets: Json, entity: str) -> Json:
 
 
 class Tags:
-    """What a tags facet says: of the holder itself, and of its fields."""
+    """The tags of a tags facet: of the dataset or job itself, and of its fields."""
 
-    __slots__ = ("_of_fields", "own", "speaks_of_fields")
+    __slots__ = ("_of_fields", "covers_fields", "own")
 
     def __init__(self, checker: Checker, facet: Json, entity: str) -> None:
         where = f"{entity}.facets.tags.tags"
-        given = [] if is_taken_back(facet) else objects(checker, facet.get("tags"), where)
+        given = [] if is_deleted(facet) else objects(checker, facet.get("tags"), where)
         self.own: list[str] = []
         self._of_fields: dict[str, list[str]] = {}
         for entry in given:
@@ -85,8 +85,8 @@ class Tags:
                 self._of_fields.setdefault(checker.name(field, f"{where}.field") or "", []).extend(tag)
             else:
                 self.own.extend(tag)
-        # One that names no field leaves the tags alone that others gave to the fields; an empty one clears them all.
-        self.speaks_of_fields = bool(self._of_fields) or not given
+        # A facet that names no field leaves the tags of fields alone; an empty one clears them.
+        self.covers_fields = bool(self._of_fields) or not given
 
     def of_field(self, field: str) -> list[str]:
         return list(dict.fromkeys(self._of_fields.get(field, ())))
@@ -96,13 +96,13 @@ class Tags:
 
 
 def tags(checker: Checker, facets: Json, entity: str) -> Tags | None:
-    """None where nothing is said about tags."""
+    """None if there is no tags facet."""
     facet = facet_of(checker, facets, "tags", entity)
     return None if facet is None else Tags(checker, facet, entity)
 
 
 def _tag(checker: Checker, entry: Json, where: str) -> list[str]:
-    """`key` where the value says no more than that it applies, else `key:value`; nothing where it does not apply."""
+    """`key` if the value is empty or true, none if it is false, else `key:value`."""
     key, value = entry.get("key"), entry.get("value")
     if not isinstance(key, str):
         checker.refuse("INVALID_TYPE", f"{where}.key must be a string", f"{where}.key")
@@ -110,10 +110,10 @@ def _tag(checker: Checker, entry: Json, where: str) -> list[str]:
     if value is not None and not isinstance(value, str | bool | int | float):
         checker.refuse("INVALID_TYPE", f"{where}.value must be a string", f"{where}.value")
         return []
-    told = str(value).strip().lower() if value is not None else ""
-    if told == "false":
+    text = str(value).strip().lower() if value is not None else ""
+    if text == "false":
         return []
-    name = checker.name(key if told in {"", "true"} else f"{key}:{value}", f"{where}.key", MAX_TAG)
+    name = checker.name(key if text in {"", "true"} else f"{key}:{value}", f"{where}.key", MAX_TAG)
     return [name] if name else []
 
 

@@ -1,5 +1,5 @@
-"""Lineage from SQL text: which tables and columns a script derives from which.
+"""Table and column lineage from SQL text.
 
-The text is anybody's, and reading it costs whatever it wants to cost. So `python -m lily.intake.sql` reads it in a
-process of its own, which can be limited and ended; `lily.intake.sql.questions` is what the two say to each other.
+The text is untrusted, and parsing it may take any amount of time and memory. So `python -m lily.intake.sql` analyzes it
+in a separate process, which can be limited and killed; `lily.intake.sql.protocol` defines its requests and results.
 """

@@ -1,4 +1,4 @@
-"""What a statement writes, and the query whose rows it writes there."""
+"""The data flows of a statement: the table that it writes, and the query that produces the rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-_HOLDS_ROWS = frozenset({"TABLE", "VIEW"})
+_KINDS_WITH_ROWS = frozenset({"TABLE", "VIEW"})
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """`columns` are the target's, by position; None where the statement does not name them."""
+    """`columns` are the target's, by position; None if the statement does not name them."""
 
     target: exp.Table
     query: exp.Query
@@ -26,7 +26,7 @@ def flows_of(statement: exp.Expr) -> Iterator[Flow]:
             for inner in statement.expressions:
                 yield from flows_of(inner)
         case exp.Create(expression=exp.Block() as body):
-            yield from flows_of(body)  # of a procedure: what it will do
+            yield from flows_of(body)  # the body of a procedure
         case exp.Create():
             yield from _of_create(statement)
         case exp.Insert():
@@ -60,7 +60,7 @@ def declared(statement: exp.Expr) -> Declared | None:
 def _of_create(create: exp.Create) -> Iterator[Flow]:
     target, columns = _target(create.this)
     if target is None or str(create.args.get("kind") or "").upper().split()[-1:] not in [
-        [kind] for kind in _HOLDS_ROWS
+        [kind] for kind in _KINDS_WITH_ROWS
     ]:
         return
     temporary = _is_temporary(target, create)
@@ -125,7 +125,7 @@ def _of_update(update: exp.Update) -> Iterator[Flow]:
         return
     source = update.args.get("from_")
     read = target if source is None else source.this
-    written = target if source is None else _meant(target, source.this)
+    written = target if source is None else _resolve_alias(target, source.this)
     first = read.copy()
     joins = first.args.pop("joins", None) or []
     query = _selected(values).from_(first)
@@ -137,8 +137,8 @@ def _of_update(update: exp.Update) -> Iterator[Flow]:
     yield Flow(_bare(written), _with(update, query), [name for name, _ in values])
 
 
-def _meant(target: exp.Table, source: exp.Expr) -> exp.Table:
-    """T-SQL updates an alias of the FROM clause."""
+def _resolve_alias(target: exp.Table, source: exp.Expr) -> exp.Table:
+    """In T-SQL the target may be an alias of the FROM clause."""
     for table in source.find_all(exp.Table):
         if table.alias and table.alias == target.name and not target.db:
             return table
@@ -153,7 +153,7 @@ def _target(written: exp.Expr | None) -> tuple[exp.Table | None, list[str] | Non
 
 
 def _assigned(expressions: list[exp.Expr]) -> list[tuple[str, exp.Expr]]:
-    """`SET a = x`, and nothing for `SET *`, which goes by name."""
+    """The column and value of each `SET a = x`; empty for `SET *`, which matches columns by name."""
     return [
         (entry.this.name, entry.expression)
         for entry in expressions
@@ -175,7 +175,7 @@ def _selected(values: list[tuple[str, exp.Expr]]) -> exp.Select:
 
 
 def _with(statement: exp.Expr, query: exp.Query) -> exp.Query:
-    """The query with the common table expressions that were written before the statement."""
+    """The query with the common table expressions of its statement."""
     query, common = query.copy(), statement.args.get("with_")
     if common is None:
         return query
@@ -190,11 +190,13 @@ def _with(statement: exp.Expr, query: exp.Query) -> exp.Query:
 
 
 def _bare(table: exp.Table) -> exp.Table:
-    """Without its alias and joins."""
+    """The table without its alias and joins."""
     return exp.Table(**{part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)})
 
 
 def _is_temporary(table: exp.Table, create: exp.Create | None = None) -> bool:
     properties = create.args.get("properties") if create is not None else None
-    said = any(isinstance(entry, exp.TemporaryProperty) for entry in properties.expressions) if properties else False
-    return said or table.name.startswith("#") or bool(table.this.args.get("temporary"))
+    declared_temporary = (
+        any(isinstance(entry, exp.TemporaryProperty) for entry in properties.expressions) if properties else False
+    )
+    return declared_temporary or table.name.startswith("#") or bool(table.this.args.get("temporary"))

@@ -1,1 +1,1 @@
-"""The hot query: the log into PostgreSQL, about a second behind."""
+"""The hot query: writes the log's events to PostgreSQL, about a second behind."""

@@ -1,1 +1,1 @@
-"""The lake query: both lanes into Iceberg, and the maintenance of its tables."""
+"""The lake query: writes the events of both lanes to Iceberg, and maintains its tables."""

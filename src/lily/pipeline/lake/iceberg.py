@@ -1,4 +1,4 @@
-"""Iceberg's own interface for what Spark's SQL has no words for: committing files that tasks have written."""
+"""Commits data files that tasks have written, with Iceberg's Java API: Spark SQL has no statement for it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,11 @@ _SCHEMAS: Final[Mapping[str, pa.Schema]] = {tables.EVENTS: EVENT_SCHEMA, tables.
 
 
 class LakeTable:
-    """One table, as the catalogue has it. A commit that finds another in its way is tried again by Iceberg itself."""
+    """One table of the lake. Iceberg itself retries a commit that conflicts with another."""
 
     def __init__(self, spark: SparkSession, name: str) -> None:
         self.name = name
-        self._iceberg = spark._jvm.org.apache.iceberg  # noqa: SLF001 - the way to Java
+        self._iceberg = spark._jvm.org.apache.iceberg  # noqa: SLF001 - the only access to Java
         loader = self._iceberg.spark.Spark3Util
         self._table = loader.loadIcebergTable(spark._jsparkSession, tables.identifier(name))  # noqa: SLF001
         self._array_list = spark._jvm.java.util.ArrayList  # noqa: SLF001
@@ -31,12 +31,12 @@ class LakeTable:
         return WriteTarget(self._table.location(), with_field_ids(_SCHEMAS[self.name], ids), self._buckets())
 
     def metadata_location(self) -> str:
-        """The metadata file of the newest commit."""
+        """The current metadata file."""
         self._table.refresh()
         return str(self._table.operations().current().metadataFileLocation())
 
     def append(self, files: Iterable[WrittenFile], properties: Mapping[str, str], *, run: int | None = None) -> None:
-        """Commits the files, and the properties with them."""
+        """Commits the files, with the properties in the snapshot's summary."""
         append = self._table.newAppend()
         metrics = self._iceberg.MetricsConfig.forTable(self._table)
         for file in files:
@@ -64,4 +64,4 @@ class LakeTable:
         for field in self._table.spec().fields():
             if found := re.fullmatch(r"bucket\[(\d+)\]", field.transform().toString()):
                 return int(found[1])
-        raise Terminal(f"The table {self.name} of the lake is not partitioned by a bucket. Was it created by Lily?")
+        raise Terminal(f"The lake's table {self.name} is not partitioned by bucket. Was it created by Lily?")

@@ -1,5 +1,5 @@
-"""Looks assets up in the lake as the API does, by the few files that can hold them: that costs a fraction of a job of
-Spark, and a promotion concerns some assets, not the table."""
+"""Looks up assets in the lake as the API does, in the few files that can contain them. A promotion concerns few assets,
+and a Spark job would cost many times as much."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ Asset = tuple[str, str]  # tenant and id
 
 
 class LakeLookups:
-    """Sees every commit that came before a call. Raises OSError when the warehouse cannot be read."""
+    """A call sees every earlier commit. Raises OSError if the warehouse cannot be read."""
 
     def __init__(self, spark: SparkSession, properties: Mapping[str, str]) -> None:
         self._table = LakeTable(spark, tables.ASSETS)
@@ -26,14 +26,14 @@ class LakeLookups:
         self._parquet = ParquetFiles()
 
     def states(self, assets: Iterable[Asset]) -> dict[Asset, AssetState]:
-        """What the lake knows of each; those it does not know are left out."""
+        """The state of each asset that the lake has."""
         ids: defaultdict[str, list[str]] = defaultdict(list)
         for tenant, asset_id in assets:
             ids[tenant].append(asset_id)
         try:
             return self._states(ids)
         except FileNotFoundError:
-            return self._states(ids)  # compaction has let go of files since their list was read
+            return self._states(ids)  # maintenance has deleted files since their list was read
 
     def _states(self, ids: Mapping[str, list[str]]) -> dict[Asset, AssetState]:
         scan = self._scan()

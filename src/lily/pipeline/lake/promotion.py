@@ -1,7 +1,7 @@
-"""Promotion: what PostgreSQL has just come to hold gets the past that only the lake knows.
+"""Promotion: copies what only the lake knows of an asset to PostgreSQL, once PostgreSQL has the asset too.
 
-It runs between two batches of the lake query. Events of earlier batches are in the lake by then, and later batches
-find the asset in PostgreSQL and merge there too, so nothing falls between the two stores.
+It runs between two batches of the lake query. By then, the events of earlier batches are in the lake, and later batches
+find the asset in PostgreSQL and merge their events there as well. So no event is missed.
 """
 
 from lily.pipeline.lake.lookups import LakeLookups
@@ -9,21 +9,23 @@ from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.graph.lake_nodes import known_of
 from lily.store.postgres.propagation.propagator import Propagator
 
-AT_ONCE = 2_000
-PLACED_AT_ONCE = 20_000  # a look at many ids costs little more than one at few: both go through the files
+ASSETS_AT_ONCE = 2_000
+NODES_AT_ONCE = 20_000  # reading many ids costs little more than reading a few
 
 
 def promote(lookups: LakeLookups, store: CatalogueWriter) -> int:
-    """Carries over the state of every asset that awaits it; answers how many changes that made."""
+    """Merges the lake's state of every asset that awaits it. Returns the number of changes."""
     changed = 0
-    while waiting := store.awaiting_lake(AT_ONCE):
+    while waiting := store.awaiting_lake(ASSETS_AT_ONCE):
         changed += store.promote(list(lookups.states(waiting).values()), waiting)
     return changed
 
 
-def place(lookups: LakeLookups, propagator: Propagator) -> int:
-    """Tells propagation of columns that have lineage and that the lake alone knows; answers how many it moved. Not more
-    than some at a time: while edges pour in there is no end of them, and the lake has to go on."""
-    waiting = propagator.awaiting_lake(PLACED_AT_ONCE)
+def set_parents(lookups: LakeLookups, propagator: Propagator) -> int:
+    """Gives propagation the parents of columns that have lineage and are only in the lake. Returns how many changed.
+
+    It handles a limited number at a time: while edges arrive there are always more, and batches must not wait for it.
+    """
+    waiting = propagator.awaiting_lake(NODES_AT_ONCE)
     states = lookups.states(waiting)
     return propagator.set_parents({asset: known_of(states.get(asset)) for asset in waiting}) if waiting else 0

@@ -1,1 +1,1 @@
-"""Recomputes everything derived as a Spark job, and compares it with what is stored."""
+"""Recomputes all derived tags in a Spark job and compares them with the stored ones."""

@@ -30,7 +30,7 @@ def change_event(change: Change) -> Event:
         "qualified_name": change.qualified_name,
         "layer": change.layer,
         "version": change.version,
-        "change": changes.kind(change.before, change.after),
+        "change": changes.kind(change.before, change.after, change.causes),
         "changed": changes.differences(change.before, change.after),
         "tags": changes.tag_changes(change.before, change.after),
         "causes": change.causes,

@@ -74,13 +74,9 @@ class Relay:
         try:
             while not self._stop.is_set() and not outbox.take_turn():
                 self._stop.wait(2)
-            swept = time.monotonic()
             while not self._stop.is_set():
                 if not self.publish(outbox):
                     outbox.wait(1)
-                if time.monotonic() - swept > 3600:
-                    outbox.forget_published()
-                    swept = time.monotonic()
         finally:
             outbox.close()
 

@@ -74,12 +74,8 @@ class TableFiles:
 
 def io_properties(s3: S3) -> dict[str, str]:
     """PyIceberg's properties for the warehouse. Without settings it uses AWS's environment variables and roles."""
-    given = {
-        "s3.endpoint": s3.endpoint,
-        "s3.region": s3.region,
-        "s3.access-key-id": s3.access_key,
-        "s3.secret-access-key": s3.secret_key,
-    }
+    credentials = {"s3.access-key-id": s3.access_key, "s3.secret-access-key": s3.secret_key}
+    given = {"s3.endpoint": s3.endpoint, "s3.region": s3.region} | credentials
     # Only a few threads read the lake, and requests wait for them: an unreachable object store must not block them.
     timeouts = {"s3.connect-timeout": "2", "s3.request-timeout": "10"}
     return timeouts | {name: value for name, value in given.items() if value}

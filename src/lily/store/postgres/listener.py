@@ -1,4 +1,4 @@
-"""Hears what PostgreSQL announces: progress of the pipeline, changes of access, and of what tags mean."""
+"""Listens to PostgreSQL's notifications: progress of the pipeline and the relay, changes of access and of tags."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,9 +8,10 @@ import psycopg
 import structlog
 
 APPLIED = "lily_applied"
+PUBLISHED = "lily_published"
 ACCESS = "lily_access"
 TAGS = "lily_tags"  # the payload names the tenant
-CHANNELS = (APPLIED, ACCESS, TAGS)
+CHANNELS = (APPLIED, PUBLISHED, ACCESS, TAGS)
 RECONNECT_SECONDS = 1.0
 
 log = structlog.get_logger()

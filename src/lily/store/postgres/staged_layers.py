@@ -18,6 +18,7 @@ class StagedLayer:
     first: str  # the smallest event time
     last: str  # the largest
     causes: list[dict[str, str]]
+    entity_type: str | None = None  # of an asset, as the writer of a user layer knew it; a source layer states its own
 
     def add(self, layer: Layer, time: str, cause: dict[str, str]) -> None:
         """Merges another event of the batch that states this layer."""
@@ -25,11 +26,12 @@ class StagedLayer:
         self.first, self.last = min(self.first, time), max(self.last, time)
         self.causes = [*self.causes[1 - MAX_CAUSES :], cause]
 
-    def as_copy_row(self, keys: str = "") -> str:
-        """A line in COPY's text format. `keys` is the column of field names, for tables that have one."""
+    def as_copy_row(self, keys: str = "", entity_type: str = "") -> str:
+        """A line in COPY's text format. `keys` (the names of the fields) and `entity_type` are columns that only the
+        staged assets have, each with its separator."""
         clocks = NULL if self.layer.clocks is None else escaped_json(orjson.dumps(self.layer.clocks).decode())
         return (
             f"{self.name}\t{self.identity}\t{escaped_json(orjson.dumps(self.layer.fields).decode())}{keys}"
             f"\t{escaped_json(self.layer.at)}\t{clocks}\t{self.first}\t{self.last}"
-            f"\t{escaped_json(orjson.dumps(self.causes).decode())}\n"
+            f"\t{escaped_json(orjson.dumps(self.causes).decode())}{entity_type}\n"
         )

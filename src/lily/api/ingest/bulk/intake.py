@@ -1,53 +1,68 @@
-"""Takes the rows of one bulk body: checks each, appends it to its lane when the log has room, and keeps count."""
+"""Takes the rows of one bulk body: validates each, appends it to its lane, and counts."""
 
-import asyncio
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
-
-import orjson
 
 from lily.api.calls import Call
 from lily.api.http.bodies import parse_json
 from lily.api.ingest.asset_events import source_event
 from lily.api.ingest.bulk.rows import Piece
-from lily.bus import topics
-from lily.bus.producer import LogFull, LogUnavailable, Position
+from lily.api.ingest.log_append import GROUP_BYTES, GROUP_RECORDS, LogAppend
+from lily.api.ingest.records import Record, bulk_asset_record
+from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
-from lily.model.lanes import Lane, lane_of
 
-IN_FLIGHT = 2_000  # unconfirmed rows of one body; the log's queue is shared with every other request
-ROOM_SECONDS = 0.02
+_EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row")
 
 
 @dataclass(slots=True)
 class BulkIntake:
-    """Row by row. Once the log has failed to confirm a row, the rest is counted as refused instead of tried."""
+    """Row by row. Once the log has failed to confirm a row, the rest is refused instead of tried."""
 
     call: Call
+    append: LogAppend
     rows: int = 0
     readable: int = 0
-    accepted: int = 0
     rejected: int = 0
     log_failed: bool = False
     errors: list[dict[str, Any]] = field(default_factory=list)
-    newest: dict[tuple[str, int], Position] = field(default_factory=dict)
-    _pending: deque[tuple[int, Lane, asyncio.Future[Position], int]] = field(default_factory=deque)
+    _records: list[Record] = field(default_factory=list)  # valid rows that are not yet handed to the log
+    _numbers: list[int] = field(default_factory=list)
+    _bytes: int = 0
+
+    @property
+    def accepted(self) -> int:
+        return self.append.confirmed
 
     async def take(self, piece: Piece) -> None:
         self.rows += 1
         if piece == b"":
             return
         try:
-            await self._append(self._body(piece))
+            record = bulk_asset_record(source_event(self.call, self._body(piece)))
         except Refused as error:
             self._reject(self.rows, error.problems)
+            return
+        self._records.append(record)
+        self._numbers.append(self.rows)
+        self._bytes += len(record.value)
+        if len(self._records) >= GROUP_RECORDS or self._bytes >= GROUP_BYTES:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Hands the rows so far to the log: a body may pause, and what has arrived of it should not."""
+        records, numbers, self._records, self._numbers, self._bytes = self._records, self._numbers, [], [], 0
+        if self.log_failed:
+            self._reject_all(numbers, _EARLIER)
+        elif records:
+            await self.append.add_group(records, partial(self._fail, numbers))
 
     async def finish(self) -> None:
         """Returns when every row is confirmed or refused."""
-        while self._pending:
-            await self._confirm_oldest()
+        await self.flush()
+        await self.append.receipt()
         self.errors.sort(key=lambda error: int(error["row"]))
         self.call.services.metrics.refused.inc(self.rejected)
 
@@ -58,42 +73,13 @@ class BulkIntake:
         self.readable += 1
         return body
 
-    async def _append(self, body: Any) -> None:
-        event = source_event(self.call, body)
-        lane = lane_of(event)
-        key, value = topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
-        while len(self._pending) >= IN_FLIGHT:
-            await self._confirm_oldest()
-        while not self.log_failed:
-            try:
-                confirmation = self.call.services.log.append(topics.OF_LANE[lane], key, value)
-            except LogFull:
-                await self._make_room()
-            else:
-                self._pending.append((self.rows, lane, confirmation, len(value)))
-                return
-        raise Refused(Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row"))
+    def _fail(self, numbers: Sequence[int], error: LogUnavailable) -> None:
+        self.log_failed = True
+        self._reject_all(numbers, Problem("LOG_UNAVAILABLE", str(error), "row"))
 
-    async def _make_room(self) -> None:
-        if self._pending:
-            await self._confirm_oldest()
-        else:
-            await asyncio.sleep(ROOM_SECONDS)
-
-    async def _confirm_oldest(self) -> None:
-        row, lane, confirmation, size = self._pending.popleft()
-        try:
-            position = await confirmation
-        except LogUnavailable as error:
-            self.log_failed = True
-            self._reject(row, (Problem("LOG_UNAVAILABLE", str(error), "row"),))
-            return
-        self.accepted += 1
-        self.call.services.metrics.accepted[lane].inc()
-        self.call.services.metrics.bytes.inc(size)
-        partition = (position.topic, position.partition)
-        if partition not in self.newest or self.newest[partition].offset < position.offset:
-            self.newest[partition] = position
+    def _reject_all(self, numbers: Sequence[int], problem: Problem) -> None:
+        for number in numbers:
+            self._reject(number, (problem,))
 
     def _reject(self, row: int, problems: Sequence[Problem]) -> None:
         self.rejected += 1

@@ -1,8 +1,8 @@
 """Splits a JSON array into its elements without parsing them.
 
-Only quotes and brackets are looked at, to find where an element ends; each element is then parsed by the parser that
-every other row goes through. So both bulk formats accept exactly the same, an element is dropped as soon as it is too
-long, and a broken one does not take the others along.
+Only quotes and brackets are looked at, to find where an element ends; each element is then parsed like every other
+row. So both bulk formats accept exactly the same, an element is dropped as soon as it is too long, and a malformed one
+does not affect the others.
 """
 
 import re
@@ -39,17 +39,17 @@ class Array:
             if chunk:
                 self._stage = _Stage.INSIDE if chunk.startswith(b"[") else _Stage.BROKEN
             if self._stage is _Stage.BROKEN:
-                yield Problem("MALFORMED_JSON", "the body is no JSON array", "body")
+                yield Problem("MALFORMED_JSON", "the body is not a JSON array", "body")
             chunk = chunk[1:]
         if self._stage is _Stage.INSIDE:
             chunk = yield from self._read(chunk)
         if self._stage is _Stage.AFTER and chunk.strip(_SPACE):
             self._stage = _Stage.BROKEN
-            yield Problem("MALFORMED_JSON", "something follows the end of the array", "body")
+            yield Problem("MALFORMED_JSON", "unexpected data after the end of the array", "body")
 
     def finish(self) -> Iterator[Piece]:
         if self._stage in {_Stage.BEFORE, _Stage.INSIDE}:
-            yield Problem("MALFORMED_JSON", "the body ends before the array does, in this row", "body")
+            yield Problem("MALFORMED_JSON", "the body ends within the array, in this row", "body")
 
     def _read(self, chunk: bytes) -> Generator[Piece, None, bytes]:
         """The elements that end in this chunk; returns what follows the array."""
@@ -70,7 +70,7 @@ class Array:
 
     def _ends(self, chunk: bytes) -> Iterator[int]:
         """Where elements end: at commas and the closing bracket, outside of strings and of inner brackets."""
-        position = int(self._escaped)  # a backslash that ended the chunk before speaks of this one's first byte
+        position = int(self._escaped)  # a backslash at the end of the last chunk escapes the first byte of this one
         self._escaped = self._escaped and not chunk
         while found := (_QUOTED if self._quoted else _BETWEEN).search(chunk, position):
             mark, position = found[0], found.end()

@@ -1,4 +1,4 @@
-"""Splits a streamed body into rows. A row is its bytes, or the problem that kept it from being one."""
+"""Splits a streamed body into rows. A row is its bytes, or the problem that made it unreadable."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -9,7 +9,7 @@ Piece = bytes | Problem
 
 
 class Splitter(Protocol):
-    """Pieces come in the order of the rows; an empty piece is a blank line, which counts but says nothing."""
+    """Yields pieces in the order of the rows; an empty piece is a blank line, which has a number but no content."""
 
     def feed(self, chunk: bytes) -> Iterator[Piece]: ...
 
@@ -17,11 +17,11 @@ class Splitter(Protocol):
 
 
 class Row:
-    """The row being read. What exceeds the limit is dropped at once; its end is still looked for."""
+    """The row being read. A row that exceeds the limit is dropped at once, and skipped up to its end."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._services: list[bytes] = []
+        self._parts: list[bytes] = []
         self._length = 0
 
     def __bool__(self) -> bool:
@@ -30,20 +30,20 @@ class Row:
     def keep(self, part: bytes) -> None:
         self._length += len(part)
         if self._length > self._limit:
-            self._services = []
+            self._parts = []
         elif part:
-            self._services.append(part)
+            self._parts.append(part)
 
     def end(self) -> Piece:
-        text, length = b"".join(self._services), self._length
-        self._services, self._length = [], 0
+        text, length = b"".join(self._parts), self._length
+        self._parts, self._length = [], 0
         if length > self._limit:
             return Problem("TOO_LARGE", f"a row must not exceed {self._limit} bytes", "row")
         return text.strip()
 
 
 class Lines:
-    """Newline-delimited JSON: after a row of any kind the next newline is a fresh start."""
+    """Newline-delimited JSON: a malformed row ends at the next newline."""
 
     def __init__(self, limit: int) -> None:
         self._row = Row(limit)

@@ -54,7 +54,7 @@ def create_token(
                 [tenant, token_hash(token), list(dict.fromkeys(scopes)), user, ttl_seconds],
             )
         except psycopg.errors.ForeignKeyViolation as error:
-            raise Terminal(f"There is no tenant {tenant!r}. Create it: lily tenant create {tenant}") from error
+            raise Terminal(f"There is no tenant {tenant!r}. Create it with `lily tenant create {tenant}`.") from error
     return token
 
 
@@ -75,7 +75,7 @@ def revoke_token(owner_url: str, token_id: str) -> bool:
                 "update tokens set revoked_at = now() where id = %s and revoked_at is null returning id", [token_id]
             ).fetchone()
         except psycopg.DataError as error:
-            raise Terminal(f"{token_id!r} is no token id. See: lily token list") from error
+            raise Terminal(f"{token_id!r} is not a valid token id. See `lily token list`.") from error
         connection.execute("select pg_notify('lily_access', '')")
     return found is not None
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from lily.model import clock
 from lily.model.causes import cause_of
+from lily.model.changes import promotion
 from lily.model.events import AssetEvent
 from lily.model.states import AssetState
-from lily.store.postgres.copying import escaped_json
+from lily.store.postgres.copying import NULL, escaped_json
 from lily.store.postgres.staged_layers import StagedLayer
 
 
@@ -20,8 +20,9 @@ def aggregate(events: Iterable[AssetEvent]) -> list[StagedLayer]:
             row.add(layer, event.time, cause_of(event))
             continue
         identity = _identity(event.tenant, asset_id, statement.qualified_name)
+        entity_type = statement.entity_type if statement.layer != "source" else None
         rows[statement.layer, asset_id] = StagedLayer(
-            statement.layer, identity, layer, event.time, event.time, [cause_of(event)]
+            statement.layer, identity, layer, event.time, event.time, [cause_of(event)], entity_type
         )
     return list(rows.values())
 
@@ -30,20 +31,13 @@ def rows_of_state(state: AssetState) -> list[StagedLayer]:
     """The layers of an asset's state in the lake. The newest event of each layer is recorded as its cause."""
     identity = _identity(state.tenant, state.id, state.qualified_name)
     return [
-        StagedLayer(
-            name,
-            identity,
-            layer,
-            state.first,
-            state.last,
-            [{"id": layer.at.partition("/")[2], "time": clock.time_of(layer.at)}],
-        )
+        StagedLayer(name, identity, layer, state.first, state.last, [promotion(layer.at)])
         for name, layer in state.layers.items()
     ]
 
 
 def copy_rows(rows: Iterable[StagedLayer]) -> list[str]:
-    return [row.as_copy_row(_key_array(tuple(row.layer.fields))) for row in rows]
+    return [row.as_copy_row(_key_array(tuple(row.layer.fields)), f"\t{row.entity_type or NULL}") for row in rows]
 
 
 def _identity(tenant: str, asset_id: str, qualified_name: str) -> str:

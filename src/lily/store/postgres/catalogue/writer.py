@@ -9,6 +9,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from lily.lineage.edge_protection import edge_name
+from lily.model.assets import LAYERS
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
@@ -57,7 +58,8 @@ class CatalogueWriter:
         # Enough to stage and sort a batch of the default size in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
-        self._layers = LayerMerge(self._connection, "catalogue", "staged", ("tenant_id", "id"), layer_query)
+        keys = ("tenant_id", "id", "entity_type")
+        self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query)
         self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
         self._asset_protection, self._edge_protection = AssetProtection(), EdgeProtection(self._connection)
         self._tenants: set[str] = set()
@@ -196,7 +198,10 @@ class CatalogueWriter:
         return first + second, first_refused + second_refused
 
     def _merge(self, batch: int, rows: list[StagedLayer]) -> Counter[str]:
-        return self._layers.merge(batch, copy_rows(rows), Counter(row.name for row in rows))
+        counts = Counter(row.name for row in rows)
+        # The source layer first: it states the type with which the changes of the other layers are published.
+        layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
+        return self._layers.merge(batch, copy_rows(rows), layers)
 
     def _insert_dead_letters(self, batch: int, refusals: Sequence[Refusal]) -> None:
         rows = [

@@ -41,7 +41,7 @@ class LakeLedger:
         advances: str,
         committed_at: datetime | None = None,
     ) -> None:
-        """Notes a commit, and that the events of the topic `advances` can be read now. Bears being repeated."""
+        """Notes a commit, and that the events of the topic `advances` can be read now. Idempotent."""
         nested: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in positions.items():
             nested.setdefault(topic, {})[str(partition)] = offset

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from psycopg import Connection
 from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
 
@@ -85,6 +86,12 @@ class Announcement(NamedTuple):
     committed_at: datetime
 
 
+def forget_published(connection: Connection[Any]) -> int:
+    """Removes batches that were published long ago; their changes stay, as history. Returns how many those were."""
+    row = connection.execute(query("outbox/forget_published"), [KEEP_PUBLISHED]).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 class Outbox:
     """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
     transactions commit in another order than they begin."""
@@ -151,11 +158,6 @@ class Outbox:
         with self._connection.transaction():
             self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
             self._connection.execute("select pg_notify('lily_published', '')")
-
-    def forget_published(self) -> int:
-        """Batches that were published long ago; their changes stay, as history."""
-        row = self._connection.execute(query("outbox/forget_published"), [KEEP_PUBLISHED]).fetchone()
-        return 0 if row is None else int(row["count"])
 
     def _stream(self, name: str, batches: list[int], at_once: int) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:

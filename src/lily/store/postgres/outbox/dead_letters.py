@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -69,3 +70,8 @@ async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> 
 async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:
     """Parks letters of reactions for another attempt by the reaction that each came from."""
     await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)})
+
+
+async def replay_jobs(database: Database, tenant: str, ids: Sequence[int]) -> None:
+    """Queues letters of jobs again."""
+    await database.fetch(tenant, query("jobs/replay"), {"ids": list(ids), "topic": JOBS})

@@ -1,5 +1,6 @@
 """How far what was written has travelled: published to the change log, read from there, propagated."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,12 +24,19 @@ class Travel:
 async def to_follow(database: Database, places: Sequence[Place]) -> list[Place] | None:
     """What propagation must have read so that everything applied from these places of the log has travelled, as places
     that `applied` tells about; None while some of it is not even published."""
-    asked = {
-        "topics": [topic for topic, _, _ in places],
-        "partitions": [partition for _, partition, _ in places],
-        "offsets": [offset for _, _, offset in places],
-    }
-    return _ends(await database.fetch(None, query("progress/travelled"), asked))
+    (found,) = await all_to_follow(database, [places])
+    return found
+
+
+async def all_to_follow(database: Database, writes: Sequence[Sequence[Place]]) -> list[list[Place] | None]:
+    """The same for many writes, with one query."""
+    asked = [(number, *place) for number, write in enumerate(writes) for place in write]
+    numbers, topics, partitions, offsets = map(list, zip(*asked, strict=True)) if asked else ([], [], [], [])
+    parameters = {"writes": numbers, "topics": topics, "partitions": partitions, "offsets": offsets}
+    batches: defaultdict[int, list[Row]] = defaultdict(list)
+    for number, *batch in await database.fetch(None, query("progress/travelled"), parameters):
+        batches[number].append(tuple(batch))
+    return [_ends(batches[number]) for number in range(len(writes))]
 
 
 async def decision_to_follow(database: Database, tenant: str) -> list[Place] | None:

@@ -68,7 +68,8 @@ class ReactionLedger:
         self._connection.execute("select pg_notify('lily_applied', '')")
 
     def is_parked(self, tenant: str) -> bool:
-        return bool(self._connection.execute(query("reactions/is_parked"), [self._reaction, tenant]).fetchone())
+        about = {"reaction": self._reaction, "tenant": tenant}
+        return bool(self._connection.execute(query("reactions/is_parked"), about).fetchone())
 
     def park(self, tenant: str, rows: Sequence[Row]) -> None:
         """Sets events aside for later turns of the tenant."""

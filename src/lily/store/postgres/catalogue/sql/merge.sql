@@ -19,7 +19,8 @@ with merged as (
     values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last,
             coalesce(s.fields ->> '$type', 'column') in ('column', 'field', 'bi_field'))
   returning merge_action() = 'INSERT' as created, old.{values} as before, new.{values} as after, s.causes,
-            new.tenant_id, new.id, new.qualified_name, new.entity_type, new.version
+            new.tenant_id, new.id, new.qualified_name, coalesce(new.entity_type, s.entity_type) as entity_type,
+            new.version
 ),
 logged as (
   insert into changes (batch_id, tenant_id, asset_id, qualified_name, entity_type, layer, version, before, after, causes)

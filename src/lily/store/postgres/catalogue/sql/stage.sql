@@ -10,5 +10,6 @@ create temporary table if not exists staged (
   clocks         jsonb,
   first          timestamptz not null,
   last           timestamptz not null,
-  causes         jsonb not null
+  causes         jsonb not null,
+  entity_type    text  -- as the API knew it; PostgreSQL has no type of an asset that so far only the lake has
 ) on commit delete rows

@@ -1,5 +1,6 @@
 -- The staged rows that merge.sql left out, with the stored layer to merge each of them into. Locks those assets.
-select s.tenant_id, s.id::text, s.fields, s.at, s.clocks, s.first, s.last, s.causes, a.{values}, a.{at}, a.{clocks}
+select s.tenant_id, s.id::text, s.entity_type, s.fields, s.at, s.clocks, s.first, s.last, s.causes,
+       a.{values}, a.{at}, a.{clocks}
 from staged s
 join assets a on a.tenant_id = s.tenant_id and a.id = s.id
 where s.layer = %(layer)s

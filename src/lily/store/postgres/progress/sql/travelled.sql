@@ -1,7 +1,8 @@
--- Whether the batches that applied these positions of the log have been published, and where the change log ended then.
--- A batch that is not there any more was published long ago; one that never was had nothing to tell.
-select b.published_at is not null, b.ends
-from unnest(%(topics)s::text[], %(partitions)s::integer[], %(offsets)s::bigint[]) as asked (topic, partition, "offset")
+-- For each write: whether the batches that applied its positions of the log have been published, and where the change log
+-- ended then. A batch that is gone was published long ago; one that never existed had nothing to publish.
+select asked.write, b.published_at is not null, b.ends
+from unnest(%(writes)s::integer[], %(topics)s::text[], %(partitions)s::integer[], %(offsets)s::bigint[])
+  as asked (write, topic, partition, "offset")
 cross join lateral (
   select published_at, ends, begin_offset from batches b
   where b.topic = asked.topic and b.partition = asked.partition and b.end_offset > asked."offset"

@@ -1,1 +1,1 @@
-select 1 from parked_tenants where reaction = %s and tenant_id = %s
+select 1 from parked_tenants where reaction = %(reaction)s and tenant_id = %(tenant)s

@@ -1,0 +1,49 @@
+"""uvicorn, with the options that Lily runs it with."""
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from lily.model.errors import Terminal
+from lily.settings import Settings
+
+GRACE_SECONDS = 10
+HEALTH_SECONDS = 30  # a worker that does not answer uvicorn for so long is replaced; a busy machine is no reason
+
+
+class CannotServe(Terminal):
+    """uvicorn gave up before it served."""
+
+
+def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
+    """Serves an application, or with several workers the factory of this name, until SIGTERM or SIGINT; then running
+    requests may finish. Raises CannotServe if the port is taken or the application did not start."""
+    # uvicorn repeats the signal that stopped it when it is done; an orderly stop must not look like a crash.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.Handlers.SIG_IGN)
+    try:
+        uvicorn.run(
+            target,
+            factory=isinstance(target, str),
+            workers=settings.api.workers,
+            host=settings.host,
+            port=settings.port,
+            loop="uvloop",
+            http="lily.api.http.protocol:Protocol",  # by name: a process that only watches workers does not import it
+            ws_per_message_deflate=False,  # 300 KB per connection, to make small messages smaller
+            lifespan="on",
+            access_log=False,
+            log_config=None,
+            log_level="critical",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_worker_healthcheck=HEALTH_SECONDS,
+        )
+    except SystemExit as error:  # how uvicorn reports that it could not start
+        raise CannotServe(
+            f"The API cannot listen on {settings.host}:{settings.port}. "
+            "If another process uses the port, stop it or choose another with LILY_PORT."
+        ) from error

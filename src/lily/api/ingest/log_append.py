@@ -1,0 +1,135 @@
+"""The one way into the log: appends the records of a write, counts them, and makes its receipt."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from lily.api.calls import Call
+from lily.api.ingest.records import Record
+from lily.api.receipts.receipt import Receipt, Stated
+from lily.api.receipts.settling import Settlement, settle
+from lily.bus.producer import LogFull, LogUnavailable, Position
+
+UNCONFIRMED = 2_000  # records of one write; the log's queue is shared with every other request
+GROUP_RECORDS = 100  # that are confirmed together: waking the event loop for each record costs as much as sending it
+GROUP_BYTES = 256 << 10
+ROOM_SECONDS = 0.02
+
+Failed = Callable[[LogUnavailable], None]
+
+
+@dataclass(slots=True)
+class _Group:
+    records: Sequence[Record]
+    confirmation: asyncio.Future[list[Position]]
+    failed: Failed | None
+
+
+@dataclass(slots=True)
+class LogAppend:
+    """One write. If the log fails in between, part of the write is in it, and repeating the whole is harmless.
+
+    Raises Refused at once where the caller's preference to wait is not valid, so that nothing is appended then.
+    """
+
+    call: Call
+    wait_for_room: bool = False  # rather than raise LogFull: for a body that is streamed, and can be slowed down
+    keep_positions: bool = False
+    confirmed: int = 0
+    positions: list[Position] = field(default_factory=list)  # of all confirmed records, if they are kept
+    _wait: int | None = field(init=False)
+    _unconfirmed: int = 0
+    _groups: deque[_Group] = field(default_factory=deque)
+    _newest: dict[tuple[str, int], Position] = field(default_factory=dict)
+    _travels: bool = False
+
+    def __post_init__(self) -> None:
+        self._wait = self.call.wait()
+
+    async def add(self, records: Iterable[Record]) -> None:
+        """Hands records to the log. Raises LogFull if it has no room, LogUnavailable if it did not confirm earlier
+        ones."""
+        for group in _grouped(records):
+            await self.add_group(group)
+            await asyncio.sleep(0)  # a write can have ten thousand records, and other requests go on meanwhile
+
+    async def add_group(self, group: Sequence[Record], failed: Failed | None = None) -> None:
+        """Records that are confirmed together. With `failed`, that is called if the log does not confirm them, instead
+        of raising LogUnavailable, and the write goes on."""
+        while self._groups and self._unconfirmed + len(group) > UNCONFIRMED:
+            await self._confirm_oldest()
+        try:
+            confirmation = await self._handed_over(group)
+        except LogUnavailable as error:
+            if failed is None:
+                raise
+            failed(error)
+        else:
+            self._groups.append(_Group(group, confirmation, failed))
+            self._unconfirmed += len(group)
+
+    async def receipt(self, stated: Stated | None = None) -> Receipt:
+        """Waits for the log to confirm everything. Raises LogUnavailable if it does not."""
+        while self._groups:
+            await self._confirm_oldest()
+        correlation = "" if stated else self.call.correlation
+        return Receipt(tuple(sorted(self._newest.values())), stated, self._travels, correlation)
+
+    async def settle(self, stated: Stated | None = None) -> Settlement:
+        """The receipt, and whether the write can be read: waits for that if the caller prefers to."""
+        return await settle(self.call, await self.receipt(stated), self._wait)
+
+    async def _handed_over(self, group: Sequence[Record]) -> asyncio.Future[list[Position]]:
+        while True:
+            try:
+                return self.call.services.log.append([(record.topic, record.key, record.value) for record in group])
+            except LogFull:
+                if self._groups:
+                    await self._confirm_oldest()
+                elif self.wait_for_room:
+                    await asyncio.sleep(ROOM_SECONDS)
+                else:
+                    raise
+
+    async def _confirm_oldest(self) -> None:
+        group = self._groups.popleft()
+        self._unconfirmed -= len(group.records)
+        try:
+            positions = await group.confirmation
+        except LogUnavailable as error:
+            if group.failed is None:
+                raise
+            group.failed(error)
+        else:
+            self._count(group.records)
+            self._remember(positions)
+
+    def _count(self, records: Sequence[Record]) -> None:
+        metrics = self.call.services.metrics
+        for lane, number in Counter(record.lane for record in records).items():
+            metrics.accepted[lane].inc(number)
+        metrics.bytes.inc(sum(len(record.value) for record in records))
+        self.confirmed += len(records)
+        self._travels = self._travels or any(record.travels for record in records)
+
+    def _remember(self, positions: Sequence[Position]) -> None:
+        for at in positions:
+            newest = self._newest.get((at.topic, at.partition))
+            if newest is None or newest.offset < at.offset:
+                self._newest[at.topic, at.partition] = at
+        if self.keep_positions:
+            self.positions += positions
+
+
+def _grouped(records: Iterable[Record]) -> Iterator[list[Record]]:
+    group: list[Record] = []
+    size = 0
+    for record in records:
+        group.append(record)
+        size += len(record.value)
+        if len(group) >= GROUP_RECORDS or size >= GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group

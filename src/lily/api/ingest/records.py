@@ -1,0 +1,35 @@
+"""Events as the log takes them: encoded, and routed to the topic of their lane."""
+
+from typing import NamedTuple
+
+import orjson
+
+from lily.bus import topics
+from lily.model.edges import ClaimsEvent, EdgeEvent
+from lily.model.events import AssetEvent
+from lily.model.lanes import Lane, lane_of
+from lily.model.statements import may_propagate
+
+
+class Record(NamedTuple):
+    topic: str
+    lane: Lane
+    key: bytes
+    value: bytes
+    travels: bool  # what it states may travel along the lineage
+
+
+def asset_record(event: AssetEvent, lane: Lane = "hot") -> Record:
+    """A single write takes the hot lane, whatever it is about."""
+    return Record(
+        topics.OF_LANE[lane], lane, event.key, orjson.dumps(event.as_cloudevent()), may_propagate(event.statement)
+    )
+
+
+def bulk_asset_record(event: AssetEvent) -> Record:
+    """What comes in bulk takes the lane of its kind: plain columns can wait."""
+    return asset_record(event, lane_of(event))
+
+
+def lineage_record(event: EdgeEvent | ClaimsEvent) -> Record:
+    return Record(topics.LINEAGE_INTAKE, "hot", event.key, orjson.dumps(event.as_cloudevent()), travels=True)

@@ -1,0 +1,33 @@
+"""Progress of the log as PostgreSQL knows it, for the waiter."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from lily.api.receipts.waiter import Applied, Positions
+from lily.bus.producer import Position
+from lily.store.postgres.progress.applied import applied_positions
+from lily.store.postgres.progress.propagated import Place, all_to_follow, decision_to_follow
+from lily.store.postgres.sessions import Database
+
+
+class StoredProgress(NamedTuple):
+    """Raises StoreUnavailable while PostgreSQL does not answer."""
+
+    database: Database
+
+    async def applied(self) -> Applied:
+        return await applied_positions(self.database)
+
+    async def published(self, writes: Collection[Positions]) -> dict[Positions, Positions]:
+        asked = list(writes)
+        found = zip(asked, await all_to_follow(self.database, asked), strict=True)
+        return {write: _positions(places) for write, places in found if places is not None}
+
+    async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
+        # One query per tenant: row-level security shows the decisions of one at a time, and few wait for one.
+        found = [(tenant, await decision_to_follow(self.database, tenant)) for tenant in tenants]
+        return {tenant: _positions(places) for tenant, places in found if places is not None}
+
+
+def _positions(places: list[Place]) -> Positions:
+    return tuple(Position(*place) for place in places)

@@ -1,0 +1,76 @@
+"""Waits until a write can be read and has travelled along the lineage, as `Prefer: wait` asks for."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from lily.api.calls import Call
+from lily.api.receipts.receipt import Receipt
+from lily.api.receipts.waiter import Positions
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.parking import is_parked
+
+RECEIPT = "Lily-Receipt"
+PARKED_SECONDS = 0.25  # between two looks while the tenant's events wait for their turn, which is rare
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What can be said of a write once the log has confirmed it."""
+
+    tenant: str
+    receipt: Receipt
+    wait: int | None
+    applied: bool  # it can be read, and has travelled
+
+    @property
+    def status(self) -> int:
+        return 200 if self.applied else 202
+
+    def headers(self) -> dict[str, str]:
+        """The receipt; for a write that was not applied in time, also the address to ask again."""
+        sealed = self.receipt.seal(self.tenant)
+        headers = {RECEIPT: sealed}
+        if self.wait is not None:
+            headers["Preference-Applied"] = f"wait={self.wait}"
+            if not self.applied:
+                headers["Location"] = f"/propagations/{sealed}"
+        return headers
+
+
+async def settle(call: Call, receipt: Receipt, wait: int | None) -> Settlement:
+    """Waits at most so many seconds until the write can be read and has travelled; without any, not at all."""
+    applied = wait is not None and await _settled(call, receipt, wait)
+    return Settlement(call.tenant, receipt, wait, applied)
+
+
+async def decision_settled(call: Call) -> None:
+    """Waits, if the caller prefers to, until what an administrator just decided has travelled."""
+    wait = call.wait()
+    if wait is not None:
+        deadline = time.monotonic() + wait
+        await _propagated(call, await call.services.waiter.decision_published(call.tenant, wait), deadline)
+
+
+async def _settled(call: Call, receipt: Receipt, wait: int) -> bool:
+    deadline, waiter = time.monotonic() + wait, call.services.waiter
+    if not await waiter.applied(receipt.positions, wait):
+        return False
+    if not receipt.travels:
+        return True
+    return await _propagated(call, await waiter.published(receipt.positions, _left(deadline)), deadline)
+
+
+async def _propagated(call: Call, published: Positions | None, deadline: float) -> bool:
+    """Whether propagation has handled what was published, waiting until the deadline."""
+    if published is None or not await call.services.waiter.applied(published, _left(deadline)):
+        return False
+    while await is_parked(call.services.database, call.tenant, PROPAGATION):
+        if not _left(deadline):
+            return False
+        await asyncio.sleep(PARKED_SECONDS)
+    return True
+
+
+def _left(deadline: float) -> float:
+    return max(deadline - time.monotonic(), 0)

@@ -1,0 +1,1 @@
+"""`lily up`, `lily down` and `lily status`: the embedded stack of one data directory."""

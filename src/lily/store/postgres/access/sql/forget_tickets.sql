@@ -1,0 +1,1 @@
+delete from tickets where expires_at < now()

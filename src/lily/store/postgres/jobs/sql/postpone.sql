@@ -1,0 +1,5 @@
+-- The next attempt comes after a pause. A tenth more or less, so that groups that failed together do not return together.
+update queued_jobs
+set attempts = attempts + 1, starts = 0, reason = %(reason)s,
+    retry_at = clock_timestamp() + make_interval(secs => %(seconds)s * (0.9 + 0.2 * random()))
+where tenant_id = %(tenant)s and id = %(id)s

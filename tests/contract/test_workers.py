@@ -1,0 +1,254 @@
+"""`LILY_API__WORKERS`: several processes behind one port look like one, and one that dies takes nothing along."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import grpc
+import httpx
+import orjson
+import psutil  # type: ignore[import-untyped]
+import pytest
+
+from lily.embedded.ports import choose_ports
+from tests.contract.door import WAIT, Door, client, table
+from tests.contract.test_grpc import Lineage
+from tests.contract.test_notifications import listen, next_message
+from tests.shared_stack import Stack
+
+START_SECONDS = 60
+COUNTED = 'lily_http_request_seconds_count{method="GET",route="/schemas",status="200"}'
+
+
+@dataclass(frozen=True)
+class Api:
+    """`lily api` beside the shared stack, in a process group of its own."""
+
+    process: psutil.Process
+    port: int
+    grpc_port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def workers(self) -> list[psutil.Process]:
+        return [child for child in self.process.children() if "spawn_main" in " ".join(child.cmdline())]
+
+    def get(self, path: str) -> httpx.Response:
+        """Over a connection of its own: the kernel chooses the worker."""
+        return httpx.get(f"{self.url}{path}", headers={"Authorization": f"Bearer {self.token}"}, timeout=30)
+
+    def worker_of(self, answer: httpx.Response) -> str:
+        """Which worker made it: a correlation id begins with its process."""
+        return answer.headers["x-correlation-id"].rpartition("-")[0]
+
+    def counted(self) -> float:
+        found = re.search(rf"^{re.escape(COUNTED)} (\S+)$", self.get("/metrics").text, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+
+def until(happened: Callable[[], bool], seconds: float = START_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/ready", timeout=10).is_success
+    except httpx.TransportError:
+        return False
+
+
+def environment(stack: Stack, workers: int, **more: str) -> dict[str, str]:
+    ports = choose_ports(["api", "grpc"], {})
+    return {
+        **os.environ,
+        "LILY_DATA_DIR": str(stack.data_dir),
+        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        "LILY_DATABASE_URL": stack.database_of("lily_api"),
+        "LILY_API__WORKERS": str(workers),
+        "LILY_PORT": str(ports["api"]),
+        "LILY_GRPC_PORT": str(ports["grpc"]),
+        **more,
+    }
+
+
+@contextmanager
+def running(surroundings: dict[str, str], token: str, log: Path) -> Iterator[Api]:
+    command = [sys.executable, "-m", "lily", "api"]
+    with log.open("wb") as output, subprocess.Popen(command, env=surroundings, stderr=output) as process:
+        ports = int(surroundings["LILY_PORT"]), int(surroundings["LILY_GRPC_PORT"])
+        api = Api(psutil.Process(process.pid), *ports, token)
+        workers: list[psutil.Process] = []
+        try:
+            until(lambda: answers(api.url) or process.poll() is not None)
+            assert process.poll() is None, log.read_text()
+            until(lambda: "lily_api_workers 2.0" in api.get("/metrics").text)
+            workers = api.workers()
+            yield api
+        finally:
+            process.terminate()
+            process.wait(30)
+            for worker in workers:
+                if worker.is_running():
+                    worker.kill()
+
+
+@pytest.fixture(scope="module")
+def api(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    log = tmp_path_factory.mktemp("workers") / "api.log"
+    with running(environment(stack, 2), stack.token, log) as api:
+        yield api
+
+
+@pytest.fixture
+def worker_door(api: Api, door: Door) -> Iterator[Door]:
+    """The door of a test's tenant, at the two workers."""
+    stack = replace(door.stack, url=api.url, grpc=f"127.0.0.1:{api.grpc_port}")
+    with client(stack, door.token) as http:
+        yield Door(stack, door.tenant, door.token, http)
+
+
+def test_the_workers_share_the_port(api: Api) -> None:
+    seen: set[str] = set()
+    while len(seen) < 2:
+        seen.add(api.worker_of(api.get("/schemas")))
+
+
+def test_metrics_add_up_over_all_workers_and_never_jump(api: Api) -> None:
+    began = api.counted()
+    for number in range(1, 21):
+        api.get("/schemas")
+        assert api.counted() == began + number
+    text = api.get("/metrics").text
+    described = [line.split(" ")[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert len(described) == len(set(described))
+    assert "# HELP lily_events_accepted_total Events durably in the log" in text
+
+
+def test_what_one_worker_wrote_the_other_reads(worker_door: Door, api: Api) -> None:
+    asset_id = worker_door.ingest("shop.orders", tags=["PII"])
+    seen: set[str] = set()
+    while len(seen) < 2:
+        with client(worker_door.stack, worker_door.token) as http:
+            answer = http.get(f"/metadata/{asset_id}")
+        assert answer.json()["attributes"]["tags"] == ["PII"]
+        seen.add(api.worker_of(answer))
+
+
+def test_any_worker_serves_the_web_socket(worker_door: Door) -> None:
+    sockets = [listen(worker_door) for _ in range(6)]
+    asset_id = worker_door.ingest("shop.orders")
+    for socket_ in sockets:
+        assert next_message(socket_)["metadata_id"] == asset_id
+        socket_.close()
+
+
+def test_a_worker_that_is_killed_is_replaced_and_no_counter_goes_down(worker_door: Door, api: Api) -> None:
+    worker_door.ingest("shop.orders")
+    for _ in range(10):
+        api.get("/schemas")
+    counted = api.counted()
+    for victim in api.workers():  # both in turn: one of them serves gRPC
+        victim.kill()
+        until(lambda: "lily_api_workers 2.0" in api.get("/metrics").text and len(api.workers()) == 2)
+        assert victim.pid not in {worker.pid for worker in api.workers()}
+        assert api.counted() >= counted
+        with grpc.insecure_channel(worker_door.stack.grpc) as channel:
+            grpc.channel_ready_future(channel).result(timeout=30)
+            Lineage(channel, worker_door.token).ingest("shop.orders", "shop.reports")
+    assert worker_door.read("shop.orders")
+
+
+def half_sent(api: Api, token: str, body: bytes) -> socket.socket:
+    """A bulk request of which the second half has yet to come."""
+    raw = socket.create_connection(("127.0.0.1", api.port), timeout=30)
+    head = f"POST /ingest-metadata/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    raw.sendall(f"{head}Content-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+    raw.sendall(body[: len(body) // 2])
+    return raw
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_stop_lets_running_requests_finish(stack: Stack, door: Door, tmp_path: Path, workers: int) -> None:
+    surroundings = environment(stack, workers)
+    command = [sys.executable, "-m", "lily", "api"]
+    with (tmp_path / "log").open("wb") as log, subprocess.Popen(command, env=surroundings, stderr=log) as process:
+        api = Api(psutil.Process(process.pid), int(surroundings["LILY_PORT"]), 0, stack.token)
+        try:
+            until(lambda: answers(api.url))
+            body = b"\n".join(orjson.dumps(table(f"shop.t{number}")) for number in range(100))
+            raw = half_sent(api, door.token, body)
+            time.sleep(0.5)  # the request has begun
+            process.send_signal(signal.SIGTERM)
+            time.sleep(1.5)  # uvicorn looks at its signals twice a second
+            raw.sendall(body[len(body) // 2 :])
+            told = b"".join(iter(lambda: raw.recv(65_536), b""))
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+    assert told.startswith(b"HTTP/1.1 202")
+    assert orjson.loads(told.partition(b"\r\n\r\n")[2])["accepted"] == 100
+    assert not answers(api.url)
+
+
+def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_path: Path) -> None:
+    with running(environment(stack, 2), stack.token, tmp_path / "log") as api:
+        workers = api.workers()
+        assert len(workers) == 2
+        api.process.kill()
+        _, alive = psutil.wait_procs(workers, timeout=20)
+        assert not alive
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("trouble", "says"),
+    [
+        ("taken", "cannot listen on"),
+        ("grpc taken", "LILY_GRPC_PORT"),
+        ("owner", "Let LILY_DATABASE_URL name the role lily_api"),
+        ("away", "metadata store"),
+    ],
+)
+def test_a_start_that_fails_says_why(stack: Stack, workers: int, trouble: str, says: str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        troubles = {
+            "taken": {"LILY_PORT": port},
+            "grpc taken": {"LILY_GRPC_PORT": port},
+            "owner": {"LILY_DATABASE_URL": stack.database},
+            "away": {"LILY_DATABASE_URL": "postgresql://lily_api:x@127.0.0.1:9/lily"},
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "lily", "api"],
+            env=environment(stack, workers, **troubles[trouble]),
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_write_may_wait_on_any_worker(worker_door: Door) -> None:
+    for number in range(6):
+        with client(worker_door.stack, worker_door.token) as http:
+            answer = http.post("/ingest-metadata", json=table(f"shop.t{number}", tags=["PII"]), headers=WAIT)
+        assert answer.status_code == 200, answer.text

@@ -1,0 +1,54 @@
+"""Every code block of README.md and docs/ runs, in order, against the stack; those that cannot say why."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import PAGES, Block, blocks_of, name_of
+from tests.docs.page_session import PageSession
+from tests.shared_stack import Stack
+
+# How many blocks of a page no test can run. Each gives its reason in its fence; a new one needs an entry here.
+NOT_RUN = {
+    "CONTRIBUTING.md": 2,
+    "README.md": 3,
+    "docs/benchmarks.md": 1,
+    "docs/capacity.md": 1,
+    "docs/operations.md": 2,
+}
+
+_RUNS = re.compile(r"^ *```(?!text)[a-z]+(?!.*not-run)", re.MULTILINE)
+WITH_EXAMPLES = [page for page in PAGES if _RUNS.search(page.read_text())]
+
+
+@pytest.fixture
+def session(
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[PageSession]:
+    """README.md is read with what `lily up` prints, every other page in a tenant of its own."""
+    address = {"URL": stack.url, "GRPC": stack.grpc}
+    if name_of(request.param) == "README.md":
+        token, variables = stack.token, {}
+    else:
+        _, token = make_tenant()
+        variables = {"LILY_URL": stack.url, "LILY_TOKEN": token}
+    reader = PageSession(stack, tmp_path, address | {"TOKEN": token} | variables, token)
+    yield reader
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    ("session", "page"), [(page, page) for page in WITH_EXAMPLES], ids=map(name_of, WITH_EXAMPLES), indirect=["session"]
+)
+def test_the_examples_of_a_page_run_in_order(session: PageSession, page: Path) -> None:
+    for block in blocks_of(page):
+        session.run(block)
+
+
+def test_blocks_that_do_not_run_are_few_and_known() -> None:
+    marked: list[Block] = [block for page in PAGES for block in blocks_of(page) if block.not_run]
+    listing = "\n".join(f"{block}: {block.not_run}" for block in marked)
+    assert Counter(block.page for block in marked) == NOT_RUN, f"These blocks do not run:\n{listing}"

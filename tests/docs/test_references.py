@@ -1,0 +1,64 @@
+"""What pages refer to exists: other pages and their headings, settings, metrics, topics."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lily.bus.topics import TOPICS
+from lily.settings import Settings
+from tests.docs.blocks import PAGES, ROOT, name_of
+
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
+SETTING = re.compile(r"\bLILY_[A-Z0-9_]*[A-Z0-9]\b")
+METRIC = re.compile(r"\blily_(?:events|grpc|http|lake|log|outbox|pipeline|propagation|reaction|relay)_[a-z_]+[a-z]\b")
+TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
+# Read by the Python client alone.
+OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN"}
+
+
+def anchor(title: str) -> str:
+    """As GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def settings() -> set[str]:
+    names = set()
+    for name, field in Settings.model_fields.items():
+        names.add(f"LILY_{name.upper()}")
+        nested = getattr(field.annotation, "model_fields", {})
+        names |= {f"LILY_{name.upper()}__{inner.upper()}" for inner in nested}
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=map(name_of, PAGES))
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.finditer(page.read_text()):
+        path, _, fragment = link["target"].partition("#")
+        if path.startswith(("http:", "https:")):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{name_of(page)}: {link[0]}"
+        if fragment:
+            anchors = {anchor(heading["title"]) for heading in HEADING.finditer(target.read_text())}
+            assert fragment in anchors, f"{name_of(page)}: {link[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=map(name_of, PAGES))
+def test_settings_exist(page: Path) -> None:
+    known = settings() | OF_THE_CLIENT | {f"LILY_{name.upper()}_" for name in Settings.model_fields}
+    assert set(SETTING.findall(page.read_text())) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=map(name_of, PAGES))
+def test_topics_exist(page: Path) -> None:
+    assert {found["topic"] for found in TOPIC.finditer(page.read_text())} <= set(TOPICS)
+
+
+def test_metrics_exist() -> None:
+    source = "\n".join(file.read_text() for file in (ROOT / "src").rglob("*.py"))
+    known = set(re.findall(r'"(lily_[a-z_]+)"', source))
+    for page in PAGES:
+        named = {name.removesuffix("_total") for name in METRIC.findall(page.read_text())}
+        assert named <= known, name_of(page)

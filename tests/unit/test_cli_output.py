@@ -1,0 +1,95 @@
+"""What commands print: hints that work when copied, and tables with a header."""
+
+import shlex
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from lily.cli.hints import DEFAULT_DATA_DIR, command, complete_hints, data_dir_of
+from lily.cli.output import Format, print_table
+from lily.cli.stack.up import announce
+from lily.embedded.state import StackState
+from lily.settings import Settings
+
+
+def test_the_default_directory_of_hints_is_that_of_the_settings() -> None:
+    assert Path(DEFAULT_DATA_DIR) == Settings.model_fields["data_dir"].default
+
+
+def test_a_command_names_the_data_directory_unless_it_is_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("down", tmp_path / ".lily") == "lily down"
+    assert command("down", Path(".lily")) == "lily down"
+    assert command("down", tmp_path / "other") == f"lily down --data-dir {tmp_path / 'other'}"
+    assert command("down", Path("other")) == f"lily down --data-dir {tmp_path / 'other'}"
+    assert command("down --data-dir x", tmp_path / "other") == "lily down --data-dir x"
+
+
+def test_a_directory_with_a_space_survives_the_shell(tmp_path: Path) -> None:
+    assert shlex.split(command("down", tmp_path / "my data"))[-1] == str(tmp_path / "my data")
+
+
+def test_hints_in_a_message_are_completed_and_other_commands_are_not(tmp_path: Path) -> None:
+    message = "See `lily status`, `lily token list` or `lily jars`; lily status, `make setup` and `lily cost` stay."
+    option = f"--data-dir {tmp_path}"
+    assert complete_hints(message, tmp_path) == (
+        f"See `lily status {option}`, `lily token list {option}` or `lily jars`; lily status, `make setup` and "
+        "`lily cost` stay."
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "directory"),
+    [
+        ("lily status", {}, ".lily"),
+        ("lily status", {"LILY_DATA_DIR": "/a"}, "/a"),
+        ("lily status --data-dir /b", {"LILY_DATA_DIR": "/a"}, "/b"),
+        ("lily status --data-dir=/c", {}, "/c"),
+    ],
+)
+def test_the_data_directory_is_found_before_the_options_are_parsed(
+    words: str, environment: dict[str, str], directory: str
+) -> None:
+    assert data_dir_of(words.split(), environment) == Path(directory)
+
+
+def test_a_detached_stack_is_stopped_with_down_and_one_in_the_foreground_with_ctrl_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = StackState(data_dir=tmp_path, url="http://127.0.0.1:8585", database="postgresql://lily:x@127.0.0.1:1/lily")
+    announce(state, Format.text, detached=True)
+    printed = capsys.readouterr().out
+    assert "Ctrl-C" not in printed
+    assert f"`lily down --data-dir {tmp_path}`" in printed
+    assert f"`lily status --data-dir {tmp_path}`" in printed
+    announce(state, Format.text, detached=False)
+    printed = capsys.readouterr().out
+    assert "Ctrl-C" in printed
+    assert f"`lily down --data-dir {tmp_path}`" in printed
+
+
+def test_a_table_has_a_header_and_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    noon = datetime(2026, 11, 15, 12, 0, 0, 123, tzinfo=UTC)
+    rows = [
+        {"id": "a", "scopes": ["admin"], "at": noon, "until": None},
+        {
+            "id": "long-id",
+            "scopes": ["metadata:read", "[b]"],
+            "at": noon.astimezone(timezone(timedelta(hours=2))),
+            "until": "",
+        },
+    ]
+    print_table(rows, {"id": "id", "scopes": "scopes", "at": "created", "until": "expires"})
+    assert capsys.readouterr().out.splitlines() == [
+        "ID       SCOPES             CREATED               EXPIRES",
+        "a        admin              2026-11-15T12:00:00Z  -",
+        "long-id  metadata:read,[b]  2026-11-15T12:00:00Z  -",
+    ]
+
+
+def test_an_empty_table_is_its_header(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([], {"name": "name", "created_at": "created"})
+    assert capsys.readouterr().out == "NAME  CREATED\n"
