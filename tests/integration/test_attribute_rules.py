@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from lily.lineage.attribute_rules import StatedValue, enriched_value
+from lily.lineage.lake_nodes import LakeNode
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.graph.lake_nodes import Known
 from lily.store.postgres.propagation.marks import AssetMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
@@ -177,7 +177,7 @@ def test_an_asset_that_comes_after_its_edges_is_told_what_had_passed_it(world: W
     world.asset("b")
     assert settled(world) == 1
     assert world.shown("b") == "ada"
-    propagator.set_parents({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
+    propagator.set_parents({(world.tenant, world.id_of("c")): LakeNode(qualified_name="c")})  # the lake alone knows it
     assert world.state_what_rules_say() == 1
     assert world.shown("c") == "ada"
 

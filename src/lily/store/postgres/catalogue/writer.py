@@ -9,6 +9,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from lily.lineage.edge_protection import edge_name
+from lily.lineage.lake_nodes import LakeNode, adds_nothing
 from lily.model.assets import LAYERS
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
@@ -20,7 +21,6 @@ from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
-from lily.store.postgres.graph.lake_nodes import Known, adds_nothing
 from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.protection.asset_protection import AssetProtection
 from lily.store.postgres.protection.audit import insert_audit
@@ -139,11 +139,11 @@ class CatalogueWriter:
     def _mark_lake_nodes(self, events: Sequence[AssetEvent]) -> None:
         """Marks the graph nodes of assets that only the lake has and about which these events state something new."""
         assets = list({(event.tenant, event.asset_id) for event in events})
-        rows = self._connection.execute(query("graph/nodes_known"), _columns(assets)).fetchall() if assets else []
-        nodes = {(tenant, asset_id): Known(*known) for tenant, asset_id, *known in rows}
+        rows = self._connection.execute(query("graph/lake_nodes"), _columns(assets)).fetchall() if assets else []
+        nodes = {(tenant, asset_id): LakeNode(*known) for tenant, asset_id, *known in rows}
         states = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
         if changed := [asset for asset, node in nodes.items() if not adds_nothing(states[asset], node)]:
-            self._connection.execute(query("graph/nodes_await_lake"), _columns(changed))
+            self._connection.execute(query("graph/mark_awaiting_lake"), _columns(changed))
 
     def _open_batch(self, offsets: "OffsetRange | None" = None) -> int:
         row = self._connection.execute(query("outbox/open_batch"), offsets or (None, None, None, None)).fetchone()

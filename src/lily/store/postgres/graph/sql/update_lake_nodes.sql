@@ -1,5 +1,5 @@
--- The lake has told what it knew of these ends of edges; answers those whose parent is another one now, or whose name has
--- become known. Of what has come to PostgreSQL meanwhile, the asset itself tells the parent.
+-- Stores what the lake has of these nodes, and returns those whose parent has changed or whose name is now known. The
+-- parent of a node whose asset PostgreSQL has by now comes from the asset.
 with told as (
   update graph_nodes g
   set parent = case

@@ -1,4 +1,4 @@
--- What the graph keeps of those of these that only the lake knows, unless it is to ask anyway.
+-- Those of the given nodes that only the lake has, without those that have to be looked up again anyway.
 select g.tenant_id, g.id::text, g.parent::text, g.qualified_name, g.name, g.entity_type, g.is_deleted
 from unnest(%(tenants)s::text[], %(ids)s::uuid[]) as t (tenant_id, id)
 cross join lateral (

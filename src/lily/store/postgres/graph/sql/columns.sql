@@ -1,4 +1,4 @@
--- What lies directly below an asset, as far as it is in the graph; a column of the lake is known to the graph alone.
+-- The children of an asset that are in the graph. Columns that only the lake has are in graph_nodes alone.
 select g.id::text from graph_nodes g where g.tenant_id = %(tenant)s and g.parent = %(id)s::uuid
 union
 select a.id::text
