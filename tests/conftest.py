@@ -10,7 +10,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from lily.store.postgres.access.administration import create_tenant, create_token
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.shared_stack import SharedStack, Stack
 
 # How long an example takes says nothing on a machine that runs a whole stack beside it.
@@ -76,8 +76,8 @@ def make_tenant(stack: Stack) -> Callable[[], tuple[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def hot_store(stack: Stack) -> Iterator[HotStore]:
+def catalogue_writer(stack: Stack) -> Iterator[CatalogueWriter]:
     """The store as the pipeline has it, for tests that feed it without the log."""
-    store = HotStore(stack.database_of("lily_pipeline"))
+    store = CatalogueWriter(stack.database_of("lily_pipeline"))
     yield store
     store.close()

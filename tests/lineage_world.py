@@ -12,7 +12,7 @@ from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.statements import read_statement
 from lily.reactions.relay.change_events import statement_event
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.outbox.batches import RuleStatement
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Outcome, Propagator
@@ -28,7 +28,7 @@ DEFAULTS = {**TRAVEL, "stopped_by_masking": False}
 class World:
     """Every statement is marked; `settle` propagates all marks."""
 
-    def __init__(self, tenant: str, store: HotStore, propagator: Propagator, owner: psycopg.Connection) -> None:
+    def __init__(self, tenant: str, store: CatalogueWriter, propagator: Propagator, owner: psycopg.Connection) -> None:
         self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
         self.marks = Marks()
         self._heard = 0

@@ -23,7 +23,7 @@ from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.pipeline import connections
 from lily.pipeline.hot.task import apply_partition
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.faults.conftest import TENANT
 from tests.faults.evidence import read_topic
 from tests.faults.own_stack import OwnStack
@@ -157,7 +157,7 @@ def _apply(records: list[Record], database: str) -> None:
 
 def _commit_changes(database: str, events: int) -> set[str]:
     """Commits a batch; answers the ids under which its changes must be published."""
-    store = HotStore(database)
+    store = CatalogueWriter(database)
     try:
         found = [(record, event) for record, event in zip(_records(events), _events(events), strict=True)]
         store.apply("elsewhere", {0: next(_offsets)}, found, [])

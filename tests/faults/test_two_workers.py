@@ -22,7 +22,7 @@ from lily.model.records import Record
 from lily.model.statements import Statement
 from lily.settings import Settings
 from lily.store.postgres.access.administration import create_tenant
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.reactions.ledger import progress_topic
 from tests.faults.own_stack import OwnStack
@@ -39,7 +39,7 @@ _numbers = count()
 def test_one_of_two_workers_is_killed_in_mid_load(engines: OwnStack, pipeline_database: str) -> None:
     for tenant in TENANTS:
         create_tenant(engines.database, tenant)
-    store = HotStore(pipeline_database)
+    store = CatalogueWriter(pipeline_database)
     try:
         with ExitStack() as stack:
             first, _ = (stack.enter_context(_worker(engines, pipeline_database)) for _ in range(2))
@@ -80,7 +80,7 @@ def _every_announcement_was_made_once(engines: OwnStack) -> None:
     assert set(announced.values()) == {1}
 
 
-def _commit(store: HotStore, tenant: str, number: int) -> None:
+def _commit(store: CatalogueWriter, tenant: str, number: int) -> None:
     """Tagged sources, and an edge from each to a target of its own, as the pipeline commits them."""
     names = [f"{number}.{asset}" for asset in range(ASSETS)]
     events: list[tuple[Record, AssetEvent | EdgeEvent]] = []

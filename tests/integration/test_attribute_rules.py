@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from lily.lineage.attribute_rules import StatedValue, enriched_value
-from lily.store.postgres.catalogue.writer import HotStore
-from lily.store.postgres.graph.lake_nodes import Known
+from lily.lineage.lake_nodes import LakeNode
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.marks import AssetMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
@@ -32,9 +32,12 @@ RULES = st.sampled_from(["first", "second"])
 
 @pytest.fixture
 def world(
-    make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection
+    make_tenant: Callable[[], tuple[str, str]],
+    catalogue_writer: CatalogueWriter,
+    propagator: Propagator,
+    owner: psycopg.Connection,
 ) -> Iterator[World]:
-    made = World(make_tenant()[0], hot_store, propagator, owner)
+    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
     yield made
     check(made, owner)
 
@@ -174,7 +177,7 @@ def test_an_asset_that_comes_after_its_edges_is_told_what_had_passed_it(world: W
     world.asset("b")
     assert settled(world) == 1
     assert world.shown("b") == "ada"
-    propagator.set_parents({(world.tenant, world.id_of("c")): Known(qualified_name="c")})  # the lake alone knows it
+    propagator.set_parents({(world.tenant, world.id_of("c")): LakeNode(qualified_name="c")})  # the lake alone knows it
     assert world.state_what_rules_say() == 1
     assert world.shown("c") == "ada"
 
@@ -337,7 +340,7 @@ class Late(Happenings):
 @pytest.mark.parametrize(("machine", "examples", "steps"), [(Prompt, 8, 20), (Late, 8, 25)])
 def test_what_rules_derive_equals_a_recomputation_whatever_happens(  # noqa: PLR0917 - what a machine is made of
     make_tenant: Callable[[], tuple[str, str]],
-    hot_store: HotStore,
+    catalogue_writer: CatalogueWriter,
     propagator: Propagator,
     owner: psycopg.Connection,
     machine: type[Happenings],
@@ -345,7 +348,7 @@ def test_what_rules_derive_equals_a_recomputation_whatever_happens(  # noqa: PLR
     steps: int,
 ) -> None:
     run_state_machine_as_test(
-        lambda: machine(World(make_tenant()[0], hot_store, propagator, owner), owner),  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
+        lambda: machine(World(make_tenant()[0], catalogue_writer, propagator, owner), owner),  # type: ignore[arg-type]  # a factory serves as well, says hypothesis
         settings=settings(
             max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
         ),

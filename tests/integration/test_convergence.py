@@ -15,7 +15,7 @@ from lily.model.events import AssetEvent
 from lily.model.layers import Layer
 from lily.model.records import Record
 from lily.model.statements import Statement
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests import oracle
 from tests.shared_stack import Stack
 from tests.strategies import events
@@ -23,7 +23,7 @@ from tests.strategies import events
 _offsets = count()
 
 
-def feed(store: HotStore, found: list[AssetEvent]) -> int:
+def feed(store: CatalogueWriter, found: list[AssetEvent]) -> int:
     """Applies a batch; answers how many changes it logged."""
     records = [(Record("convergence", 0, next(_offsets), event.time, b"", b""), event) for event in found]
     return store.apply("convergence", {0: next(_offsets)}, records, []).changed
@@ -75,7 +75,7 @@ def comparable(catalogue: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[s
 @given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_every_arrival_order_ends_in_the_same_catalogue(
     stack: Stack,
-    hot_store: HotStore,
+    catalogue_writer: CatalogueWriter,
     make_tenant: Callable[[], tuple[str, str]],
     found: list[AssetEvent],
     random: Random,
@@ -83,8 +83,8 @@ def test_every_arrival_order_ends_in_the_same_catalogue(
     tenant, _ = make_tenant()
     mine = [for_tenant(tenant, event) for event in found]
     for batch in batches(mine, random):
-        feed(hot_store, batch)
-    feed(hot_store, mine)
+        feed(catalogue_writer, batch)
+    feed(catalogue_writer, mine)
     assert comparable(stored(stack.database, tenant)) == oracle.catalogue(mine)
 
 
@@ -92,16 +92,16 @@ def test_every_arrival_order_ends_in_the_same_catalogue(
 @given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_a_full_replay_changes_nothing(
     stack: Stack,
-    hot_store: HotStore,
+    catalogue_writer: CatalogueWriter,
     make_tenant: Callable[[], tuple[str, str]],
     found: list[AssetEvent],
     random: Random,
 ) -> None:
     tenant, _ = make_tenant()
     mine = [for_tenant(tenant, event) for event in found]
-    feed(hot_store, mine)
+    feed(catalogue_writer, mine)
     before = everything(stack.database, tenant)
-    replayed = [feed(hot_store, batch) for batch in batches(mine * 2, random)]
+    replayed = [feed(catalogue_writer, batch) for batch in batches(mine * 2, random)]
     assert sum(replayed) == 0
     assert everything(stack.database, tenant) == before
 
@@ -114,13 +114,13 @@ def everything(database: str, tenant: str) -> list[tuple[Any, ...]]:
 
 
 def test_an_event_that_postgresql_cannot_store_is_refused_alone(
-    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Callable[[], tuple[str, str]]
 ) -> None:
     tenant, _ = make_tenant()
     good = [event_of(tenant, f"shop.t{number}", {"name": "t"}) for number in range(9)]
     poison = event_of(tenant, "shop.poison", {"name": "t", "owner": "NUL \x00 reached the store"})
     records = [(Record("poison", 0, next(_offsets), e.time, b"", b"{}"), e) for e in [*good[:4], poison, *good[4:]]]
-    applied = hot_store.apply("poison", {0: next(_offsets)}, records, [])
+    applied = catalogue_writer.apply("poison", {0: next(_offsets)}, records, [])
     assert (applied.merged, applied.refused) == (9, 1)
     with psycopg.connect(stack.database) as connection:
         (errors,) = (
@@ -137,48 +137,48 @@ def event_of(tenant: str, name: str, attributes: dict[str, Any]) -> AssetEvent:
 
 @pytest.mark.parametrize("layer", ["source", "user"])
 def test_a_batch_that_states_one_asset_in_two_layers_keeps_them_apart(
-    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]], layer: str
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Callable[[], tuple[str, str]], layer: str
 ) -> None:
     tenant, _ = make_tenant()
     source = event_of(tenant, "shop.t", {"name": "t", "owner": "alice"})
     person = AssetEvent(
         str(uuid.uuid4()), source.time, tenant, Statement("user", "upsert", "shop.t", None, {"owner": "bob"})
     )
-    feed(hot_store, [source, person] if layer == "source" else [person, source])
+    feed(catalogue_writer, [source, person] if layer == "source" else [person, source])
     (asset,) = stored(stack.database, tenant).values()
     assert (asset["source"]["owner"], asset["user"]["owner"]) == ("alice", "bob")
 
 
 def test_a_layer_read_back_from_the_store_is_the_layer_that_was_written(
-    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Callable[[], tuple[str, str]]
 ) -> None:
     tenant, _ = make_tenant()
     event = event_of(
         tenant, "shop.t", {"name": 'back\\slash "quoted"', "tags": ["PII"], "n": 1.5, "deep": {"a": [None]}}
     )
-    feed(hot_store, [event])
+    feed(catalogue_writer, [event])
     with psycopg.connect(stack.database) as connection:
         row = connection.execute("select source, source_at, source_clocks from assets where tenant_id = %s", [tenant])
         assert Layer(*(row.fetchone() or ())) == event.layer()
 
 
 def test_the_oldest_time_counts_even_where_nothing_else_is_new(
-    stack: Stack, hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Callable[[], tuple[str, str]]
 ) -> None:
     tenant, _ = make_tenant()
     statement = Statement("source", "upsert", "shop.t", "table", {"name": "t"})
     older = AssetEvent(str(uuid.uuid4()), "2026-01-01T00:00:00.000000Z", tenant, statement)
     newer = AssetEvent(str(uuid.uuid4()), "2026-01-02T00:00:00.000000Z", tenant, statement)
-    feed(hot_store, [newer])
-    feed(hot_store, [older, newer])
+    feed(catalogue_writer, [newer])
+    feed(catalogue_writer, [older, newer])
     (asset,) = comparable(stored(stack.database, tenant)).values()
     assert (asset["created_at"], asset["updated_at"]) == (older.time, newer.time)
 
 
 def test_a_person_who_clears_what_was_never_set_changes_nothing(
-    hot_store: HotStore, make_tenant: Callable[[], tuple[str, str]]
+    catalogue_writer: CatalogueWriter, make_tenant: Callable[[], tuple[str, str]]
 ) -> None:
     tenant, _ = make_tenant()
-    feed(hot_store, [event_of(tenant, "shop.t", {"name": "t"})])
+    feed(catalogue_writer, [event_of(tenant, "shop.t", {"name": "t"})])
     cleared = Statement("user", "upsert", "shop.t", None, {"owner": None})
-    assert feed(hot_store, [AssetEvent(str(uuid.uuid4()), "2026-01-03T00:00:00.000000Z", tenant, cleared)]) == 0
+    assert feed(catalogue_writer, [AssetEvent(str(uuid.uuid4()), "2026-01-03T00:00:00.000000Z", tenant, cleared)]) == 0

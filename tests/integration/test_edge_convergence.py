@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lily.model.edges import EDGE_LAYERS, Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeOperation, EdgeStatement
 from lily.model.records import Record
-from lily.store.postgres.catalogue.writer import Applied, HotStore
+from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
 from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
@@ -61,7 +61,7 @@ def for_tenant(tenant: str, event: Event) -> Event:
     return ClaimsEvent(event.id, event.time, tenant, *told)
 
 
-def feed(store: HotStore, found: Sequence[Event]) -> Applied:
+def feed(store: CatalogueWriter, found: Sequence[Event]) -> BatchCounts:
     records = [(Record("edges", 0, next(_offsets), event.time, b"", b"{}"), event) for event in found]
     return store.apply("edges", {0: next(_offsets)}, records, [])
 
@@ -135,17 +135,17 @@ def shown_by(source: dict[str, Any], user: dict[str, Any], claims: list[bool] | 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(edge_events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_statements_about_edges_converge_in_every_order(
-    stack: Stack, hot_store: HotStore, make_tenant: Make, found: list[Event], random: Random
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make, found: list[Event], random: Random
 ) -> None:
-    converges(stack, hot_store, make_tenant()[0], found, random)
+    converges(stack, catalogue_writer, make_tenant()[0], found, random)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(claims_events(), min_size=1, max_size=10, unique_by=lambda event: event.id), random=st.randoms())
 def test_what_jobs_claim_converges_in_every_order(
-    stack: Stack, hot_store: HotStore, make_tenant: Make, found: list[Event], random: Random
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make, found: list[Event], random: Random
 ) -> None:
-    converges(stack, hot_store, make_tenant()[0], found, random)
+    converges(stack, catalogue_writer, make_tenant()[0], found, random)
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -154,12 +154,12 @@ def test_what_jobs_claim_converges_in_every_order(
     random=st.randoms(),
 )
 def test_sources_people_and_jobs_together_converge(
-    stack: Stack, hot_store: HotStore, make_tenant: Make, found: list[Event], random: Random
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make, found: list[Event], random: Random
 ) -> None:
-    converges(stack, hot_store, make_tenant()[0], found, random)
+    converges(stack, catalogue_writer, make_tenant()[0], found, random)
 
 
-def converges(stack: Stack, store: HotStore, tenant: str, found: list[Event], random: Random) -> None:
+def converges(stack: Stack, store: CatalogueWriter, tenant: str, found: list[Event], random: Random) -> None:
     mine = [for_tenant(tenant, event) for event in found]
     for batch in arrivals(mine, random):
         feed(store, batch)
@@ -203,37 +203,45 @@ def stated_edge(tenant: str, tick: int, key: EdgeKey, layer: Any, operation: Any
 
 
 def test_a_jobs_newest_complete_run_replaces_only_that_jobs_edges(
-    stack: Stack, hot_store: HotStore, make_tenant: Make
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
 ) -> None:
     tenant, _ = make_tenant()
-    feed(hot_store, [claims(tenant, 1, "r1", KEYS), claims(tenant, 1, "x", KEYS[:1], job=JOBS[1])])
-    feed(hot_store, [claims(tenant, 2, "r2", [], complete=False)])
+    feed(catalogue_writer, [claims(tenant, 1, "r1", KEYS), claims(tenant, 1, "x", KEYS[:1], job=JOBS[1])])
+    feed(catalogue_writer, [claims(tenant, 2, "r2", [], complete=False)])
     assert set(stored(stack.database, tenant)) == set(KEYS)
-    feed(hot_store, [claims(tenant, 3, "r2", [EdgeKey(ASSETS[0], ASSETS[2], "derived-from")])])
+    feed(catalogue_writer, [claims(tenant, 3, "r2", [EdgeKey(ASSETS[0], ASSETS[2], "derived-from")])])
     assert set(stored(stack.database, tenant)) == {KEYS[0], EdgeKey(ASSETS[0], ASSETS[2], "derived-from")}
-    feed(hot_store, [claims(tenant, 4, "y", KEYS[1:], job=JOBS[1])])
+    feed(catalogue_writer, [claims(tenant, 4, "y", KEYS[1:], job=JOBS[1])])
     assert set(stored(stack.database, tenant)) == {KEYS[1], EdgeKey(ASSETS[0], ASSETS[2], "derived-from")}
 
 
-def test_a_completion_without_edges_replaces_nothing(stack: Stack, hot_store: HotStore, make_tenant: Make) -> None:
+def test_a_completion_without_edges_replaces_nothing(
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
+) -> None:
     tenant, _ = make_tenant()
-    feed(hot_store, [claims(tenant, 1, "r1", KEYS), claims(tenant, 2, "r2", [])])
+    feed(catalogue_writer, [claims(tenant, 1, "r1", KEYS), claims(tenant, 2, "r2", [])])
     assert set(stored(stack.database, tenant)) == set(KEYS)
 
 
-def test_a_job_that_never_completes_keeps_what_it_claims(stack: Stack, hot_store: HotStore, make_tenant: Make) -> None:
+def test_a_job_that_never_completes_keeps_what_it_claims(
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
+) -> None:
     tenant, _ = make_tenant()
-    feed(hot_store, [claims(tenant, 1, "r1", KEYS[:1], complete=False)])
-    feed(hot_store, [claims(tenant, 2, "r1", KEYS[1:], complete=False)])
+    feed(catalogue_writer, [claims(tenant, 1, "r1", KEYS[:1], complete=False)])
+    feed(catalogue_writer, [claims(tenant, 2, "r1", KEYS[1:], complete=False)])
     assert set(stored(stack.database, tenant)) == set(KEYS)
 
 
-def test_an_edge_that_cannot_be_stored_is_refused_alone(stack: Stack, hot_store: HotStore, make_tenant: Make) -> None:
+def test_an_edge_that_cannot_be_stored_is_refused_alone(
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
+) -> None:
     tenant, _ = make_tenant()
     running: dict[str, Any] = {"job": JOBS[1], "complete": False}
     poison = claims(tenant, 1, "r1", [EdgeKey(ASSETS[0], ASSETS[1], "nul \x00")], **running)
     odd = claims(tenant, 1, "tab\t\\ and\nline", [EdgeKey(ASSETS[0], ASSETS[1], "tab\there")], **running)
-    applied = feed(hot_store, [claims(tenant, 1, "r1", KEYS), poison, odd, stated_edge(tenant, 1, KEYS[0], "source")])
+    applied = feed(
+        catalogue_writer, [claims(tenant, 1, "r1", KEYS), poison, odd, stated_edge(tenant, 1, KEYS[0], "source")]
+    )
     assert (applied.merged, applied.refused) == (3, 1)
     assert set(stored(stack.database, tenant)) == {*KEYS, EdgeKey(ASSETS[0], ASSETS[1], "tab\there")}
 
@@ -248,7 +256,7 @@ def test_two_jobs_that_claim_the_same_edges_at_once_do_not_miss_each_other(stack
         return [claims(tenant, tick, f"r{tick}", keys, job=job) for tick, keys in enumerate(chosen)]
 
     def apply(events: Sequence[Event]) -> None:
-        store = HotStore(stack.database_of("lily_pipeline"))
+        store = CatalogueWriter(stack.database_of("lily_pipeline"))
         try:
             for event in events:
                 feed(store, [event])
@@ -289,53 +297,57 @@ def audits(database: str, tenant: str) -> list[tuple[str, str, str]]:
 )
 @pytest.mark.parametrize("layer", ["source", "user"])
 def test_who_may_not_cannot_take_a_protective_tag_away_and_who_may_leaves_a_trace(  # noqa: PLR0917
-    stack: Stack, hot_store: HotStore, make_tenant: Make, change: dict[str, Any], action: str, layer: str
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make, change: dict[str, Any], action: str, layer: str
 ) -> None:
     tenant, _ = make_tenant()
     protect(stack.database, tenant, ASSETS[0])
-    feed(hot_store, [stated_edge(tenant, 1, key, "source") for key in KEYS])
+    feed(catalogue_writer, [stated_edge(tenant, 1, key, "source") for key in KEYS])
     before = stored(stack.database, tenant)
-    refused = feed(hot_store, [stated_edge(tenant, 2, KEYS[0], layer, **change)])
+    refused = feed(catalogue_writer, [stated_edge(tenant, 2, KEYS[0], layer, **change)])
     assert (refused.merged, refused.refused) == (0, 1)
     assert stored(stack.database, tenant) == before
     assert audits(stack.database, tenant) == []
     allowed = stated_edge(tenant, 3, KEYS[0], layer, authorised=True, **change)
-    assert feed(hot_store, [allowed]).changed == 1
-    feed(hot_store, [allowed])
+    assert feed(catalogue_writer, [allowed]).changed == 1
+    feed(catalogue_writer, [allowed])
     entity = f"{KEYS[0].from_id}→{KEYS[0].to_id} {KEYS[0].type}"
     assert audits(stack.database, tenant) == [("me", action, entity)]
     # The other edge conducts nothing, once the stack's own propagation has followed.
     other = stated_edge(tenant, 2, KEYS[1], layer, **change)
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while feed(hot_store, [other]).refused:
+    while feed(catalogue_writer, [other]).refused:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
-def test_what_takes_no_effect_needs_no_permission(stack: Stack, hot_store: HotStore, make_tenant: Make) -> None:
+def test_what_takes_no_effect_needs_no_permission(
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
+) -> None:
     tenant, _ = make_tenant()
     protect(stack.database, tenant, ASSETS[0], "gdpr")
-    feed(hot_store, [stated_edge(tenant, 1, KEYS[0], "source"), stated_edge(tenant, 1, KEYS[0], "user")])
-    feed(hot_store, [stated_edge(tenant, 5, KEYS[0], "source")])
+    feed(catalogue_writer, [stated_edge(tenant, 1, KEYS[0], "source"), stated_edge(tenant, 1, KEYS[0], "user")])
+    feed(catalogue_writer, [stated_edge(tenant, 5, KEYS[0], "source")])
     harmless = [
         stated_edge(tenant, 6, KEYS[0], "source", "delete"),  # a person says that it is there
         stated_edge(tenant, 0, KEYS[0], "user", "delete"),  # older than what stands
         stated_edge(tenant, 7, KEYS[0], "user", settings={"masking": True}),  # masking does not stop GDPR
     ]
-    assert feed(hot_store, harmless).refused == 0
-    assert feed(hot_store, [stated_edge(tenant, 8, KEYS[0], "user", "delete")]).refused == 1
+    assert feed(catalogue_writer, harmless).refused == 0
+    assert feed(catalogue_writer, [stated_edge(tenant, 8, KEYS[0], "user", "delete")]).refused == 1
 
 
-def test_a_run_that_may_not_keeps_the_edges_that_protect(stack: Stack, hot_store: HotStore, make_tenant: Make) -> None:
+def test_a_run_that_may_not_keeps_the_edges_that_protect(
+    stack: Stack, catalogue_writer: CatalogueWriter, make_tenant: Make
+) -> None:
     tenant, _ = make_tenant()
     protect(stack.database, tenant, ASSETS[0])
-    feed(hot_store, [claims(tenant, 1, "r1", KEYS)])
+    feed(catalogue_writer, [claims(tenant, 1, "r1", KEYS)])
     other = [EdgeKey(ASSETS[0], ASSETS[2], "derived-from")]
-    assert feed(hot_store, [claims(tenant, 2, "r2", other)]).kept == 1
+    assert feed(catalogue_writer, [claims(tenant, 2, "r2", other)]).kept == 1
     assert set(stored(stack.database, tenant)) == {KEYS[0], *other}
-    assert feed(hot_store, [claims(tenant, 3, "r3", other)]).kept == 1
-    assert feed(hot_store, [claims(tenant, 4, "r4", KEYS[:1], masking=True)]).kept == 2
+    assert feed(catalogue_writer, [claims(tenant, 3, "r3", other)]).kept == 1
+    assert feed(catalogue_writer, [claims(tenant, 4, "r4", KEYS[:1], masking=True)]).kept == 2
     assert stored(stack.database, tenant)[KEYS[0]] == (True, False, False)
-    assert feed(hot_store, [claims(tenant, 5, "r5", other, authorised=True, by="me")]).kept == 0
+    assert feed(catalogue_writer, [claims(tenant, 5, "r5", other, authorised=True, by="me")]).kept == 0
     assert set(stored(stack.database, tenant)) == set(other)
     assert [(who, what) for who, what, _ in audits(stack.database, tenant)] == [("me", "edge.deleted")]

@@ -6,16 +6,19 @@ from itertools import pairwise
 import psycopg
 import pytest
 
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 
 
 @pytest.fixture
 def world(
-    make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore, propagator: Propagator, owner: psycopg.Connection
+    make_tenant: Callable[[], tuple[str, str]],
+    catalogue_writer: CatalogueWriter,
+    propagator: Propagator,
+    owner: psycopg.Connection,
 ) -> Iterator[World]:
-    made = World(make_tenant()[0], hot_store, propagator, owner)
+    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
     yield made
     made.settle()
     assert made.stored() == made.recomputed()

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 from tests.shared_stack import Stack
@@ -106,7 +106,7 @@ class Lineage(RuleBasedStateMachine):
 
 @pytest.mark.timeout(400)
 def test_incremental_propagation_equals_recomputation(
-    stack: Stack, make_tenant: Callable[[], tuple[str, str]], hot_store: HotStore
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]], catalogue_writer: CatalogueWriter
 ) -> None:
     with (
         psycopg.connect(stack.database, autocommit=True) as owner,
@@ -114,7 +114,7 @@ def test_incremental_propagation_equals_recomputation(
     ):
 
         def machine() -> Lineage:
-            return Lineage(World(make_tenant()[0], hot_store, propagator, owner))
+            return Lineage(World(make_tenant()[0], catalogue_writer, propagator, owner))
 
         run_state_machine_as_test(
             machine,  # type: ignore[arg-type]  # a factory serves as well, says hypothesis

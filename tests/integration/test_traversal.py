@@ -1,4 +1,4 @@
-"""A walk through the graph is what a plain search finds, however little is fetched at a time."""
+"""A traversal of the graph finds what a plain search finds, however few rows it fetches at a time."""
 
 import asyncio
 import uuid
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.records import Record
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.graph import traversal
-from lily.store.postgres.graph.traversal import Walk, Way
+from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection
 from lily.store.postgres.sessions import Database
 from tests.shared_stack import Stack
 
@@ -44,11 +44,11 @@ def database(stack: Stack, runner: asyncio.Runner) -> Iterator[Database]:
 @pytest.fixture(autouse=True)
 def _little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traversal, "FIRST_ROWS", 2)
-    monkeypatch.setattr(traversal, "MOST_ROWS", 5)
-    monkeypatch.setattr(traversal, "WIDE", 3)
+    monkeypatch.setattr(traversal, "MAX_ROWS", 5)
+    monkeypatch.setattr(traversal, "WIDE_LEVEL", 3)
 
 
-def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> None:
+def relate(store: CatalogueWriter, tenant: str, graph: set[tuple[str, str, str]]) -> None:
     time = "2026-01-01T00:00:00.000000Z"
     events = [
         EdgeEvent(str(uuid.uuid4()), time, tenant, EdgeStatement("source", "upsert", EdgeKey(*edge), {}))
@@ -57,18 +57,18 @@ def relate(store: HotStore, tenant: str, graph: set[tuple[str, str, str]]) -> No
     store.apply("walk", {}, [(Record("walk", 0, 0, time, b"", b""), event) for event in events], [])
 
 
-async def walked(
-    database: Database, tenant: str, way: Way, starts: list[str], depth: int
+async def traversed(
+    database: Database, tenant: str, direction: TraversalDirection, starts: list[str], depth: int
 ) -> list[tuple[int, str, str, str]]:
-    stretches = Walk(database, tenant, way, living=False).stretches(starts, depth)
-    return [(at, here, there, kind) async for at, rows in stretches for here, there, kind, *_ in rows]
+    chunks = GraphTraversal(database, tenant, direction, skip_deleted=False).edges(starts, depth)
+    return [(at, here, there, kind) async for at, rows in chunks for here, there, kind, *_ in rows]
 
 
 def searched(
-    graph: set[tuple[str, str, str]], way: Way, starts: list[str], depth: int
+    graph: set[tuple[str, str, str]], direction: TraversalDirection, starts: list[str], depth: int
 ) -> list[tuple[int, str, str, str]]:
-    """Every edge with the depth at which it is come upon."""
-    arcs = [(a, b, kind) if way == "downstream" else (b, a, kind) for a, b, kind in graph]
+    """Every edge with the depth at which it is reached."""
+    arcs = [(a, b, kind) if direction == "downstream" else (b, a, kind) for a, b, kind in graph]
     distance = dict.fromkeys(starts, 0)
     for at in range(len(ASSETS)):
         for here, there, _ in arcs:
@@ -80,29 +80,33 @@ def searched(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=GRAPHS, starts=st.sets(st.sampled_from(ASSETS), min_size=1, max_size=2), depth=st.integers(1, 9))
-def test_a_walk_comes_upon_every_edge_once_and_in_order(  # noqa: PLR0917
+def test_a_traversal_yields_every_edge_once_and_in_order(  # noqa: PLR0917
     database: Database,
     runner: asyncio.Runner,
-    hot_store: HotStore,
+    catalogue_writer: CatalogueWriter,
     make_tenant: Make,
     graph: set[tuple[str, str, str]],
     starts: set[str],
     depth: int,
 ) -> None:
     tenant, _ = make_tenant()
-    relate(hot_store, tenant, graph)
-    ways: tuple[Way, ...] = ("downstream", "upstream")
-    for way in ways:
-        steps = runner.run(walked(database, tenant, way, sorted(starts), depth))
-        assert steps == searched(graph, way, sorted(starts), depth)
+    relate(catalogue_writer, tenant, graph)
+    directions: tuple[TraversalDirection, ...] = ("downstream", "upstream")
+    for direction in directions:
+        steps = runner.run(traversed(database, tenant, direction, sorted(starts), depth))
+        assert steps == searched(graph, direction, sorted(starts), depth)
 
 
 def test_a_long_chain_ends(
-    database: Database, runner: asyncio.Runner, hot_store: HotStore, make_tenant: Make, monkeypatch: pytest.MonkeyPatch
+    database: Database,
+    runner: asyncio.Runner,
+    catalogue_writer: CatalogueWriter,
+    make_tenant: Make,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(traversal, "MOST_ROWS", 4_000)
+    monkeypatch.setattr(traversal, "MAX_ROWS", 4_000)
     tenant, _ = make_tenant()
     chain = [str(uuid.UUID(int=number)) for number in range(10_001)]
-    relate(hot_store, tenant, {(a, b, "t") for a, b in pairwise(chain)})
-    steps = runner.run(walked(database, tenant, "downstream", chain[:1], 10_000))
+    relate(catalogue_writer, tenant, {(a, b, "t") for a, b in pairwise(chain)})
+    steps = runner.run(traversed(database, tenant, "downstream", chain[:1], 10_000))
     assert [there for _, _, there, _ in steps] == chain[1:]

@@ -16,7 +16,7 @@ from lily.model.statements import read_statement
 from lily.model.states import AssetState
 from lily.pipeline.lake.compaction import compact, sizes
 from lily.store.postgres.access.administration import create_tenant
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored, told
 from tests.strategies import TIMES, attributes, events
@@ -30,8 +30,8 @@ CRASHES = ["", "", "", "between the two writes", "after the two writes"]
 
 
 @pytest.fixture(scope="module")
-def store(lake: Lake) -> Iterator[HotStore]:
-    store = HotStore(lake.settings.database_url)
+def store(lake: Lake) -> Iterator[CatalogueWriter]:
+    store = CatalogueWriter(lake.settings.database_url)
     yield store
     store.close()
 
@@ -79,7 +79,7 @@ def as_told(states: dict[tuple[str, str], AssetState]) -> dict[tuple[str, str], 
     }
 
 
-def new_trial(lake: Lake, store: HotStore) -> Trial:
+def new_trial(lake: Lake, store: CatalogueWriter) -> Trial:
     tenant = f"t{uuid.uuid4().hex[:12]}"
     create_tenant(lake.owner, tenant)
     return Trial(lake, store, tenant)
@@ -91,7 +91,7 @@ def new_trial(lake: Lake, store: HotStore) -> Trial:
     random=st.randoms(use_true_random=False),
 )
 def test_after_any_interleaving_of_lanes_promotions_and_crashes_all_agree(
-    lake: Lake, store: HotStore, found: list[AssetEvent], random: Random
+    lake: Lake, store: CatalogueWriter, found: list[AssetEvent], random: Random
 ) -> None:
     trial = new_trial(lake, store)
     mine = [in_tenant(trial.tenant, event) for event in found]
@@ -116,7 +116,7 @@ def test_after_any_interleaving_of_lanes_promotions_and_crashes_all_agree(
     assert awaiting == (0,)
 
 
-def test_compaction_merges_rows_and_changes_no_state(lake: Lake, store: HotStore) -> None:
+def test_compaction_merges_rows_and_changes_no_state(lake: Lake, store: CatalogueWriter) -> None:
     trial = new_trial(lake, store)
     stated = {"entity_type": "column", "qualified_name": "shop.public.orders.id"}
     for number in range(5):
@@ -143,7 +143,7 @@ def test_compaction_merges_rows_and_changes_no_state(lake: Lake, store: HotStore
     assert rows == len(before) == 6
 
 
-def test_the_query_continues_at_the_newest_commit_of_events(lake: Lake, store: HotStore) -> None:
+def test_the_query_continues_at_the_newest_commit_of_events(lake: Lake, store: CatalogueWriter) -> None:
     trial = new_trial(lake, store)
     data = {"entity_type": "column", "qualified_name": "shop.public.orders.id", "attributes": {"name": "id"}}
     event = AssetEvent(

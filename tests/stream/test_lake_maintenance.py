@@ -15,7 +15,7 @@ from lily.pipeline.lake.commits import last_commit
 from lily.pipeline.lake.maintenance import maintain
 from lily.store.lake import tables
 from lily.store.lake.catalog import warehouse
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.stream.conftest import Lake
 from tests.stream.test_lake_convergence import as_told, new_trial
 from tests.stream.trial import Trial
@@ -29,7 +29,7 @@ NO_TIME = timedelta(0)
 
 @pytest.fixture
 def trial(lake: Lake) -> Iterator[Trial]:
-    store = HotStore(lake.settings.database_url)
+    store = CatalogueWriter(lake.settings.database_url)
     yield new_trial(lake, store)
     store.close()
 

@@ -16,7 +16,7 @@ from lily.model.statements import read_statement
 from lily.pipeline.lake.query import LakeRun
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.lake.commits import LakeLedger
 from lily.store.postgres.propagation.marks import EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
@@ -33,7 +33,7 @@ COLUMN = "shop.public.orders.email"
 
 @pytest.fixture
 def running(lake: Lake) -> Iterator[LakeRun]:
-    store, ledger = HotStore(lake.settings.database_url), LakeLedger(lake.settings.database_url)
+    store, ledger = CatalogueWriter(lake.settings.database_url), LakeLedger(lake.settings.database_url)
     log, propagator = LogOffsets(lake.settings.kafka_bootstrap, "test"), Propagator(lake.settings.database_url)
     yield LakeRun(
         spark=lake.spark,

@@ -12,7 +12,7 @@ from lily.pipeline.recompute.drift import Drift, find_drift, repair
 from lily.pipeline.recompute.snapshot import read_snapshot
 from lily.pipeline.recompute.tag_recomputation import recompute
 from lily.store.postgres.access.administration import create_tenant
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 from tests.stream.conftest import Lake
@@ -35,7 +35,7 @@ def owner(lake: Lake) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="module")
 def worlds(lake: Lake, owner: psycopg.Connection) -> Iterator[list[World]]:
-    store, propagator = HotStore(lake.settings.database_url), Propagator(lake.settings.database_url)
+    store, propagator = CatalogueWriter(lake.settings.database_url), Propagator(lake.settings.database_url)
     made = []
     for seed in SEEDS:
         tenant = f"t{uuid.uuid4().hex[:12]}"

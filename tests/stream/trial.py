@@ -20,7 +20,7 @@ from lily.pipeline.lake.lookups import LakeLookups
 from lily.pipeline.lake.promotion import promote
 from lily.store.lake import tables
 from lily.store.lake.rows import read_states
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.stream.conftest import Lake
 
 RECEIVED = datetime(2026, 1, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ KAFKA = pa.schema(
 class Trial:
     """A log of both topics, one partition each. Offsets continue where the last trial in the same lake ended."""
 
-    def __init__(self, lake: Lake, store: HotStore, tenant: str) -> None:
+    def __init__(self, lake: Lake, store: CatalogueWriter, tenant: str) -> None:
         self.lake, self.store, self.tenant = lake, store, tenant
         self._last = last_commit(lake.spark).commit
         self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}

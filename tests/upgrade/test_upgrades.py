@@ -14,8 +14,8 @@ from lily.store.assets import StoredAsset
 from lily.store.postgres.access.administration import authenticates, create_tenant
 from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.catalogue.search import Listing, search
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.search import SearchRequest, search
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.definitions.rules import read_attribute_rules
 from lily.store.postgres.definitions.tags import Definitions
 from lily.store.postgres.migrations import migrate
@@ -113,7 +113,7 @@ async def look(url: str, tenant: str) -> Seen:
         reader = AssetReader(sessions, Definitions(sessions))
         asked = [ids.asset_id(anyone, name) for anyone in TENANTS for name in NAMES]
         assets = await reader.find_many(tenant, asked)
-        listing = Listing({"q": "customers"}, include_deleted=False, sort="qualified_name", order="asc", limit=10)
+        listing = SearchRequest({"q": "customers"}, include_deleted=False, sort="qualified_name", order="asc", limit=10)
         page = await search(sessions, tenant, listing, await reader.rules(tenant))
         history = await changes_of(sessions, tenant, ids.asset_id(tenant, "shop.customers"), below=None, limit=10)
         rules = await read_attribute_rules(sessions, tenant)
@@ -167,7 +167,7 @@ def test_a_token_of_before_still_opens_the_door(upgrade: Upgrade, tenant: str) -
 def world(upgrade: Upgrade, tenant: str) -> Iterator[World]:
     pipeline = upgrade.database.url_of("lily_pipeline")
     with (
-        closing(HotStore(pipeline)) as store,
+        closing(CatalogueWriter(pipeline)) as store,
         closing(Propagator(pipeline)) as propagator,
         psycopg.connect(upgrade.database.owner, autocommit=True) as owner,
     ):

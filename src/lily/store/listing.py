@@ -17,7 +17,7 @@ from lily.store.catalogue import Catalogue
 from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.reader import LakeReader
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.catalogue.search import Listing, Page, Sort, derived_in_lake, search
+from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sort, lake_assets_by_tag, search
 from lily.store.postgres.sessions import Database
 
 # Where the next page starts: after the sort key and id of an item, or (one element) at an id in the lake.
@@ -41,43 +41,45 @@ class Lister:
     catalogue: Catalogue
     seconds: float
 
-    async def page(self, tenant: str, listing: Listing, start: str | None, parent_name: str | None) -> AssetPage:
+    async def page(self, tenant: str, request: SearchRequest, start: str | None, parent_name: str | None) -> AssetPage:
         """`start` is where the list continues in the lake. Passing the parent's name, if known, saves a look-up."""
-        condition = _lake_filter(listing)
-        if condition is not None and condition.parent is not None and "tag" not in listing.filters:
-            return await self._with_children(tenant, listing, condition, parent_name)
+        condition = _lake_filter(request)
+        if condition is not None and condition.parent is not None and "tag" not in request.filters:
+            return await self._with_children(tenant, request, condition, parent_name)
         if start is not None and condition is not None:
-            return await self._rest(tenant, listing, condition, start, listing.limit)
-        page = await self._search(tenant, listing)
+            return await self._rest(tenant, request, condition, start, request.limit)
+        page = await self._search(tenant, request)
         assets = await self.catalogue.completed(tenant, page.assets)
         if page.last is not None or condition is None:
             return AssetPage(assets, page.last)
-        rest = await self._rest(tenant, listing, condition, "", listing.limit - len(assets))
+        rest = await self._rest(tenant, request, condition, "", request.limit - len(assets))
         return AssetPage(assets + rest.assets, rest.next)
 
-    async def _search(self, tenant: str, listing: Listing) -> Page:
-        return await search(self.database, tenant, listing, await self.reader.rules(tenant))
+    async def _search(self, tenant: str, request: SearchRequest) -> SearchResult:
+        return await search(self.database, tenant, request, await self.reader.rules(tenant))
 
-    async def _rest(self, tenant: str, listing: Listing, condition: AssetFilter, start: str, limit: int) -> AssetPage:
+    async def _rest(
+        self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
+    ) -> AssetPage:
         """Assets that only the lake has."""
-        look = self._derived if "tag" in listing.filters else self._from_lake
-        found = await look(tenant, listing, condition, start, limit)
+        look = self._derived if "tag" in request.filters else self._from_lake
+        found = await look(tenant, request, condition, start, limit)
         return AssetPage(await self.catalogue.completed(tenant, found.assets), found.next)
 
     async def _derived(
-        self, tenant: str, listing: Listing, condition: AssetFilter, start: str, limit: int
+        self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
         """Assets that the tag reached along edges; a list by tag leaves out those that only inherit it."""
-        tag = listing.filters["tag"]
-        ids = await derived_in_lake(self.database, tenant, tag, start=start, limit=limit + 1)
+        tag = request.filters["tag"]
+        ids = await lake_assets_by_tag(self.database, tenant, tag, start=start, limit=limit + 1)
         fresh_as_of = await self.lake.fresh_as_of() if ids else None
         states = await self.lake.states(tenant, ids[:limit]) if ids else {}
         assets = [StoredAsset.of_lake(states[asset_id], fresh_as_of) for asset_id in ids[:limit] if asset_id in states]
         more = (ids[limit - 1] if limit else start,) if len(ids) > limit else None
-        return AssetPage([asset for asset in assets if _is_listed(asset, condition, listing)], more)
+        return AssetPage([asset for asset in assets if _is_listed(asset, condition, request)], more)
 
     async def _from_lake(
-        self, tenant: str, listing: Listing, condition: AssetFilter, start: str, limit: int
+        self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
         assets: list[StoredAsset] = []
         deadline = time.monotonic() + self.seconds
@@ -88,32 +90,32 @@ class Lister:
             held = await self._held(tenant, found.states)
             for state in found.states:
                 known = held.get(state.id)
-                if known is not None and _is_listed(known, condition, listing):
+                if known is not None and _is_listed(known, condition, request):
                     continue  # already listed, in PostgreSQL's part
                 asset = _merged(known, state, fresh_as_of)
-                if asset is not None and _is_listed(asset, condition, listing):
+                if asset is not None and _is_listed(asset, condition, request):
                     assets.append(asset)
             at = found.next_start
         return AssetPage(assets, None if at is None else (at,))
 
     async def _with_children(
-        self, tenant: str, listing: Listing, condition: AssetFilter, parent_name: str | None
+        self, tenant: str, request: SearchRequest, condition: AssetFilter, parent_name: str | None
     ) -> AssetPage:
-        page = await self._search(tenant, listing)
-        children = {asset.id: asset for asset in await self._children(tenant, listing, condition, parent_name)}
-        beyond = [asset for asset in children.values() if listing.after is None or _is_beyond(asset, listing)]
+        page = await self._search(tenant, request)
+        children = {asset.id: asset for asset in await self._children(tenant, request, condition, parent_name)}
+        beyond = [asset for asset in children.values() if request.after is None or _is_beyond(asset, request)]
         candidates = [asset for asset in page.assets if asset.id not in children] + beyond
-        candidates.sort(key=lambda asset: _key(asset, listing.sort), reverse=listing.order == "desc")
+        candidates.sort(key=lambda asset: _key(asset, request.sort), reverse=request.order == "desc")
         if page.last is not None:
             # Assets of the lake beyond this page may sort after assets of PostgreSQL's next page.
-            until = replace(listing, after=page.last)
+            until = replace(request, after=page.last)
             candidates = [asset for asset in candidates if not _is_beyond(asset, until)]
-        assets = candidates[: listing.limit]
-        more = _key(assets[-1], listing.sort) if len(candidates) > listing.limit else page.last
+        assets = candidates[: request.limit]
+        more = _key(assets[-1], request.sort) if len(candidates) > request.limit else page.last
         return AssetPage(await self.catalogue.completed(tenant, assets), more)
 
     async def _children(
-        self, tenant: str, listing: Listing, condition: AssetFilter, parent_name: str | None
+        self, tenant: str, request: SearchRequest, condition: AssetFilter, parent_name: str | None
     ) -> list[StoredAsset]:
         """The children that PostgreSQL does not have, or has only in part."""
         parent_id = condition.parent or ""
@@ -123,22 +125,22 @@ class Lister:
         states = await self.lake.children(tenant, parent_id, parent_name)
         held = await self._held(tenant, states)
         merged = (_merged(held.get(state.id), state, fresh_as_of) for state in states)
-        return [asset for asset in merged if asset is not None and _is_listed(asset, condition, listing)]
+        return [asset for asset in merged if asset is not None and _is_listed(asset, condition, request)]
 
     async def _held(self, tenant: str, states: Iterable[AssetState]) -> dict[str, StoredAsset]:
         ids = [state.id for state in states]
         return await self.reader.find_many(tenant, ids) if ids else {}
 
 
-def _lake_filter(listing: Listing) -> AssetFilter | None:
+def _lake_filter(request: SearchRequest) -> AssetFilter | None:
     """The filter for the lake; None if no asset there can match."""
-    q = listing.filters.get("q")
+    q = request.filters.get("q")
     condition = AssetFilter(
         terms=None if q is None else tuple(search_terms(q)),
-        entity_type=listing.filters.get("entity_type"),
-        owner=listing.filters.get("owner"),
-        data_source=listing.filters.get("data_source"),
-        parent=listing.filters.get("parent"),
+        entity_type=request.filters.get("entity_type"),
+        owner=request.filters.get("owner"),
+        data_source=request.filters.get("data_source"),
+        parent=request.filters.get("parent"),
     )
     return None if condition.matches_nothing() else condition
 
@@ -150,14 +152,14 @@ def _merged(held: StoredAsset | None, state: AssetState, fresh_as_of: str | None
     return held.merged_with(state) if held.awaits_lake else None
 
 
-def _is_listed(asset: StoredAsset, condition: AssetFilter, listing: Listing) -> bool:
-    return (listing.include_deleted or not is_deleted(asset.layers)) and condition.matches(asset.state)
+def _is_listed(asset: StoredAsset, condition: AssetFilter, request: SearchRequest) -> bool:
+    return (request.include_deleted or not is_deleted(asset.layers)) and condition.matches(asset.state)
 
 
-def _is_beyond(asset: StoredAsset, listing: Listing) -> bool:
-    assert listing.after is not None  # noqa: S101 - only called for a page after the first
-    key = _key(asset, listing.sort)
-    return key > listing.after if listing.order == "asc" else key < listing.after
+def _is_beyond(asset: StoredAsset, request: SearchRequest) -> bool:
+    assert request.after is not None  # noqa: S101 - only called for a page after the first
+    key = _key(asset, request.sort)
+    return key > request.after if request.order == "asc" else key < request.after
 
 
 def _key(asset: StoredAsset, sort: Sort) -> tuple[str, str]:

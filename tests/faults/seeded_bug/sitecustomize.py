@@ -12,21 +12,21 @@ from pathlib import Path
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
-from lily.store.postgres.catalogue.writer import Applied, HotStore
+from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
 from lily.store.postgres.queries import query
 
 GAP_SECONDS = 0.5  # between the two commits: what dies here has lost its batch
 
-_apply = HotStore.apply
+_apply = CatalogueWriter.apply
 
 
 def apply_at_most_once(
-    self: HotStore,
+    self: CatalogueWriter,
     topic: str,
     next_offsets: dict[int, int],
     events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
     refusals: Sequence[Refusal],
-) -> Applied:
+) -> BatchCounts:
     positions = [(topic, partition, offset) for partition, offset in next_offsets.items()]
     with self._connection.transaction():
         self._connection.cursor().executemany(query("progress/advance"), positions)
@@ -36,4 +36,4 @@ def apply_at_most_once(
     return _apply(self, topic, next_offsets, events, refusals)
 
 
-HotStore.apply = apply_at_most_once  # type: ignore[method-assign]
+CatalogueWriter.apply = apply_at_most_once  # type: ignore[method-assign]

@@ -1,18 +1,24 @@
 """Protective tags: removing one needs `policy:write`. The API refuses at once what it can already see.
 
 The pipeline decides for good and writes the audit, because it sees what is still on its way
-(`lily.store.postgres.protection.asset_guard`).
+(`lily.store.postgres.protection.asset_protection`).
 """
 
 from typing import Final
 
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
-from lily.lineage.protection import may_remove_protection, merge_event, no_longer_inherited, removed_tags
+from lily.lineage.protection import (
+    may_remove_protection,
+    merge_event,
+    no_longer_inherited,
+    removal_forbidden,
+    removed_tags,
+)
 from lily.model.assets import parent_id
 from lily.model.events import AssetEvent
 from lily.store.assets import StoredAsset
-from lily.store.postgres.propagation.tag_paths import conducts
+from lily.store.postgres.propagation.tag_paths import tags_through
 
 NEEDED: Final = "policy:write"
 
@@ -32,8 +38,7 @@ async def guard(call: Call, asset: StoredAsset, event: AssetEvent) -> None:
         return
     lost = await _lost(call, asset, event)
     if lost:
-        names = ", ".join(asset.rules.named(lost).values())
-        raise forbidden(f"taking the protective tag {names} away needs the scope {NEEDED}", asset.id)
+        raise forbidden(removal_forbidden(asset.rules, lost), asset.id)
 
 
 async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
@@ -45,5 +50,5 @@ async def _lost(call: Call, asset: StoredAsset, event: AssetEvent) -> list[str]:
         derived = await call.services.reader.derived_tags(call.tenant, rules, {asset.id: parent})
         lost += no_longer_inherited(after, asset.derived_tags, derived[asset.id], rules.protective)
     if rules.cut_deleted and event.statement.operation == "delete":
-        lost += await conducts(call.services.database, asset)
+        lost += await tags_through(call.services.database, asset)
     return list(dict.fromkeys(lost))

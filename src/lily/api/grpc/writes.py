@@ -10,7 +10,7 @@ from lily.api.ingest.records import Record
 from lily.api.receipts.receipt import Stated
 from lily.bus.producer import Position
 from lily.model.errors import Problem
-from lily.store.postgres.edges.state import refused_at
+from lily.store.postgres.outbox.dead_letters import errors_at
 
 DURABLE = "durable: it can be read in a moment"
 APPLIED = "applied: it can be read now"
@@ -30,7 +30,7 @@ async def write(call: GrpcCall, records: Sequence[Record], stated: Stated | None
 
 async def _raise_refusal(call: GrpcCall, positions: Sequence[Position]) -> None:
     places = [(at.partition, at.offset) for at in positions]
-    errors = await refused_at(call.services.database, call.tenant, positions[0].topic, places, 1)
+    errors = await errors_at(call.services.database, call.tenant, positions[0].topic, places, 1)
     if errors:
         problem = Problem(errors[0]["code"], errors[0]["description"], errors[0]["entity"])
         raise Declined(422, problem)

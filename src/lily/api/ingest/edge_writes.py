@@ -10,35 +10,34 @@ from lily.api.ingest.records import lineage_record
 from lily.api.receipts.receipt import standing
 from lily.bus import topics
 from lily.bus.producer import Position
+from lily.lineage.edge_protection import EdgeState, describe, edge_name, may_stop_tags
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
-from lily.store.postgres.edges.state import conducting_edges, refused_at, stored_edges
-from lily.store.postgres.protection.conducting_edges import Conducting, Effect, named, takes_away
+from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
+from lily.store.postgres.outbox.dead_letters import errors_at
 
 MOST_ERRORS = 100
-_DOING = {"edge.deleted": "deleting", "edge.blocked": "blocking", "edge.masked": "masking"}
 
 
 async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
     """Raises Declined with 403 if an event would end a protective tag and the caller lacks `policy:write`. The pipeline
     checks again, against the state it finds."""
-    suspects = [] if call.principal.may("policy:write") else [e for e in events if takes_away(e.statement)]
+    suspects = [] if call.principal.may("policy:write") else [e for e in events if may_stop_tags(e.statement)]
     keys = [event.statement.key for event in suspects]
-    conducting = await conducting_edges(call.services.database, call.tenant, keys)
+    states = await read_edges_with_tags(call.services.database, call.tenant, keys)
     for event in suspects:
-        edge = conducting.get(event.statement.key)
-        effect: Effect | None = edge.lost_by(event) if edge else None
+        edge = states.get(event.statement.key)
+        effect = edge.effect_of(event) if edge else None
         if effect:
-            why = f"{_DOING[effect]} an edge that conducts a protective tag"
-            call.require("policy:write", why, named(event.statement.key))
+            call.require("policy:write", describe(effect), edge_name(event.statement.key))
 
 
 async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
     """The edges that do not exist, or are already deleted."""
     keys = [event.statement.key for event in events]
-    found = await stored_edges(call.services.database, call.tenant, keys)
-    absent = [key for key in keys if key not in found or found[key].shown.is_deleted]
-    return [Problem("NOT_FOUND", "there is no such edge", named(key)) for key in absent[:MOST_ERRORS]]
+    found = await read_edges(call.services.database, call.tenant, keys)
+    absent = [key for key in keys if key not in found or found[key].effective.is_deleted]
+    return [Problem("NOT_FOUND", "there is no such edge", edge_name(key)) for key in absent[:MOST_ERRORS]]
 
 
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
@@ -62,16 +61,16 @@ async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
 async def _errors(call: Call, positions: Sequence[Position]) -> list[dict[str, Any]]:
     """Why the pipeline refused what stands at these positions."""
     places = [(at.partition, at.offset) for at in positions]
-    return await refused_at(call.services.database, call.tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
+    return await errors_at(call.services.database, call.tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
 
 
 async def _is_superseded(call: Call, events: Sequence[EdgeEvent]) -> bool:
     """Whether something newer had already won over one of them."""
-    stored = await stored_edges(call.services.database, call.tenant, [event.statement.key for event in events])
+    stored = await read_edges(call.services.database, call.tenant, [event.statement.key for event in events])
     return any(not _stands(event, stored) for event in events)
 
 
-def _stands(event: EdgeEvent, stored: Mapping[EdgeKey, Conducting]) -> bool:
+def _stands(event: EdgeEvent, stored: Mapping[EdgeKey, EdgeState]) -> bool:
     edge = stored.get(event.statement.key)
     layer = edge.layers.get(event.statement.layer) if edge else None
     return layer is not None and standing(layer, event.clock) == standing(event.layer(), event.clock)

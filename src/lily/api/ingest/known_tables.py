@@ -9,7 +9,7 @@ from lily.model import ids
 from lily.model.assets import entity_type, shown_fields
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
-from lily.store.postgres.catalogue.search import Listing
+from lily.store.postgres.catalogue.search import SearchRequest
 
 TABLE_TYPES = ("table", "view", "materialized_view")
 PAGE = 1_000
@@ -40,7 +40,7 @@ async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, Stored
 
 async def _but_for_case(call: Call, key: str) -> StoredAsset | None:
     for kind in TABLE_TYPES:  # not every type: only the lake would have to be searched for columns
-        listing = Listing({"q": key, "entity_type": kind}, False, "qualified_name", "asc", LIKELY)
+        listing = SearchRequest({"q": key, "entity_type": kind}, False, "qualified_name", "asc", LIKELY)
         page = await call.services.lister.page(call.tenant, listing, None, None)
         for asset in page.assets:
             if asset.qualified_name.lower() == key:
@@ -60,7 +60,7 @@ async def _columns(call: Call, table: StoredAsset) -> KnownTable:
 
 
 async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
-    listing = Listing({"parent": table.id}, False, "id", "asc", PAGE)
+    listing = SearchRequest({"parent": table.id}, False, "id", "asc", PAGE)
     found: list[StoredAsset] = []
     while len(found) < MOST_COLUMNS:
         page = await call.services.lister.page(call.tenant, listing, None, table.qualified_name)

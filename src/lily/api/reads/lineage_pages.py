@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
-from lily.store.postgres.graph.nodes import Node, nodes_of
-from lily.store.postgres.graph.traversal import Walk, Way, columns_of, is_end
+from lily.store.postgres.graph.nodes import Node, read_nodes
+from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
 
 Direction = Literal["downstream", "upstream", "both"]
 Place = tuple[int, int, str, str, str]  # which way, and the place in that walk
 DEPTH, DEEPEST = 3, 10_000  # how many edges are followed if nobody says how many, and at most
 MOST_EDGES = 50_000  # in one page
-_WAYS: tuple[Way, ...] = ("downstream", "upstream")
+_WAYS: tuple[TraversalDirection, ...] = ("downstream", "upstream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Question:
     after: Place | None
 
     @property
-    def ways(self) -> list[tuple[int, Way]]:
+    def ways(self) -> list[tuple[int, TraversalDirection]]:
         return [(number, way) for number, way in enumerate(_WAYS) if self.direction in (way, "both")]
 
 
@@ -46,7 +46,7 @@ class Page:
     def begin(self) -> None:
         self._tell(self.question.start, 0, earlier=self.question.after is not None)
 
-    def take(self, number: int, way: Way, depth: int, rows: Iterable[Row]) -> bool:
+    def take(self, number: int, way: TraversalDirection, depth: int, rows: Iterable[Row]) -> bool:
         """False where the page was full before the last of the rows."""
         question, both = self.question, self.question.direction == "both"
         near, far = (depth - 1, depth) if way == "downstream" else (1 - depth, -depth)
@@ -88,9 +88,9 @@ async def page_of(call: Call, question: Question) -> Page:
     columns = await columns_of(database, call.tenant, question.start) if question.columns else []
     page.begin()
     for number, way in question.ways:
-        walk = Walk(database, call.tenant, way, living=question.remove_deleted)
-        async with aclosing(walk.stretches({question.start, *columns}, question.depth)) as stretches:
-            async for depth, rows in stretches:
+        traversal = GraphTraversal(database, call.tenant, way, skip_deleted=question.remove_deleted)
+        async with aclosing(traversal.edges({question.start, *columns}, question.depth)) as chunks:
+            async for depth, rows in chunks:
                 if not page.take(number, way, depth, rows):
                     return page
     page.next = None
@@ -99,7 +99,7 @@ async def page_of(call: Call, question: Question) -> Page:
 
 async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     """What is known of the assets: from PostgreSQL, and from the lake what only the lake knows, or knows better."""
-    found = await nodes_of(call.services.database, call.tenant, list(ids))
+    found = await read_nodes(call.services.database, call.tenant, list(ids))
     lacking = [asset for asset in ids if asset not in found or found[asset].awaits_lake]
     if lacking:
         for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
@@ -116,4 +116,4 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
 
 async def is_known(call: Call, asset: str) -> bool:
     """Whether there is such an asset, or ever was an edge of it."""
-    return bool(await described(call, [asset])) or await is_end(call.services.database, call.tenant, asset)
+    return bool(await described(call, [asset])) or await has_edges(call.services.database, call.tenant, asset)

@@ -3,14 +3,14 @@
 from lily.api.calls import Call
 from lily.api.receipts.receipt import Receipt, standing
 from lily.model import clock
-from lily.store.postgres.catalogue.history import Outcome, outcome_of
+from lily.store.postgres.catalogue.history import EventOutcome, event_outcome
 
 
-async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
+async def outcome_for(call: Call, receipt: Receipt) -> EventOutcome:
     stated = receipt.stated
     assert stated is not None  # noqa: S101 - only a receipt of many statements names no asset, and has no single outcome
     (position,) = receipt.positions
-    return await outcome_of(
+    return await event_outcome(
         call.services.database,
         call.tenant,
         asset_id=stated.asset_id,
@@ -22,10 +22,10 @@ async def outcome_for(call: Call, receipt: Receipt) -> Outcome:
     )
 
 
-def is_superseded(receipt: Receipt, outcome: Outcome) -> bool:
+def is_superseded(receipt: Receipt, outcome: EventOutcome) -> bool:
     stated = receipt.stated
     return stated is not None and (outcome.layer is None or standing(outcome.layer, stated.clock) != stated.count)
 
 
-def finished(outcome: Outcome) -> str | None:
+def finished(outcome: EventOutcome) -> str | None:
     return clock.stamp(outcome.at) if outcome.at else None

@@ -16,10 +16,10 @@ from lily.api.reads.references import find
 from lily.bus import topics
 from lily.model import changes, clock
 from lily.model.assets import entity_type
+from lily.model.causes import cause_of
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.lake.event_replay import ReplayedChange, ReplayedHistory, replay_history
-from lily.store.postgres.catalogue.aggregation import cause
 from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.lake.location import batch_before
 from lily.store.postgres.outbox.batches import Change
@@ -108,6 +108,6 @@ def _step(step: ReplayedChange) -> dict[str, Any]:
         "layer": step.event.statement.layer,
         "change": changes.kind(step.before, step.after),
         "what": changes.differences(step.before, step.after),
-        "causes": [cause(step.event)],
+        "causes": [cause_of(step.event)],
         "at": step.received,
     }

@@ -29,7 +29,7 @@ from lily.api.reads.lineage_pages import (
 )
 from lily.api.reads.references import resolve
 from lily.store.postgres.graph.nodes import Node
-from lily.store.postgres.graph.traversal import is_end
+from lily.store.postgres.graph.traversal import has_edges
 
 router = APIRouter(tags=["lineage"])
 
@@ -99,7 +99,7 @@ async def lineage(
     known = await described(call, page.nodes)
     is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
-    if is_unknown and not await is_end(call.services.database, call.tenant, start):
+    if is_unknown and not await has_edges(call.services.database, call.tenant, start):
         raise not_found(id)
     return Json(
         {

@@ -15,7 +15,7 @@ from lily.model import ids
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.store.listing import ListPosition
-from lily.store.postgres.catalogue.search import FILTERS, Filter, Listing, Order, Sort
+from lily.store.postgres.catalogue.search import FILTERS, Filter, Order, SearchRequest, Sort
 
 router = APIRouter(tags=["metadata"])
 
@@ -58,7 +58,7 @@ async def list_assets(
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
     position = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
-    listing = Listing(
+    listing = SearchRequest(
         filters={name: _stored_form(call, name, value) for name, value in filters.items()},
         include_deleted=include_deleted,
         sort=sort,

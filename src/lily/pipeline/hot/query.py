@@ -23,7 +23,7 @@ from lily.pipeline.session import HOT_NICENESS, worker_niceness
 from lily.pipeline.source import KafkaSource, start_query
 from lily.pipeline.validation import PING
 from lily.settings import Settings
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 TOPICS = (topics.ASSETS, topics.LINEAGE_INTAKE)
 WARM_UP_ROUNDS = 4  # the first batches compile and load code; afterwards a batch takes a tenth of a second
@@ -97,7 +97,7 @@ class HotQuery:
 
 def starting_offsets(settings: Settings) -> Offsets:
     """The next offset to apply, for every partition; the beginning of a partition that was never applied."""
-    store, log = HotStore(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
+    store, log = CatalogueWriter(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
     try:
         applied = {(topic, at): offset for topic in TOPICS for at, offset in store.positions(topic).items()}
         return log.starts(TOPICS, applied)

@@ -21,7 +21,7 @@ from lily.pipeline.arrow_records import chunks_by_size, read_records, received_m
 from lily.pipeline.connections import with_store
 from lily.pipeline.latency import bucket_counts
 from lily.pipeline.validation import validate_asset_record, validate_lineage_record
-from lily.store.postgres.catalogue.writer import Applied, HotStore
+from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
 
 if TYPE_CHECKING:
     from lily.model.edges import ClaimsEvent, EdgeEvent
@@ -61,7 +61,7 @@ def apply_partition(
         yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_SCHEMA)
 
 
-def _apply(records: list[Record], skew: timedelta, store: HotStore) -> Applied:
+def _apply(records: list[Record], skew: timedelta, store: CatalogueWriter) -> BatchCounts:
     events: list[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]] = []
     refusals: list[Refusal] = []
     next_offsets: dict[int, int] = {}

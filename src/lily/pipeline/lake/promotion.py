@@ -4,16 +4,16 @@ It runs between two batches of the lake query. By then, the events of earlier ba
 find the asset in PostgreSQL and merge their events there as well. So no event is missed.
 """
 
+from lily.lineage.lake_nodes import lake_node_of
 from lily.pipeline.lake.lookups import LakeLookups
-from lily.store.postgres.catalogue.writer import HotStore
-from lily.store.postgres.graph.lake_nodes import known_of
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
 
 ASSETS_AT_ONCE = 2_000
 NODES_AT_ONCE = 20_000  # reading many ids costs little more than reading a few
 
 
-def promote(lookups: LakeLookups, store: HotStore) -> int:
+def promote(lookups: LakeLookups, store: CatalogueWriter) -> int:
     """Merges the lake's state of every asset that awaits it. Returns the number of changes."""
     changed = 0
     while waiting := store.awaiting_lake(ASSETS_AT_ONCE):
@@ -28,4 +28,4 @@ def set_parents(lookups: LakeLookups, propagator: Propagator) -> int:
     """
     waiting = propagator.awaiting_lake(NODES_AT_ONCE)
     states = lookups.states(waiting)
-    return propagator.set_parents({asset: known_of(states.get(asset)) for asset in waiting}) if waiting else 0
+    return propagator.set_parents({asset: lake_node_of(states.get(asset)) for asset in waiting}) if waiting else 0

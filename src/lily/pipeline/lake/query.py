@@ -22,7 +22,7 @@ from lily.pipeline.source import KafkaSource, start_query
 from lily.settings import Settings
 from lily.store.lake import tables
 from lily.store.lake.data_files import io_properties
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.lake.commits import LakeLedger
 from lily.store.postgres.propagation.propagator import Propagator
 
@@ -40,7 +40,7 @@ class LakeQuery:
         """Returns when it is stopped. Raises when the query fails or cannot start."""
         ledger = LakeLedger(self._settings.database_url)
         log = LogOffsets(self._settings.kafka_bootstrap, "lily-lake")
-        store, propagator = HotStore(self._settings.database_url), Propagator(self._settings.database_url)
+        store, propagator = CatalogueWriter(self._settings.database_url), Propagator(self._settings.database_url)
         try:
             for statement in tables.definitions(self._settings.lake.buckets):
                 spark.sql(statement)
@@ -73,7 +73,7 @@ class LakeRun:
         metrics: PipelineMetrics,
         ledger: LakeLedger,
         log: LogOffsets,
-        store: HotStore,
+        store: CatalogueWriter,
         propagator: Propagator,
     ) -> None:
         self._spark, self._settings, self._stop, self._metrics = spark, settings, stop, metrics

@@ -22,7 +22,7 @@ from lily.pipeline.validation import validate_asset_record
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
 from lily.store.lake.rows import EVENT_SCHEMA, states_to_batch
-from lily.store.postgres.catalogue.writer import HotStore
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 if TYPE_CHECKING:
     from lily.model.events import AssetEvent
@@ -118,7 +118,7 @@ def read_output(rows: Iterable[tuple[Any, ...]]) -> tuple[list[PartitionReport],
 
 
 def _process(
-    rows: pa.Table, settings: TaskSettings, store: HotStore
+    rows: pa.Table, settings: TaskSettings, store: CatalogueWriter
 ) -> tuple[list[PartitionReport], pa.RecordBatch, pa.RecordBatch]:
     records = [record for batch in rows.to_batches() for record in read_records(batch)]
     accepted: list[int] = []
@@ -133,7 +133,7 @@ def _process(
             events.append(outcome)
     bulk = [(records[index], event) for index, event in zip(accepted, events, strict=True) if _is_bulk(records[index])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
-    applied = store.refresh(bulk, refused)
+    applied = store.merge_existing(bulk, refused)
     states = merge_states(map(AssetState.of, events)).values()
     return (
         _reports(records, applied.refused, applied.changed),

@@ -1,7 +1,7 @@
-"""Merges staged rows into a table whose rows have layers: assets and edges, by the same two steps.
+"""Merges staged rows into a table whose rows have layers: assets and edges, in the same two steps.
 
-First one statement merges every row where the newer statement covers the older one, which is nearly always. The rest
-(older, partial or repeated statements) is read, merged field by field with the one `merge` of the model, and put back.
+First, one statement merges every row whose newer statement replaces the stored layer, which is nearly always. The
+rest (older, partial or repeated statements) is read, merged field by field with the model's `merge`, and written back.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ LayerQuery = Callable[[str, Any], sql.Composed]  # by the name of the query and 
 
 
 class LayerMerge:
-    """Works in the caller's transaction. `keys` are the columns that identify a row, in the order of `left_over`."""
+    """Runs in the caller's transaction. `keys` are the columns that identify a row, in the order of `unmerged.sql`."""
 
     def __init__(
         self, connection: Connection[Any], subject: str, staged: str, keys: Sequence[str], layer_query: LayerQuery
@@ -27,7 +27,7 @@ class LayerMerge:
         self._query = layer_query
 
     def merge(self, batch: int, lines: Sequence[str], layers: Mapping[Any, int]) -> Counter[str]:
-        """`lines` are the rows for COPY, `layers` how many of them each layer has."""
+        """`lines` are the rows for COPY, `layers` the number of rows per layer."""
         self._connection.execute(sql.SQL("truncate {}").format(sql.Identifier(self._staged)))
         copy_lines(self._connection, self._staged, lines)
         counts: Counter[str] = Counter()
@@ -36,20 +36,20 @@ class LayerMerge:
         return counts
 
     def _merge_layer(self, batch: int, layer: Any, staged: int) -> Counter[str]:
-        about = {"layer": layer, "batch": batch}
-        cursor = self._connection.execute(self._query(f"{self._subject}/merge", layer), about)
+        parameters = {"layer": layer, "batch": batch}
+        cursor = self._connection.execute(self._query(f"{self._subject}/merge", layer), parameters)
         merged, changed = cursor.fetchone() or (0, 0)
         if merged < staged:
-            changed += self._reconcile(about)
+            changed += self._reconcile(parameters)
         return Counter(merged=staged, changed=changed)
 
-    def _reconcile(self, about: Mapping[str, Any]) -> int:
-        layer = about["layer"]
-        left_over = self._query(f"{self._subject}/left_over", layer)
-        rows = self._connection.execute(left_over, about).fetchall()
+    def _reconcile(self, parameters: Mapping[str, Any]) -> int:
+        layer = parameters["layer"]
+        unmerged = self._query(f"{self._subject}/unmerged", layer)
+        rows = self._connection.execute(unmerged, parameters).fetchall()
         cursor = self._connection.cursor()
         if rows:
-            updates = [{**about, **self._merged(row)} for row in rows]
+            updates = [{**parameters, **self._merged(row)} for row in rows]
             cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
         return max(cursor.rowcount, 0)
 

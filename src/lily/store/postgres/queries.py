@@ -19,12 +19,12 @@ def query(name: str) -> LiteralString:
 
 @cache
 def layer_query(name: str, layer: LayerName) -> sql.Composed:
-    """A query about one layer of assets or edges: `{values}`, `{at}` and `{clocks}` are that layer's columns,
-    `{set_merged}` puts a merged layer back, `{shown}` is what an edge showed before and shows now."""
+    """A query about one layer of assets or edges. `{values}`, `{at}` and `{clocks}` are that layer's columns,
+    `{set_merged}` assigns a merged layer, and `{change}` returns an edge's effective state before and after."""
     columns = {
         "values": sql.Identifier(layer),
         "at": sql.Identifier(f"{layer}_at"),
         "clocks": sql.Identifier(f"{layer}_clocks"),
     }
     set_merged = sql.SQL(query("layers/set_merged")).format(**columns)
-    return sql.SQL(query(name)).format(**columns, set_merged=set_merged, shown=sql.SQL(query("edges/shown")))
+    return sql.SQL(query(name)).format(**columns, set_merged=set_merged, change=sql.SQL(query("edges/change_columns")))

@@ -1,1 +1,1 @@
-"""Assets: merging events into them, reading, searching, their history."""
+"""Assets: merging events, reading, searching, and their history."""

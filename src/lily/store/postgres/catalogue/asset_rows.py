@@ -22,7 +22,7 @@ def asset_of(tenant: str, row: Row, rules: TagRules) -> StoredAsset:
 
 
 def derived_tags_of(rules: TagRules, propagated: list[str] | None, inherited: dict[str, Any] | None) -> DerivedTags:
-    """Each tag under its name as defined, else as the ancestor states it."""
+    """The name of each tag is the defined one, else the one that the ancestor states."""
     if propagated is None and inherited is None:
         return NO_DERIVED_TAGS
     names = {tag: rules.name(tag, stated) for tag, stated in (inherited or {}).items()}

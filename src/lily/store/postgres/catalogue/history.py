@@ -1,4 +1,4 @@
-"""What happened to an asset, and what became of one event."""
+"""The changes of an asset, and the outcome of one event."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +11,9 @@ from lily.store.postgres.sessions import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The layer an event spoke about as it is now, why the pipeline refused the event, when either happened."""
+class EventOutcome:
+    """The layer that an event stated as it is now, the errors if the pipeline refused the event, and when either
+    happened."""
 
     layer: Layer | None
     errors: list[dict[str, str]] | None
@@ -20,11 +21,11 @@ class Outcome:
 
 
 async def changes_of(database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int) -> list[Change]:
-    asked = {"id": asset_id, "below": below, "limit": limit}
-    return [Change(*row) for row in await database.fetch(tenant, query("catalogue/history"), asked)]
+    parameters = {"id": asset_id, "below": below, "limit": limit}
+    return [Change(*row) for row in await database.fetch(tenant, query("catalogue/history"), parameters)]
 
 
-async def outcome_of(
+async def event_outcome(
     database: Database,
     tenant: str,
     *,
@@ -34,8 +35,8 @@ async def outcome_of(
     topic: str,
     partition: int,
     offset: int,
-) -> Outcome:
-    asked = {
+) -> EventOutcome:
+    parameters = {
         "id": asset_id,
         "layer": layer,
         "event": event_id,
@@ -43,8 +44,9 @@ async def outcome_of(
         "partition": partition,
         "offset": offset,
     }
-    ((fields, at, clocks, errors, when),) = await database.fetch(tenant, layer_query("catalogue/outcome", layer), asked)
-    return Outcome(None if fields is None else Layer(fields, at, clocks), errors, when)
+    statement = layer_query("catalogue/event_outcome", layer)
+    ((fields, at, clocks, errors, when),) = await database.fetch(tenant, statement, parameters)
+    return EventOutcome(None if fields is None else Layer(fields, at, clocks), errors, when)
 
 
 async def changed_after(database: Database, tenant: str, asset_id: str, time: str) -> bool:

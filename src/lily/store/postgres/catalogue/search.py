@@ -1,4 +1,4 @@
-"""Searches and lists assets, a page at a time, by keyset: a page costs the same wherever in the list it lies."""
+"""Searches and lists assets with keyset pagination: every page costs the same, however deep in the list it is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "upd
 Order = Literal["asc", "desc"]
 Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent"]
 
-# A name can be missing while only a person has spoken about an asset; null would fall out of a keyset comparison.
+# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison.
 _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
     "id": ("assets.id", "uuid"),
     "name": ("coalesce(name, '')", "text"),
@@ -31,12 +31,12 @@ _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
 _CONDITIONS: dict[Filter, LiteralString] = {
     "q": "assets.id = any (array(select ids_by_words(%(q)s)))",
     "entity_type": "entity_type = %(entity_type)s",
-    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",  # one that does not propagate
+    "tag": "assets.id = any (array(select ids_by_tag(%(tag)s)))",  # of a tag that does not propagate
     "data_source": "data_source = %(data_source)s",
     "owner": "owner = %(owner)s",
     "parent": "parent = %(parent)s",
 }
-# Wherever it is: stated in any layer, or arrived along edges and not suppressed.
+# A protective tag counts in any layer, and also if it was propagated along edges and not suppressed.
 _PROTECTIVE_TAG: Final = """assets.id = any (array(
     select ids_by_stated(%(tag)s)
     union
@@ -49,63 +49,63 @@ _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """What is asked for: filters in stored form (tag folded, parent an id), order, page."""
+class SearchRequest:
+    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page."""
 
     filters: Mapping[Filter, str]
     include_deleted: bool
     sort: Sort
     order: Order
     limit: int
-    after: tuple[str, str] | None = None  # the key and the id of the last item of the page before
+    after: tuple[str, str] | None = None  # the sort key and the id of the previous page's last item
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SearchResult:
     assets: list[StoredAsset]
-    last: tuple[str, str] | None  # where the next page goes on; None where there is none
+    last: tuple[str, str] | None  # where the next page starts; None on the last page
 
 
-async def search(database: Database, tenant: str, listing: Listing, rules: TagRules) -> Page:
-    asked = _parameters(listing) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
-    rows = await database.fetch(tenant, _statement(listing, rules), asked)
-    page = rows[: listing.limit]
-    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > listing.limit else None
-    return Page([asset_of(tenant, row, rules) for row in page], last)
+async def search(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
+    parameters = _parameters(request) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
+    rows = await database.fetch(tenant, _statement(request, rules), parameters)
+    page = rows[: request.limit]
+    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > request.limit else None
+    return SearchResult([asset_of(tenant, row, rules) for row in page], last)
 
 
-async def derived_in_lake(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
-    """Ids, beyond a place, of assets that only the lake has and that a tag reached along edges."""
-    asked = {"tag": tag, "start": start or _FIRST, "limit": limit}
-    return [asset_id for (asset_id,) in await database.fetch(tenant, query("catalogue/derived_in_lake"), asked)]
+async def lake_assets_by_tag(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
+    """The next ids, after `start`, of assets that only the lake has and that a tag reached along edges."""
+    parameters = {"tag": tag, "start": start or _FIRST, "limit": limit}
+    return [asset_id for (asset_id,) in await database.fetch(tenant, query("catalogue/lake_assets_by_tag"), parameters)]
 
 
-def _statement(listing: Listing, rules: TagRules) -> sql.Composed:
-    key, kind = _KEYS[listing.sort]
-    conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in listing.filters]
-    if listing.filters.get("tag") in rules.protective:
+def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
+    key, kind = _KEYS[request.sort]
+    conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in request.filters]
+    if request.filters.get("tag") in rules.protective:
         conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
-    if not listing.include_deleted:
+    if not request.include_deleted:
         conditions.append("not is_deleted")
-    if listing.after is not None:
-        beyond: LiteralString = ">" if listing.order == "asc" else "<"
+    if request.after is not None:
+        beyond: LiteralString = ">" if request.order == "asc" else "<"
         conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
     return sql.SQL(query("catalogue/search")).format(
         columns=_COLUMNS,
         key=sql.SQL(key),
-        direction=sql.SQL(listing.order),
+        direction=sql.SQL(request.order),
         conditions=sql.SQL(" and ").join([sql.SQL(text).format() for text in conditions or ["true"]]),
     )
 
 
-def _parameters(listing: Listing) -> dict[str, Any]:
-    key, asset_id = listing.after or (None, None)
-    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in listing.filters.items()}
-    return {**filters, "key": key, "id": asset_id, "limit": listing.limit + 1}
+def _parameters(request: SearchRequest) -> dict[str, Any]:
+    key, asset_id = request.after or (None, None)
+    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
+    return {**filters, "key": key, "id": asset_id, "limit": request.limit + 1}
 
 
 def _words(text: str) -> str:
-    """Every word must begin a word of the name."""
+    """A tsquery that matches if every word is the prefix of a word of the name."""
     return " & ".join(f"'{word}':*" for word in search_terms(text))
 
 

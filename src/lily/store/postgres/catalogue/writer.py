@@ -1,4 +1,4 @@
-"""Applies a batch of the log to the catalogue: merge, change log, dead letters and position in one transaction."""
+"""Applies batches of the log to the catalogue: merge, change log, dead letters and offsets in one transaction."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,55 +8,60 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.lineage.edge_protection import edge_name
+from lily.lineage.lake_nodes import LakeNode, adds_nothing
 from lily.model.assets import LAYERS
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.states import AssetState, merge_states
-from lily.store.postgres.catalogue.aggregation import StagedLayer, aggregate, layers_of
+from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.edges.claims import ClaimKeeper
+from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
-from lily.store.postgres.graph.lake_nodes import Known, adds_nothing
 from lily.store.postgres.layer_merge import LayerMerge
-from lily.store.postgres.protection.asset_guard import Guard
-from lily.store.postgres.protection.conducting_edges import named
-from lily.store.postgres.protection.edge_guard import EdgeGuard
+from lily.store.postgres.protection.asset_protection import AssetProtection
+from lily.store.postgres.protection.audit import insert_audit
+from lily.store.postgres.protection.edge_protection import EdgeProtection
 from lily.store.postgres.queries import layer_query, query
+from lily.store.postgres.staged_layers import StagedLayer
 
-Extent = tuple[str, int, int, int]  # topic, partition, first offset, next offset
+OffsetRange = tuple[str, int, int, int]  # topic, partition, first offset, next offset
 Event = TypeVar("Event", AssetEvent, EdgeEvent, ClaimsEvent)
+AssetId = tuple[str, str]  # tenant and id
+
+# PostgreSQL refuses the value itself, not the moment: the same event would fail again.
+_NOT_STORABLE = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class BatchCounts:
     merged: int
     changed: int
     refused: int
-    kept: int = 0  # edges that a job's run dropped and that protect: see lily.store.postgres.claims
+    kept: int = 0  # claims restored because a protective tag passes the edge: see lily.store.postgres.edges.claims
 
 
-class HotStore:
+class CatalogueWriter:
     """One connection of the pipeline's role. Every method leaves it ready for the next batch, or raises.
 
-    A failure rolls the whole batch back, its position included, so the caller may simply apply the batch again.
+    A failure rolls back the whole batch, including its offsets, so the caller can apply the batch again.
     """
 
     def __init__(self, database_url: str) -> None:
         self._connection = connect(database_url, "lily-pipeline")
-        # Staged rows are always few beside the assets, but PostgreSQL has no statistics of a temporary table:
-        # without these it may choose to read the whole catalogue for each batch.
+        # A batch stages few rows compared with the catalogue, but PostgreSQL has no statistics of a temporary table.
+        # Without these settings it may scan the whole catalogue for each batch.
         self._connection.execute("set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off")
-        # A batch of the default size is staged and sorted in memory.
+        # Enough to stage and sort a batch of the default size in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
-        self._layers = LayerMerge(
-            self._connection, "catalogue", "staged", ("tenant_id", "id", "entity_type"), layer_query
-        )
-        self._edges, self._claims = EdgeMerger(self._connection), ClaimKeeper(self._connection)
-        self._guard, self._edge_guard = Guard(), EdgeGuard(self._connection)
+        keys = ("tenant_id", "id", "entity_type")
+        self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query)
+        self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
+        self._asset_protection, self._edge_protection = AssetProtection(), EdgeProtection(self._connection)
         self._tenants: set[str] = set()
 
     def close(self) -> None:
@@ -78,131 +83,127 @@ class HotStore:
         next_offsets: dict[int, int],
         events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
         refusals: Sequence[Refusal],
-    ) -> Applied:
+    ) -> BatchCounts:
         with self._connection.transaction():
-            batch = self._open_batch(_extent(events, refusals)) if events or refusals else 0
-            counts, refused_late = self._merge_all(batch, events)
-            self._dead_letter(batch, [*refusals, *refused_late])
+            batch = self._open_batch(_offset_range(events, refusals)) if events or refusals else 0
+            counts, refused = self._merge_events(batch, events)
+            self._insert_dead_letters(batch, [*refusals, *refused])
             self._connection.cursor().executemany(
                 query("progress/advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
             )
             self._connection.execute("select pg_notify('lily_applied', '')")
-        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late), counts["kept"])
+        return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused), counts["kept"])
 
-    def refresh(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> Applied:
-        """Merges those events whose asset is in PostgreSQL; the others are only in the lake. Idempotent."""
+    def merge_existing(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> BatchCounts:
+        """Merges the events whose asset PostgreSQL has; all others stay in the lake only. Idempotent."""
         with self._connection.transaction():
-            here = self._present({(event.tenant, event.asset_id) for _, event in events})
-            concerned = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in here]
-            self._await_lake([event for _, event in events if (event.tenant, event.asset_id) not in here])
-            batch = self._open_batch() if concerned or refusals else 0
-            counts, refused_late = self._merge_lawful(batch, concerned)
-            self._dead_letter(batch, [*refusals, *refused_late])
-        return Applied(counts["merged"], counts["changed"], len(refusals) + len(refused_late))
+            existing = self._existing({(event.tenant, event.asset_id) for _, event in events})
+            to_merge = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in existing]
+            self._mark_lake_nodes([event for _, event in events if (event.tenant, event.asset_id) not in existing])
+            batch = self._open_batch() if to_merge or refusals else 0
+            counts, refused = self._merge_assets(batch, to_merge)
+            self._insert_dead_letters(batch, [*refusals, *refused])
+        return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused))
 
-    def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
-        """Tenant and id of assets that may have a state in the lake which has not been promoted yet."""
+    def awaiting_lake(self, limit: int) -> list[AssetId]:
+        """Assets that may have a state in the lake that has not been promoted yet."""
         return self._connection.execute(query("catalogue/awaiting_lake"), [limit]).fetchall()
 
-    def promote(self, states: Sequence[AssetState], settled: Sequence[tuple[str, str]]) -> int:
-        """Merges states from the lake, and marks the settled assets as complete.
+    def promote(self, states: Sequence[AssetState], assets: Sequence[AssetId]) -> int:
+        """Merges the states that the lake has of these assets, and marks all of the assets as promoted.
 
-        A state that PostgreSQL cannot store stays in the lake only: its events were refused here as well.
+        A state that PostgreSQL cannot store stays in the lake: the events it comes from are refused here as well.
         """
-        rows = [row for state in states for row in layers_of(state)]
+        rows = [row for state in states for row in rows_of_state(state)]
         with self._connection.transaction():
-            changed = self._promote(self._open_batch(), rows) if rows else 0
-            self._connection.execute(query("catalogue/settle"), _columns(settled))
+            changed = self._merge_storable(self._open_batch(), rows) if rows else 0
+            self._connection.execute(query("catalogue/clear_awaiting_lake"), _columns(assets))
         return changed
 
-    def _promote(self, batch: int, rows: list[StagedLayer]) -> int:
+    def _merge_storable(self, batch: int, rows: list[StagedLayer]) -> int:
+        """Splits rows that PostgreSQL refuses in half, until only the row that it cannot store is left out."""
         try:
             with self._connection.transaction():
                 return self._merge(batch, rows)["changed"]
-        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded):
+        except _NOT_STORABLE:
             if len(rows) == 1:
                 return 0
         middle = len(rows) // 2
-        return self._promote(batch, rows[:middle]) + self._promote(batch, rows[middle:])
+        return self._merge_storable(batch, rows[:middle]) + self._merge_storable(batch, rows[middle:])
 
-    def _present(self, assets: set[tuple[str, str]]) -> set[tuple[str, str]]:
-        return (
-            set(self._connection.execute(query("catalogue/present"), _columns(list(assets))).fetchall())
-            if assets
-            else set()
-        )
+    def _existing(self, assets: set[AssetId]) -> set[AssetId]:
+        if not assets:
+            return set()
+        return set(self._connection.execute(query("catalogue/existing_ids"), _columns(list(assets))).fetchall())
 
-    def _await_lake(self, events: Sequence[AssetEvent]) -> None:
-        """The lake is about to hold something about these. Where one is in the graph, and that is news, it is asked."""
+    def _mark_lake_nodes(self, events: Sequence[AssetEvent]) -> None:
+        """Marks the graph nodes of assets that only the lake has and about which these events state something new."""
         assets = list({(event.tenant, event.asset_id) for event in events})
-        rows = self._connection.execute(query("graph/nodes_known"), _columns(assets)).fetchall() if assets else []
-        nodes = {(tenant, asset_id): Known(*known) for tenant, asset_id, *known in rows}
-        pieces = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
-        if news := [asset for asset, known in nodes.items() if not adds_nothing(pieces[asset], known)]:
-            self._connection.execute(query("graph/nodes_await_lake"), _columns(news))
+        rows = self._connection.execute(query("graph/lake_nodes"), _columns(assets)).fetchall() if assets else []
+        nodes = {(tenant, asset_id): LakeNode(*known) for tenant, asset_id, *known in rows}
+        states = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
+        if changed := [asset for asset, node in nodes.items() if not adds_nothing(states[asset], node)]:
+            self._connection.execute(query("graph/mark_awaiting_lake"), _columns(changed))
 
-    def _open_batch(self, extent: "Extent | None" = None) -> int:
-        row = self._connection.execute(query("outbox/open_batch"), extent or (None, None, None, None)).fetchone()
+    def _open_batch(self, offsets: "OffsetRange | None" = None) -> int:
+        row = self._connection.execute(query("outbox/open_batch"), offsets or (None, None, None, None)).fetchone()
         assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
         return int(row[0])
 
-    def _merge_all(
+    def _merge_events(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
         assets = [(record, event) for record, event in events if isinstance(event, AssetEvent)]
-        counts, refused = self._merge_lawful(batch, assets)
+        counts, refused = self._merge_assets(batch, assets)
         if len(assets) < len(events):
             edges = [(record, event) for record, event in events if isinstance(event, EdgeEvent)]
-            allowed, forbidden = self._edge_guard.allowed(edges)
+            accepted, forbidden = self._edge_protection.validate(edges)
             claims = [(record, event) for record, event in events if isinstance(event, ClaimsEvent)]
-            merged, poison = self._halved(allowed, lambda found: self._edges.merge(batch, found), _edge_named)
-            claimed, more = self._halved(claims, lambda found: self._claims.apply(batch, found), _job_named)
+            merged, poison = self._bisect(accepted, lambda some: self._edges.merge(batch, some), _edge_name)
+            claimed, more = self._bisect(claims, lambda some: self._claims.merge(batch, some), _job_name)
             counts, refused = counts + merged + claimed, [*refused, *forbidden, *poison, *more]
         return counts, refused
 
-    def _merge_lawful(
+    def _merge_assets(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
-        """Refuses events that remove a protective tag without authority, and merges the others."""
-        judgement = self._guard.judge(self._connection, events)
-        self._guard.record(self._connection, judgement.traces)
-        counts, refused = self._merge_or_refuse(batch, judgement.allowed)
-        return counts, [*judgement.refused, *refused]
+        """Merges the events, and refuses those that remove a protective tag without authorisation."""
+        validation = self._asset_protection.validate(self._connection, events)
+        insert_audit(self._connection, validation.audit)
+        counts, refused = self._bisect(
+            validation.accepted, lambda some: self._merge(batch, aggregate(some)), _qualified_name
+        )
+        return counts, [*validation.refused, *refused]
 
-    def _merge_or_refuse(
-        self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
-    ) -> tuple[Counter[str], list[Refusal]]:
-        return self._halved(events, lambda found: self._merge(batch, aggregate(found)), _asset_named)
-
-    def _halved(
+    def _bisect(
         self,
         events: Sequence[tuple[Record, Event]],
-        work: Callable[[Sequence[Event]], Counter[str]],
+        merge: Callable[[Sequence[Event]], Counter[str]],
         name: Callable[[Event], str],
     ) -> tuple[Counter[str], list[Refusal]]:
-        """Halves a batch that PostgreSQL refuses until the one poisonous event is found; the others are applied."""
+        """Splits events that PostgreSQL refuses in half until the one it cannot store is alone; merges all others."""
         if not events:
             return Counter(), []
         try:
             with self._connection.transaction():
-                return work([event for _, event in events]), []
-        except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded) as error:
+                return merge([event for _, event in events]), []
+        except _NOT_STORABLE as error:
             if len(events) == 1:
                 record, event = events[0]
                 problem = Problem("NOT_STORABLE", str(error).splitlines()[0], name(event))
                 return Counter(), [Refusal(record, event.tenant, (problem,))]
         middle = len(events) // 2
-        first, first_refused = self._halved(events[:middle], work, name)
-        second, second_refused = self._halved(events[middle:], work, name)
+        first, first_refused = self._bisect(events[:middle], merge, name)
+        second, second_refused = self._bisect(events[middle:], merge, name)
         return first + second, first_refused + second_refused
 
     def _merge(self, batch: int, rows: list[StagedLayer]) -> Counter[str]:
-        counts = Counter(row.layer_name for row in rows)
-        # The source first: it states the type with which the changes of the others are announced.
+        counts = Counter(row.name for row in rows)
+        # The source layer first: it states the type with which the changes of the other layers are published.
         layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
-        return self._layers.merge(batch, [row.as_copy_row() for row in rows], layers)
+        return self._layers.merge(batch, copy_rows(rows), layers)
 
-    def _dead_letter(self, batch: int, refusals: Sequence[Refusal]) -> None:
+    def _insert_dead_letters(self, batch: int, refusals: Sequence[Refusal]) -> None:
         rows = [
             {
                 "batch": batch,
@@ -220,24 +221,24 @@ class HotStore:
             self._connection.cursor().executemany(query("outbox/insert_dead_letters"), rows)
 
 
-def _extent(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> Extent:
-    """What of the log a batch applies; it is of one partition."""
+def _offset_range(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> OffsetRange:
+    """The offsets that a batch covers. All its records are of one partition."""
     records = [record for record, _ in events] + [refusal.record for refusal in refusals]
     offsets = [record.offset for record in records]
     return records[0].topic, records[0].partition, min(offsets), max(offsets) + 1
 
 
-def _asset_named(event: AssetEvent) -> str:
+def _qualified_name(event: AssetEvent) -> str:
     return event.statement.qualified_name
 
 
-def _edge_named(event: EdgeEvent) -> str:
-    return named(event.statement.key)
+def _edge_name(event: EdgeEvent) -> str:
+    return edge_name(event.statement.key)
 
 
-def _job_named(event: ClaimsEvent) -> str:
+def _job_name(event: ClaimsEvent) -> str:
     return event.job_id
 
 
-def _columns(assets: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _columns(assets: Sequence[AssetId]) -> dict[str, str]:
     return {"tenants": id_array(tenant for tenant, _ in assets), "ids": id_array(asset_id for _, asset_id in assets)}

@@ -1,1 +1,1 @@
-"""Edges: merging what is stated about them, and what the runs of jobs claim."""
+"""Edges: merging statements about them and the claims of jobs' runs, and reading them."""

@@ -1,1 +1,1 @@
-"""The lineage graph as it is read: nodes and traversal."""
+"""Reading the lineage graph: its nodes, and traversal."""

@@ -1,4 +1,4 @@
-"""The assets of a lineage graph, as little of each as the graph shows."""
+"""The nodes of a lineage graph: the few fields of an asset that the graph shows."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,8 +17,8 @@ class Node(NamedTuple):
     awaits_lake: bool = False
 
 
-async def nodes_of(database: Database, tenant: str, ids: Sequence[str]) -> dict[str, Node]:
-    """Those that PostgreSQL holds, and the columns of the lake that it knows about."""
+async def read_nodes(database: Database, tenant: str, ids: Sequence[str]) -> dict[str, Node]:
+    """The nodes that PostgreSQL has, by id; of columns in the lake those that propagation has looked up."""
     rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
     return {
         asset_id: Node(qualified_name, name, entity_type, is_deleted, _names(tags), awaits_lake)
@@ -27,7 +27,7 @@ async def nodes_of(database: Database, tenant: str, ids: Sequence[str]) -> dict[
 
 
 def _names(tags: list[Any] | None) -> tuple[str, ...]:
-    """The effective tags that the asset states itself, by the names they were stated with."""
+    """The names, as stated, of the effective tags that the asset itself states."""
     if tags is None:
         return ()
     effective, *layers = tags

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.queries import query
@@ -47,6 +47,20 @@ async def replayable(
         "limit": limit,
     }
     return [Replayable(*row) for row in await database.fetch(tenant, query("outbox/dead_letters_to_replay"), asked)]
+
+
+async def errors_at(
+    database: Database, tenant: str, topic: str, offsets: Sequence[tuple[int, int]], limit: int
+) -> list[dict[str, Any]]:
+    """The errors of the records that were refused at these partitions and offsets."""
+    parameters = {
+        "topic": topic,
+        "partitions": [partition for partition, _ in offsets],
+        "offsets": [offset for _, offset in offsets],
+        "limit": limit,
+    }
+    rows = await database.fetch(tenant, query("outbox/dead_letter_errors"), parameters)
+    return [error for (errors,) in rows for error in errors]
 
 
 async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import psycopg
 from psycopg import Connection, IsolationLevel
 
+from lily.lineage.lake_nodes import LakeNode
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import copy_lines, line
-from lily.store.postgres.graph.lake_nodes import Known
 from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.suppressions import Suppressions
 from lily.store.postgres.queries import query
@@ -51,9 +51,9 @@ class Propagator:
 
     def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
         """Tenant and id of ends of edges that the lake alone may know."""
-        return self._connection.execute(query("graph/nodes_awaiting_lake"), [limit]).fetchall()
+        return self._connection.execute(query("graph/awaiting_lake"), [limit]).fetchall()
 
-    def set_parents(self, known: Mapping[tuple[str, str], Known]) -> int:
+    def set_parents(self, known: Mapping[tuple[str, str], LakeNode]) -> int:
         """Records what the lake knows of ends of edges, by tenant and id, and propagates; returns how many moved or
         became known."""
         rows = {
@@ -66,7 +66,7 @@ class Propagator:
             "deleted": [node.is_deleted for node in known.values()],
         }
         moved: dict[str, Marks] = {}
-        for tenant, asset_id in self._connection.execute(query("graph/nodes_settle"), rows).fetchall():
+        for tenant, asset_id in self._connection.execute(query("graph/update_lake_nodes"), rows).fetchall():
             moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id))
         for tenant, marks in moved.items():
             self.propagate(tenant, marks)

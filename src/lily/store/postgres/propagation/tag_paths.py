@@ -43,11 +43,12 @@ async def new_origins(database: Database, asset: StoredAsset) -> dict[str, list[
     return {tag: origins for tag, origins in rows}  # noqa: C416 - rows are tuples of any length to the type checker
 
 
-async def conducts(database: Database, asset: StoredAsset) -> list[str]:
-    """The protective tags that others have through this asset."""
+async def tags_through(database: Database, asset: StoredAsset) -> list[str]:
+    """The protective tags that other assets have through this one."""
     effective = sorted(asset.effective & asset.rules.protective)
-    asked = {"id": asset.id, "tags": asset.rules.protective_array, "effective": effective}
-    return [tag for (tag,) in await database.fetch(asset.tenant, query("propagation/conducts"), asked)]
+    parameters = {"id": asset.id, "tags": asset.rules.protective_array, "effective": effective}
+    rows = await database.fetch(asset.tenant, query("propagation/tags_through_asset"), parameters)
+    return [tag for (tag,) in rows]
 
 
 _Paths = Mapping[tuple[str, str], tuple[tuple[str, ...], int]]

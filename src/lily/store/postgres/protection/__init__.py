@@ -1,1 +1,1 @@
-"""Protective tags: which statements would take one away, and the audit of those that may."""
+"""Protective tags: which events would remove one, and the audit of the authorised ones."""

@@ -1,4 +1,4 @@
--- Assets with what reached them from elsewhere, in one round trip.
+-- Assets with their derived tags, in one round trip.
 with asked as materialized (
   select {columns}
   from assets

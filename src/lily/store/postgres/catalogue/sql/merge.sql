@@ -1,5 +1,5 @@
--- Merges one layer of every staged asset where the newer statement covers the older one, which is nearly always.
--- What is left (older, partial or repeated statements) is answered by left_over.sql and merged field by field.
+-- Merges one layer of every staged asset whose newer statement replaces the stored layer, which is nearly always.
+-- The rest (older, partial or repeated statements) is read by unmerged.sql and merged field by field.
 with merged as (
   merge into assets a
   using (select * from staged where layer = %(layer)s order by tenant_id, id) s
@@ -14,7 +14,7 @@ with merged as (
     created_at = least(a.created_at, s.first),
     updated_at = greatest(a.updated_at, s.last)
   when not matched then
-    -- Whatever may be a column may have come through the bulk lane before.
+    -- What may be a column may already have a state in the lake, from the bulk lane.
     insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at, awaits_lake)
     values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last,
             coalesce(s.fields ->> '$type', 'column') in ('column', 'field', 'bi_field'))

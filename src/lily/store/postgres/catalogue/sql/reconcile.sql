@@ -1,4 +1,4 @@
--- Puts a layer that was merged field by field back, and logs the change if a value is different now.
+-- Writes a layer back that was merged field by field, and records the change if a value differs.
 with merged as (
   update assets t set
 {set_merged}

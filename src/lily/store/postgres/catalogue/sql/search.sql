@@ -1,4 +1,4 @@
--- One page of a list. {key} is what it is sorted by; the id breaks ties, so every asset has exactly one place.
+-- One page of a list, sorted by {key}. The id breaks ties, so the order is total and pages do not overlap.
 with asked as materialized (
   select {columns}, {key} as sorted_by
   from assets

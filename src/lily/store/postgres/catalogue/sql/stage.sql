@@ -1,4 +1,4 @@
--- One row a layer of an asset that the batch states; lives as long as the connection.
+-- One row per layer of an asset that the batch states. The table lives as long as the connection.
 create temporary table if not exists staged (
   layer          text not null,
   tenant_id      text not null,
@@ -11,5 +11,5 @@ create temporary table if not exists staged (
   first          timestamptz not null,
   last           timestamptz not null,
   causes         jsonb not null,
-  entity_type    text -- that the API knew: of an asset which so far only the lake has, PostgreSQL knows no type
+  entity_type    text  -- as the API knew it; PostgreSQL has no type of an asset that so far only the lake has
 ) on commit delete rows

@@ -1,5 +1,5 @@
--- Merges one layer of every staged edge where the newer statement covers the older one, which is nearly always. An edge
--- may be placed by another transaction, for a job that claims it, in the same moment: so it is no MERGE.
+-- Merges one layer of every staged edge whose newer statement replaces the stored layer, which is nearly always. This is
+-- INSERT … ON CONFLICT and not MERGE because a concurrent transaction may insert the same edge for a job that claims it.
 with merged as (
   insert into edges as e (tenant_id, from_id, to_id, type, {values}, {at}, {clocks}, created_at, updated_at)
   select tenant_id, from_id, to_id, type, fields, at, clocks, first, last
@@ -15,10 +15,10 @@ with merged as (
     updated_at = greatest(e.updated_at, excluded.updated_at)
   where e.{at} is null
      or excluded.{clocks} is null and e.{clocks} is null and excluded.{at} > e.{at}
-        -- Every statement says whether the edge is there, so only these two can be missing.
+        -- Every statement says whether the edge is deleted, so only these two fields can be missing.
         and (excluded.{values} ? 'propagates' or not e.{values} ? 'propagates')
         and (excluded.{values} ? 'masking' or not e.{values} ? 'masking')
-  returning new.tenant_id, new.from_id, new.to_id, new.type, {shown}
+  returning new.tenant_id, new.from_id, new.to_id, new.type, {change}
 ),
 logged as (
   insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)

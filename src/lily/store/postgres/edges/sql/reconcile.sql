@@ -1,9 +1,9 @@
--- Puts a layer of an edge that was merged field by field back, and logs the change if the edge shows another state now.
+-- Writes a layer back that was merged field by field, and records the change if the effective state of the edge differs.
 with merged as (
   update edges t set
 {set_merged}
   where tenant_id = %(tenant_id)s and from_id = %(from_id)s and to_id = %(to_id)s and type = %(type)s
-  returning new.tenant_id, new.from_id, new.to_id, new.type, {shown}
+  returning new.tenant_id, new.from_id, new.to_id, new.type, {change}
 )
 insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)
 select %(batch)s, tenant_id, from_id, to_id, type, before, after, %(causes)s

@@ -1,4 +1,4 @@
--- One row a layer of an edge that the batch states; lives as long as the connection.
+-- One row per layer of an edge that the batch states. The table lives as long as the connection.
 create temporary table if not exists staged_edges (
   layer     text not null,
   tenant_id text not null,

@@ -1,5 +1,5 @@
--- What a lineage graph shows of its assets. The tags of the layers only where there are any. Of columns that only the
--- lake knows, what it told last, unless it has something new to tell.
+-- The nodes of a lineage graph, with the tags of the layers for assets that have any. Columns that only the lake has
+-- come from graph_nodes, unless the lake has newer events about them.
 with asked as materialized (select unnest(%(ids)s::uuid[]) as id),
 held as materialized (
   select a.* from asked cross join lateral (

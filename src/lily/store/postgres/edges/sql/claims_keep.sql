@@ -1,6 +1,0 @@
--- A claim that its job's run dropped, made again in that run's name.
-insert into claims (tenant_id, job_id, run, from_id, to_id, type, masking, at)
-select j.tenant_id, j.job_id, j.run, %(from_id)s, %(to_id)s, %(type)s, %(masking)s, j.completed_at
-from jobs j
-where j.tenant_id = %(tenant)s and j.job_id = %(job)s
-on conflict do nothing

@@ -1,9 +1,0 @@
--- Two jobs may claim one edge in two partitions: whoever comes second sees what the first one left. Always in one order.
-with locked as materialized (
-  select 1
-  from touched_edges t
-  join edges e on e.tenant_id = t.tenant_id and e.from_id = t.from_id and e.to_id = t.to_id and e.type = t.type
-  order by t.tenant_id, t.from_id, t.to_id, t.type
-  for no key update of e
-)
-select count(*) from locked

@@ -1,0 +1,30 @@
+-- Updates the touched edges from their claims, and records a change where the effective state differs.
+with standing as (
+  select t.*, s.claimed, s.masking
+  from touched_edges t
+  cross join lateral (
+    select count(*) > 0 as claimed, coalesce(bool_and(c.masking), false) as masking
+    from claims c
+    where c.tenant_id = t.tenant_id and c.from_id = t.from_id and c.to_id = t.to_id and c.type = t.type
+  ) s
+),
+changed as (
+  update edges e set
+    claimed     = s.claimed,
+    claims_mask = s.masking,
+    version     = e.version + 1,
+    created_at  = least(e.created_at, s.time),
+    updated_at  = greatest(e.updated_at, s.time)
+  from standing s
+  where e.tenant_id = s.tenant_id and e.from_id = s.from_id and e.to_id = s.to_id and e.type = s.type
+    and (e.claimed, e.claims_mask) is distinct from (s.claimed, s.masking)
+  returning new.tenant_id, new.from_id, new.to_id, new.type, s.causes, {change}
+),
+logged as (
+  insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, before, after, causes)
+  select %(batch)s, tenant_id, from_id, to_id, type, before, after, causes
+  from changed
+  where differs
+  returning 1
+)
+select count(*) from logged

@@ -1,3 +1,0 @@
--- Whether an asset is, or was, an end of an edge.
-select exists (select from edges e where e.tenant_id = %(tenant)s and e.from_id = %(id)s::uuid and e.version > 0)
-    or exists (select from edges e where e.tenant_id = %(tenant)s and e.to_id = %(id)s::uuid and e.version > 0)

@@ -1,9 +1,0 @@
--- The tags of an asset that others have through it: along an edge, or down the hierarchy.
-select t.tag
-from unnest(%(tags)s::text[]) as t (tag)
-where exists (
-  select from derived_tags d where d.tenant_id = %(tenant)s and d.tag = t.tag and d.via = %(id)s::uuid)
-union
-select t.tag
-from unnest(%(effective)s::text[]) as t (tag)
-where exists (select from assets a where a.tenant_id = %(tenant)s and a.parent = %(id)s)

@@ -1,0 +1,73 @@
+"""Which claims of a job's runs are in force."""
+
+import uuid
+from collections.abc import Sequence
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.lineage.claims import Completion, merge_completions, newest_claims
+from lily.model.edges import Claim, ClaimsEvent, EdgeKey
+
+EDGE = EdgeKey("a", "b", "derived-from")
+OTHER_EDGE = EdgeKey("b", "c", "derived-from")
+JOB = ("tenant", "job")
+
+
+def claims(tick: int, run: str, *edges: Claim, complete: bool = True) -> ClaimsEvent:
+    event_id = str(uuid.UUID(int=tick))
+    return ClaimsEvent(event_id, f"2026-01-01T00:00:{tick:02}.000000Z", *JOB, run, complete, edges)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[ClaimsEvent]:
+    """Runs of one job, in the order of their clocks."""
+    edges = st.builds(Claim, st.sampled_from([EDGE, OTHER_EDGE]), st.booleans())
+    some = st.lists(edges, max_size=2, unique_by=lambda claim: claim.key)
+    runs = st.tuples(st.sampled_from(["r1", "r2", "r3"]), some, st.booleans())
+    return [
+        claims(tick, run, *named, complete=complete)
+        for tick, (run, named, complete) in enumerate(draw(st.lists(runs, max_size=8)))
+    ]
+
+
+def in_force(events: Sequence[ClaimsEvent]) -> set[tuple[str, EdgeKey, bool]]:
+    completions, _ = merge_completions({}, events)
+    return {(run, key, claim.masking) for (_, run, key), claim in newest_claims(events, completions).items()}
+
+
+@given(histories(), st.randoms())
+def test_the_order_of_arrival_makes_no_difference(history: list[ClaimsEvent], random: Random) -> None:
+    shuffled = list(history)
+    random.shuffle(shuffled)
+    assert merge_completions({}, shuffled)[0] == merge_completions({}, history)[0]
+    assert in_force(shuffled) == in_force(history)
+
+
+@given(histories())
+def test_a_claim_is_in_force_until_another_run_completes_later(history: list[ClaimsEvent]) -> None:
+    expected = set()
+    for event in history:
+        for key, masking in event.claims:
+            later = [other for other in history if other.clock > event.clock]
+            ended = any(other.complete and other.claims and other.run != event.run for other in later)
+            restated = any(other.run == event.run and key in dict(other.claims) for other in later)
+            if not ended and not restated:
+                expected.add((event.run, key, masking))
+    assert in_force(history) == expected
+
+
+def test_a_completion_without_edges_ends_no_claims() -> None:
+    assert in_force([claims(1, "r1", Claim(EDGE)), claims(2, "r2")]) == {("r1", EDGE, False)}
+
+
+def test_an_event_that_names_an_edge_twice_masks_it_only_if_it_does_so_both_times() -> None:
+    assert in_force([claims(1, "r1", Claim(EDGE, masking=True), Claim(EDGE))]) == {("r1", EDGE, False)}
+
+
+def test_of_several_completions_in_a_batch_the_newest_event_is_reported() -> None:
+    first, second = claims(1, "r1", Claim(EDGE)), claims(2, "r2", Claim(EDGE))
+    completions, completing = merge_completions({}, [second, first])
+    assert completions == {JOB: Completion("r2", second.clock, first.clock)}
+    assert completing == {JOB: second}
