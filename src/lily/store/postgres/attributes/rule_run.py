@@ -12,10 +12,10 @@ from psycopg import Connection
 
 from lily.lineage.attribute_region import recompute_region
 from lily.lineage.attribute_rules import AttributeRule, DerivedValues, canonical, enriched_value
+from lily.lineage.marks import Marks
 from lily.model.statements import Statement
 from lily.store.postgres.attributes.graph_reader import PostgresGraphReader, Stored
 from lily.store.postgres.definitions.rules import rule_of
-from lily.store.postgres.propagation.marks import Marks
 from lily.store.postgres.queries import query
 
 _LABEL = b"copy new_labels (rule, asset_id, attribute, item, value, via, depth, stated) from stdin"

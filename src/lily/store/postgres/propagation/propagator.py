@@ -13,10 +13,10 @@ import psycopg
 from psycopg import Connection, IsolationLevel
 
 from lily.lineage.lake_nodes import LakeNode
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import copy_lines, line
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.suppressions import Suppressions
 from lily.store.postgres.queries import query
 from lily.store.postgres.tenant_lock import tenant_lock

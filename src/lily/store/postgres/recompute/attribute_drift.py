@@ -13,9 +13,9 @@ from psycopg import Connection, IsolationLevel
 from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
 from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue, canonical
 from lily.lineage.graph import Edge, Graph
+from lily.lineage.marks import Marks
 from lily.store.postgres.connection import connect
 from lily.store.postgres.definitions.rules import rule_of
-from lily.store.postgres.propagation.marks import Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 
