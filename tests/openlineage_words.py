@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from lily.intake.openlineage import Conversion, Naming, Sender, convert
+from lily.intake.openlineage import Conversion, Naming, convert
 from lily.model import ids
 from lily.model.events import AssetEvent
+from lily.plugins import Sender
 
 NOW = "2026-11-15T12:00:00.000000Z"
 RUN = "0190a6a4-7a3b-7000-8000-000000000001"

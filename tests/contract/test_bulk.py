@@ -102,11 +102,13 @@ def test_nothing_is_a_legal_amount(door: Door, body: bytes, kind: dict[str, str]
     assert (answer.status_code, answer.json()) == (202, {"accepted": 0, "rejected": 0, "errors": []})
 
 
-@pytest.mark.parametrize("media_type", ["text/csv", "application/xml", "text/plain"])
-def test_other_formats_are_not_taken(door: Door, media_type: str) -> None:
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-yaml", ""])
+def test_a_format_that_is_not_installed_is_refused_with_those_that_are(door: Door, media_type: str) -> None:
     answer = door.http.post("/ingest-metadata/bulk", content=b"a,b", headers={"Content-Type": media_type})
     assert answer.status_code == 415
     assert codes(answer) == {"UNSUPPORTED_MEDIA_TYPE"}
+    description = answer.json()["errors"][0]["description"]
+    assert all(kind in description for kind in ("application/x-ndjson", "application/json", "text/csv", "text/xml"))
 
 
 def test_errors_are_counted_beyond_those_spelled_out(door: Door) -> None:

@@ -75,7 +75,7 @@ def _bodies(operation: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"type": media_type, "value": example["value"]}
         for media_type, described in content.items()
-        for example in described["examples"].values()
+        for example in described.get("examples", {}).values()
     ]
 
 

@@ -18,6 +18,8 @@ from tests.shared_stack import Stack
 
 BLOCK_SECONDS = 60
 ANYTHING = "…"  # in a response that is shown: any value
+# With the build back end that is installed here: pip would download another one. "off" means: no isolation.
+PIP = {"PIP_NO_BUILD_ISOLATION": "off", "PIP_NO_INDEX": "1"}
 
 
 class PageSession:
@@ -34,7 +36,7 @@ class PageSession:
         (directory / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LILY_")}
         path = f"{Path(sys.prefix, 'bin')}:{os.environ['PATH']}"
-        self._environment = kept | {"PATH": path, "CURL_HOME": str(directory)} | variables
+        self._environment = kept | PIP | {"PATH": path, "CURL_HOME": str(directory)} | variables
         self._state = directory / ".shell-state"
         self._state.touch()
         self._python: PythonSession | None = None

@@ -12,7 +12,9 @@ from tests.docs.blocks import PAGES, ROOT, name_of
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 SETTING = re.compile(r"\bLILY_[A-Z0-9_]*[A-Z0-9]\b")
-METRIC = re.compile(r"\blily_(?:events|grpc|http|lake|log|outbox|pipeline|propagation|reaction|relay)_[a-z_]+[a-z]\b")
+METRIC = re.compile(
+    r"\blily_(?:events|grpc|http|job|jobs|lake|log|outbox|pipeline|propagation|reaction|relay)_[a-z_]+[a-z]\b"
+)
 TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
 # Read by the Python client alone.
 OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN"}
@@ -62,3 +64,10 @@ def test_metrics_exist() -> None:
     for page in PAGES:
         named = {name.removesuffix("_total") for name in METRIC.findall(page.read_text())}
         assert named <= known, name_of(page)
+
+
+def test_the_glossary_has_every_term_once_in_alphabetical_order() -> None:
+    terms = [
+        heading["title"].strip("`").lower() for heading in HEADING.finditer((ROOT / "docs/glossary.md").read_text())
+    ]
+    assert terms[1:] == sorted(set(terms[1:]))

@@ -12,6 +12,8 @@ from tests.packaging.requirements import installed_with
 
 PARTS = {
     "": ("lily.client", "lily.model", "lily.__main__"),
+    "plugins": ("lily.plugins", "lily.testing"),
+    "core": ("lily.connect", "lily.formats"),
     "server": ("lily.api", "lily.intake", "lily.reactions"),
     "pipeline": ("lily.pipeline", "lily.embedded.jars"),
     "embedded": ("lily.cli", "lily.embedded"),

@@ -19,6 +19,7 @@ from lily.settings import Limits, Settings
 from lily.store.postgres.outbox.batches import Change, EdgeChange
 from tests.strategies import events
 
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 STATED = jsonschema_rs.validator_for(SCHEMAS["asset-event"])
 
 
@@ -37,7 +38,9 @@ def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -
     document = build(Settings()).openapi()
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            for content in operation.get("requestBody", {}).get("content", {}).values():
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                if kind == WORKBOOK:  # no text to show
+                    continue
                 validator = jsonschema_rs.validator_for(content["schema"])
                 assert content["examples"], path
                 for example in content["examples"].values():

@@ -24,6 +24,7 @@ from lily.api.reads.fast_read import FastRead
 from lily.api.services import Services, opened
 from lily.api.workers import WorkerGroup, stopping_with_parent
 from lily.model.errors import LilyError
+from lily.plugins import installed
 from lily.settings import Settings
 
 
@@ -62,7 +63,7 @@ class Application(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if not self.openapi_schema:
-            complete(super().openapi(), self.settings.limits.page)
+            complete(super().openapi(), self.settings.limits.page, installed().formats.media_types)
         return super().openapi()
 
 

@@ -1,6 +1,7 @@
 """What the API counts and measures, for Prometheus. Labels are routes, statuses, lanes and topics, never tenants."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -24,23 +25,10 @@ class ApiMetrics:
         self._shared = shared
         if shared is not None:
             _forget_ended(shared)
-        self.requests = Histogram(
-            "lily_http_request_seconds",
-            "Time to answer a request",
-            ["method", "route", "status"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self.rpcs = Histogram(
-            "lily_grpc_request_seconds",
-            "Time to answer a call over gRPC",
-            ["method", "route", "status"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self._lake_reads = Histogram(
-            "lily_lake_read_seconds", "Time to read from the lake", ["kind"], buckets=_BUCKETS, registry=self.registry
-        )
+        call = ("method", "route", "status")
+        self.requests = self._histogram("lily_http_request_seconds", "Time to respond to a request", call)
+        self.rpcs = self._histogram("lily_grpc_request_seconds", "Time to respond to a call over gRPC", call)
+        self._lake_reads = self._histogram("lily_lake_read_seconds", "Time to read from the lake", ("kind",))
         accepted = Counter("lily_events_accepted", "Events durably in the log", ["lane"], registry=self.registry)
         # Looked up once: the library's own look-up would cost more than the counting, for every row of a bulk body.
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
@@ -73,6 +61,9 @@ class ApiMetrics:
 
     def lake_read(self, kind: str, seconds: float) -> None:
         self._lake_reads.labels(kind).observe(seconds)
+
+    def _histogram(self, name: str, help_text: str, labels: Sequence[str]) -> Histogram:
+        return Histogram(name, help_text, labels, buckets=_BUCKETS, registry=self.registry)
 
     def _counter(self, name: str, says: str) -> Counter:
         return Counter(name, says, registry=self.registry)

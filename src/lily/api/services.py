@@ -16,6 +16,7 @@ from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
 from lily.bus.offsets import LogEnds
 from lily.bus.producer import LogProducer
+from lily.plugins import FORMATS, INTAKES, installed
 from lily.settings import Settings
 from lily.store.catalogue import Catalogue
 from lily.store.lake.data_files import io_properties
@@ -66,6 +67,7 @@ class Services:
 async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
     """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does not
     answer."""
+    _log_left_out()
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
@@ -83,15 +85,15 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             settings=settings,
             metrics=metrics,
             database=database,
+            principals=Principals(lambda key: tokens.principal_of(database, key)),
             definitions=definitions,
             reader=reader,
             lake=lake,
-            catalogue=catalogue,
             lister=Lister(database, reader, lake, catalogue, settings.lake.search_seconds),
+            catalogue=catalogue,
             log=log,
-            ends=ends,
-            principals=Principals(lambda key: tokens.principal_of(database, key)),
             waiter=Waiter(StoredProgress(database)),
+            ends=ends,
             hub=Hub(settings.kafka_bootstrap, metrics.connections),
             sql_analyzer=SqlAnalyzer(),
         )
@@ -113,6 +115,12 @@ async def _count_unconfirmed(services: Services) -> NoReturn:
     while True:
         services.metrics.unconfirmed.set(len(services.log))
         await asyncio.sleep(GAUGE_SECONDS)
+
+
+def _log_left_out() -> None:
+    """Finds the plug-ins before the first request needs one, and logs which are not used, and why."""
+    for plugin in installed().left_out(FORMATS, INTAKES):
+        log.warning("plugin.left_out", **plugin.as_dict())
 
 
 def _log_end(task: "asyncio.Task[None]") -> None:

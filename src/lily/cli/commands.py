@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lily import __version__
-from lily.cli import access, cost, demo, doctor, estate, jars, recompute, services
+from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, recompute, services
 from lily.cli.errors import reporting_errors
 from lily.cli.options import flag
 from lily.cli.output import Format, print_json
@@ -50,6 +50,7 @@ app.command(rich_help_panel=RUN)(doctor.doctor)
 app.command(rich_help_panel=RUN)(demo.demo)
 app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
+app.command(rich_help_panel=DATA)(ingest.ingest)
 app.command(rich_help_panel=DATA)(estate.estate)
 app.command(rich_help_panel=DATA)(recompute.recompute)
 app.command(rich_help_panel=DATA)(cost.cost)
@@ -57,6 +58,7 @@ app.command(rich_help_panel=DEPLOY)(services.api)
 app.command(rich_help_panel=DEPLOY)(services.pipeline)
 app.command(rich_help_panel=DEPLOY)(services.worker)
 app.command(rich_help_panel=DEPLOY)(jars.jars)
+app.command(rich_help_panel=DEPLOY)(plugins.plugins)
 app.command(hidden=True)(up.supervise)
 
 

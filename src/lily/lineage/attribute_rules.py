@@ -36,6 +36,17 @@ class AttributeRule:
         """Never: masking hides data values, not attributes such as the owner."""
         return False
 
+    def as_dict(self) -> dict[str, Any]:
+        """The fields of the definition, as the API takes and shows them."""
+        return {
+            "name": self.name,
+            "attribute": self.attribute,
+            "mode": self.mode,
+            "direction": self.direction,
+            "max_depth": self.max_depth,
+            "edge_types": None if self.edge_types is None else sorted(self.edge_types),
+        }
+
     def derives(self, item: str) -> bool:
         """Whether a rule of this mode derives such an item."""
         return (item == WHOLE_VALUE) == (self.mode != "add")

@@ -2,10 +2,9 @@
 
 import gc
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
-import structlog
 from prometheus_client import CollectorRegistry
 
 from lily.model.errors import Terminal
@@ -16,12 +15,11 @@ from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
+from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
 
 RESIDENTS = ("relay", "propagation", "feed", "jobs")
 STOP_SECONDS = 30.0
-
-_log = structlog.get_logger()
 
 
 class Resident(Protocol):
@@ -48,14 +46,14 @@ class Worker:
         self._settings, self._stop = settings, stop
         self.registry = CollectorRegistry()
         metrics = ReactionMetrics(self.registry)
-        residents: list[Resident] = [
-            Relay(settings, stop, self.registry),
-            ReactionRunner(settings, Propagation(self.registry), stop, metrics),
-            ReactionRunner(settings, Feed(), stop, metrics),
-            Jobs(settings, stop, self.registry),
-        ]
-        self._residents = [resident for resident in residents if resident.name in only]
-        self._failure: BaseException | None = None
+        make: dict[str, Callable[[], Resident]] = {
+            "relay": lambda: Relay(settings, stop, self.registry),
+            "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
+            "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
+            "jobs": lambda: Jobs(settings, stop, self.registry),
+        }
+        # Only what was chosen: the relay connects to Kafka as soon as it is made.
+        self._residents = [make[name]() for name in RESIDENTS if name in only]
 
     def run(self) -> None:
         """Raises what ended a resident."""
@@ -63,27 +61,11 @@ class Worker:
         gc.set_threshold(100_000, 20, 100)  # a batch is tens of thousands of objects, and none of them a cycle
         if self._settings.metrics_port:
             serve_probes(self._settings.host, self._settings.metrics_port, self.registry, self._is_ready)
-        threads = [
-            threading.Thread(target=self._run, args=[resident], name=resident.name, daemon=True)
-            for resident in self._residents
-        ]
-        for thread in threads:
-            thread.start()
+        threads = ThreadGroup(self._stop)
+        for resident in self._residents:
+            threads.start(resident.name, resident.run)
         self._stop.wait()
-        for thread in threads:
-            thread.join(STOP_SECONDS)
-        if self._failure is not None:
-            raise self._failure
-
-    def _run(self, resident: Resident) -> None:
-        try:
-            resident.run()
-        except BaseException as error:
-            _log.exception("resident failed", resident=resident.name)
-            self._failure = error
-            raise
-        finally:
-            self._stop.set()
+        threads.join(STOP_SECONDS)
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)

@@ -35,9 +35,22 @@ _COLUMN: Final = {
 _EDGE: Final = {"from": ORDERS, "to": DASHBOARD, "relationship_type": "used-in"}
 
 INGEST: Final[Examples] = {"a table": _TABLE, "a dashboard": _DASHBOARD, "a column": _COLUMN}
-BULK: Final[Examples] = {"a dashboard and a column": [_DASHBOARD, _COLUMN]}
-BULK_LINES: Final[Examples] = {
+_ROWS: Final[Examples] = {"a dashboard and a column": [_DASHBOARD, _COLUMN]}
+_LINES: Final[Examples] = {
     "a dashboard and a column": "".join(orjson.dumps(row).decode() + "\n" for row in (_DASHBOARD, _COLUMN))
+}
+_CSV: Final[Examples] = {"a table": f"entity_type,name,qualified_name,tags\ntable,orders,{ORDERS},PII|{TAG}\n"}
+_XML_ASSET: Final = f"<entity_type>table</entity_type><name>orders</name><qualified_name>{ORDERS}</qualified_name>"
+_XML: Final[Examples] = {"a table": f"<assets><asset>{_XML_ASSET}<tags><tag>PII</tag></tags></asset></assets>"}
+# By media type. A format that is not here, a workbook or a foreign one, has no text to show.
+BULK: Final[dict[str, Examples]] = {
+    "application/json": _ROWS,
+    "application/x-ndjson": _LINES,
+    "application/ndjson": _LINES,
+    "application/jsonl": _LINES,
+    "text/csv": _CSV,
+    "application/xml": _XML,
+    "text/xml": _XML,
 }
 UPDATE: Final[Examples] = {
     "a description": {"attributes": {"description": "One row per order, refunds included"}},

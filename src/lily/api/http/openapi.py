@@ -1,14 +1,17 @@
 """The parts of the OpenAPI document that the framework cannot derive: bodies, errors, security, examples."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from lily.api.http.examples import BULK, BULK_LINES, Examples
+from lily.api.http.examples import BULK, Examples
 from lily.api.http.responses import Errors
 from lily.model.schemas import INGEST_BODY, Schema
 
+JSON = "application/json"
+BULK_PATH = "/ingest-metadata/bulk"
 PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 
 TOKEN = {"type": "http", "scheme": "bearer", "description": "`lily up` prints one; `lily token create` makes others."}
@@ -45,29 +48,34 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 def body_schema(schema: Schema, examples: Examples) -> dict[str, Any]:
     """What a route passes as `openapi_extra`: the schema of its JSON body, and bodies to try."""
-    return _body({"application/json": _content(schema, examples)})
+    return _body({JSON: _content(schema, examples)})
 
 
 def body_model(shape: type[BaseModel], examples: Examples) -> dict[str, Any]:
     return body_schema(shape.model_json_schema(), examples)
 
 
-def bulk_schema(line_types: tuple[str, ...]) -> dict[str, Any]:
-    lines = _content({"type": "string", "description": "one body of `POST /ingest-metadata` per line"}, BULK_LINES)
-    array = _content({"type": "array", "items": INGEST_BODY}, BULK)
-    return _body({**dict.fromkeys(line_types, lines), "application/json": array})
+def _bulk_content(media_types: Sequence[str]) -> dict[str, Any]:
+    """One entry per format that is installed."""
+    array: Schema = {"type": "array", "items": INGEST_BODY}
+    rows: Schema = {"type": "string", "description": "one body of `POST /ingest-metadata` per row"}
+    schemas = {kind: array if kind == JSON else rows for kind in media_types}
+    return {kind: _content(schema, BULK.get(kind, {})) for kind, schema in schemas.items()}
 
 
 def _content(schema: Schema, examples: Examples) -> dict[str, Any]:
-    return {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+    shown = {name: {"value": value} for name, value in examples.items()}
+    return {"schema": schema, "examples": shown} if shown else {"schema": schema}
 
 
 def _body(content: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def complete(document: dict[str, Any], page: int) -> None:
-    """Adds what the framework cannot know: which calls need no token, and the limits that are settings."""
+def complete(document: dict[str, Any], page: int, bulk_types: Sequence[str]) -> None:
+    """Adds what the framework cannot know: which calls need no token, the limits that are settings, and the formats
+    that are plug-ins."""
+    document["paths"][BULK_PATH]["post"] |= _body(_bulk_content(bulk_types))
     document.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
     document["tags"] = [{"name": name, "description": description} for name, description in SECTIONS.items()]
     for path, operations in document["paths"].items():

@@ -37,25 +37,22 @@ EdgeTypes = Annotated[list[str], Field(min_length=1, max_length=100)]
 Depth = Annotated[int, Field(ge=1, lt=2**31)]
 
 
-class DefineBody(_Strict):
+class _TagFields(_Strict):
+    propagates: bool = False
+    direction: Direction = "downstream"
+    max_depth: Depth | None = None
+    edge_types: EdgeTypes | None = None
+    stopped_by_masking: bool = False
+
+
+class DefineBody(_TagFields):
     """`max_depth` is a number of edges, `edge_types` the types along which the tag propagates; null means no limit."""
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
-    propagates: bool = False
-    direction: Direction = "downstream"
-    max_depth: Depth | None = None
-    edge_types: EdgeTypes | None = None
-    stopped_by_masking: bool = False
 
 
-class RedefineBody(_Strict):
+class RedefineBody(_TagFields):
     """An absent field stays as it is; null removes the limit."""
-
-    propagates: bool = False
-    direction: Direction = "downstream"
-    max_depth: Depth | None = None
-    edge_types: EdgeTypes | None = None
-    stopped_by_masking: bool = False
 
 
 class DefineRuleBody(_Strict):

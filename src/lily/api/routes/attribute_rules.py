@@ -43,7 +43,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     known = await read_attribute_rules(call.services.database, call.tenant)
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[size - 1].key, *question) if len(found) > size else None
-    return Json({"items": [_shown(rule) for rule in found[:size]], "next_cursor": more})
+    return Json({"items": [rule.as_dict() for rule in found[:size]], "next_cursor": more})
 
 
 @router.post(
@@ -63,14 +63,14 @@ async def define(call: Anyone) -> Json:
     if not await define_rule(call.services.database, call.principal, rule, call.correlation):
         raise await _conflict(call, rule)
     await decision_settled(call)
-    return Json(_shown(rule), 201)
+    return Json(rule.as_dict(), 201)
 
 
 @router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
 async def rule_named(name: RuleName, call: Anyone) -> Json:
     """Returns one propagation rule."""
     _require_reader(call)
-    return Json(_shown(await _known(call, name)))
+    return Json((await _known(call, name)).as_dict())
 
 
 @router.put(
@@ -95,7 +95,7 @@ async def redefine(name: RuleName, call: Anyone) -> Json:
     ):
         raise not_found(name, "rule")
     await decision_settled(call)
-    return Json(_shown(await _known(call, name)))
+    return Json((await _known(call, name)).as_dict())
 
 
 @router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
@@ -150,14 +150,3 @@ def _refuse(attribute: str, mode: Mode) -> None:
     problem = rule_problem(attribute, mode)
     if problem is not None:
         raise Refused(problem)
-
-
-def _shown(rule: AttributeRule) -> dict[str, Any]:
-    return {
-        "name": rule.name,
-        "attribute": rule.attribute,
-        "mode": rule.mode,
-        "direction": rule.direction,
-        "max_depth": rule.max_depth,
-        "edge_types": None if rule.edge_types is None else sorted(rule.edge_types),
-    }

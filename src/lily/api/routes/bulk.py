@@ -1,22 +1,22 @@
-"""`POST /ingest-metadata/bulk`: many statements in one streamed body."""
+"""`POST /ingest-metadata/bulk`: many statements in one streamed body, in any format that is installed."""
 
 import asyncio
+from contextlib import closing
+from itertools import islice
 
 from fastapi import APIRouter
 
 from lily.api.calls import HttpCall, Writes
-from lily.api.http.bodies import JSON, require_media_type
+from lily.api.http.bodies import require_media_type
 from lily.api.http.encodings import decoded, is_gzip, refuse_longer
-from lily.api.http.openapi import bulk_schema
 from lily.api.http.responses import Bulk, Json
 from lily.api.ingest.bulk.intake import BulkIntake
-from lily.api.ingest.bulk.json_array import Array
-from lily.api.ingest.bulk.rows import Lines, Splitter
 from lily.api.ingest.log_append import LogAppend
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
+from lily.plugins import Splitter, installed
 
-NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+AT_ONCE = 500  # rows of a body's end that are split before they are taken
 
 router = APIRouter(tags=["ingest"])
 
@@ -25,17 +25,18 @@ router = APIRouter(tags=["ingest"])
     "/ingest-metadata/bulk",
     status_code=202,
     responses={200: {"model": Bulk}, 202: {"model": Bulk}},
-    openapi_extra=bulk_schema(NDJSON),
 )
 async def ingest_bulk(call: Writes) -> Json:
-    """Takes many assets, as newline-delimited JSON or as a JSON array. Each row stands for itself."""
+    """Takes many assets in one body, in the format that `Content-Type` names. Each row stands for itself."""
     limits = call.services.settings.limits
     append = LogAppend(call, wait_for_room=True)
-    kind = require_media_type(call.request, (*NDJSON, JSON))
+    formats = installed().formats
+    media_type = require_media_type(call.request, formats.media_types)
     is_gzip(call.request)  # an unknown encoding is refused before anything is read
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call, append)
-    await _stream(call, intake, Array(limits.body_bytes) if kind == JSON else Lines(limits.body_bytes))
+    with closing(formats.of_media_type(media_type).splitter(limits.body_bytes)) as splitter:
+        await _stream(call, intake, splitter)
     await intake.finish()
     _refuse_if_nothing_was_read(intake)
     settlement = await append.settle()
@@ -47,8 +48,8 @@ async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> Non
     """Rows that were read before the body turned out to be too long or broken are taken; the rest is one problem."""
     try:
         async for chunk in decoded(call.request, call.services.settings.limits.bulk_bytes):
-            for piece in splitter.feed(chunk):
-                await intake.take(piece)
+            for row in splitter.feed(chunk):
+                await intake.take(row)
             await intake.flush()
             await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
     except Refused as error:
@@ -56,8 +57,11 @@ async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> Non
             description = f"{problem.description}; the rows from here on were not read"
             await intake.take(Problem(problem.code, description, problem.entity))
         return
-    for piece in splitter.finish():
-        await intake.take(piece)
+    # What a format can only read as a whole, a workbook for example, is read in a thread: other requests go on.
+    left = iter(splitter.finish())
+    while rows := await asyncio.to_thread(lambda: list(islice(left, AT_ONCE))):
+        for row in rows:
+            await intake.take(row)
 
 
 def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:

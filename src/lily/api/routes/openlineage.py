@@ -1,25 +1,26 @@
 """`POST /api/v1/lineage`: what OpenLineage's clients send, one event or an array of them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
 from lily.api.http import examples
-from lily.api.http.bodies import JSON, parse_json, read_bytes, require_media_type
+from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import body_schema
 from lily.api.http.responses import Bulk, Json, LineageTaken
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, lineage_record
-from lily.intake.openlineage import Conversion, Naming, Sender, convert
 from lily.model import clock
+from lily.model.edges import ClaimsEvent
 from lily.model.errors import Problem, Refused
+from lily.model.events import AssetEvent
 from lily.observe import traces
+from lily.plugins import INTAKES, Delivery, Event, Intake, Sender, installed
 
 MOST_EVENTS = 1_000  # of one array
 LARGEST_ARRAY = 16 << 20  # bytes; it is held while it is converted
@@ -52,68 +53,65 @@ async def take(call: WritesLineage) -> Json:
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
     raw = await read_bytes(call.request, LARGEST_ARRAY)
+    limits = call.services.settings.limits
+    delivery = Delivery(raw, call.request.headers, clock.now(), timedelta(seconds=limits.future_skew_seconds))
+    intake, sender = _intake(call), _sender(call)
     try:
-        body = parse_json(raw)
-        if isinstance(body, list):
-            return await _take_many(append, body)
-        if len(raw) > call.services.settings.limits.body_bytes:
-            raise too_large(call.services.settings.limits.body_bytes)
-        return await _take_one(append, body)
+        items = intake.decode(delivery)
+        if _is_array(raw):
+            return await _take_many(append, items, lambda item: intake.events(item, delivery, sender))
+        if len(raw) > limits.body_bytes:
+            raise too_large(limits.body_bytes)
+        return await _take_one(append, intake.events(items[0], delivery, sender))
     except Refused:
         call.services.metrics.refused.inc()
         raise
 
 
-async def _take_one(append: LogAppend, body: Any) -> Json:
-    found = _converter(append.call)(body)
-    await append.add(_records(found))
+async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
+    await append.add(list(map(_record, events)))
     settlement = await append.settle()
-    taken = {"status": "success", "assets": len(found.assets), "edges": _edges(found)}
-    return Json(taken, settlement.status, settlement.headers())
+    assets = sum(isinstance(event, AssetEvent) for event in events)
+    edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
+    return Json({"status": "success", "assets": assets, "edges": edges}, settlement.status, settlement.headers())
 
 
-async def _take_many(append: LogAppend, events: list[Any]) -> Json:
+async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
     """Each event stands for itself."""
-    if len(events) > MOST_EVENTS:
+    if len(items) > MOST_EVENTS:
         raise Declined(413, Problem("TOO_LARGE", f"send at most {MOST_EVENTS} events at a time", "body"))
-    call, rejected = append.call, 0
-    convert_one = _converter(call)
+    rejected = 0
     errors: list[dict[str, Any]] = []
-    for row, event in enumerate(events, 1):
+    for row, item in enumerate(items, 1):
         try:
-            await append.add(_records(convert_one(event)))
+            await append.add(list(map(_record, events_of(item))))
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
         await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
     settlement = await append.settle()
-    call.services.metrics.refused.inc(rejected)
-    told = errors[: call.services.settings.limits.bulk_errors]
+    services = append.call.services
+    services.metrics.refused.inc(rejected)
+    told = errors[: services.settings.limits.bulk_errors]
     return Json(
-        {"accepted": len(events) - rejected, "rejected": rejected, "errors": told},
+        {"accepted": len(items) - rejected, "rejected": rejected, "errors": told},
         settlement.status,
         settlement.headers(),
     )
 
 
-def _records(found: Conversion) -> list[Record]:
-    assets = [bulk_asset_record(asset) for asset in found.assets]
-    return assets if found.claims is None else [*assets, lineage_record(found.claims)]
+def _intake(call: Call) -> Intake:
+    return installed().make(INTAKES, "openlineage", {"namespaces": call.services.settings.openlineage.namespaces})
 
 
-def _converter(call: Call) -> Callable[[Any], Conversion]:
-    """With what all events of one call share."""
+def _sender(call: Call) -> Sender:
     may_declassify = call.principal.may("policy:write")
-    return partial(
-        convert,
-        sender=Sender(
-            call.tenant, call.principal.name, may_declassify, correlation=call.correlation, trace=traces.traceparent()
-        ),
-        naming=Naming(call.services.settings.openlineage.namespaces),
-        received=clock.now(),
-        skew=timedelta(seconds=call.services.settings.limits.future_skew_seconds),
-    )
+    return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
 
 
-def _edges(found: Conversion) -> int:
-    return 0 if found.claims is None else len(found.claims.claims)
+def _record(event: Event) -> Record:
+    return bulk_asset_record(event) if isinstance(event, AssetEvent) else lineage_record(event)
+
+
+def _is_array(raw: bytes) -> bool:
+    return raw.lstrip()[:1] == b"["

@@ -1,6 +1,5 @@
 """Converts a decoded OpenLineage event to Lily's events."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.model.statements import Statement
+from lily.plugins import Sender
 
 MAX_ASSETS = 10_000  # per event: each becomes one record in the log
 DESIGN = "job"  # the run id of a JobEvent: design-time lineage, which is always complete
@@ -23,17 +23,6 @@ DESIGN = "job"  # the run id of a JobEvent: design-time lineage, which is always
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
 Shape = Literal["run", "job", "dataset"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """The tenant and the caller that sent the event."""
-
-    tenant: str
-    by: str = ""
-    authorised: bool = False
-    correlation: str = ""
-    trace: str = ""
 
 
 class Conversion(NamedTuple):

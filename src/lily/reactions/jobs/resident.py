@@ -14,6 +14,7 @@ from lily.reactions.jobs.housekeeping import HOUSEKEEPING
 from lily.reactions.jobs.metrics import JobMetrics
 from lily.reactions.jobs.rota import Rota
 from lily.reactions.jobs.slot import RECONNECT_SECONDS, Slot
+from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
 from lily.store.postgres.connection import connect
 from lily.store.postgres.jobs.queue import CHANNEL, JobQueue
@@ -52,30 +53,15 @@ class Jobs:
         self._slots = [
             Slot(settings.database_url, by_name, self._rota, stop, self._metrics) for _ in range(concurrency)
         ]
-        self._failure: BaseException | None = None
 
     def run(self) -> None:
         """Returns when `stop` is set and the jobs in hand are finished. Raises what ended a slot."""
-        threads = [
-            threading.Thread(target=self._run_slot, args=[slot], name=f"jobs-{number}", daemon=True)
-            for number, slot in enumerate(self._slots)
-        ]
-        for thread in threads:
-            thread.start()
+        threads = ThreadGroup(self._stop)
+        for number, slot in enumerate(self._slots):
+            threads.start(f"jobs-{number}", slot.run)
         self._keep_serving()
         self._rota.wake()
-        for thread in threads:
-            thread.join()
-        if self._failure is not None:
-            raise self._failure
-
-    def _run_slot(self, slot: Slot) -> None:
-        try:
-            slot.run()
-        except BaseException as error:
-            self._failure = error
-            self._stop.set()
-            raise
+        threads.join()
 
     def _keep_serving(self) -> None:
         failures = 0

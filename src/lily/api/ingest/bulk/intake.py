@@ -8,11 +8,11 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.http.bodies import parse_json
 from lily.api.ingest.asset_events import source_event
-from lily.api.ingest.bulk.rows import Piece
 from lily.api.ingest.log_append import GROUP_BYTES, GROUP_RECORDS, LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
+from lily.plugins import Row
 
 _EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row")
 
@@ -36,12 +36,12 @@ class BulkIntake:
     def accepted(self) -> int:
         return self.append.confirmed
 
-    async def take(self, piece: Piece) -> None:
+    async def take(self, row: Row) -> None:
         self.rows += 1
-        if piece == b"":
+        if row == b"":
             return
         try:
-            record = bulk_asset_record(source_event(self.call, self._body(piece)))
+            record = bulk_asset_record(source_event(self.call, self._body(row)))
         except Refused as error:
             self._reject(self.rows, error.problems)
             return
@@ -66,10 +66,10 @@ class BulkIntake:
         self.errors.sort(key=lambda error: int(error["row"]))
         self.call.services.metrics.refused.inc(self.rejected)
 
-    def _body(self, piece: Piece) -> Any:
-        if isinstance(piece, Problem):
-            raise Refused(piece)
-        body = parse_json(piece)
+    def _body(self, row: Row) -> Any:
+        if isinstance(row, Problem):
+            raise Refused(row)
+        body = parse_json(row) if isinstance(row, bytes) else row
         self.readable += 1
         return body
 

@@ -23,13 +23,5 @@ def rule_of(row: tuple[Any, ...]) -> AttributeRule:
 
 async def define_rule(database: Database, principal: Principal, rule: AttributeRule, correlation: str) -> bool:
     """False where there is one of that name, or for that attribute, already."""
-    stated = {
-        "key": rule.key,
-        "name": rule.name,
-        "attribute": rule.attribute,
-        "mode": rule.mode,
-        "direction": rule.direction,
-        "max_depth": rule.max_depth,
-        "edge_types": None if rule.edge_types is None else sorted(rule.edge_types),
-    }
+    stated = {"key": rule.key, **rule.as_dict()}
     return await decide(database, principal, "rule", "defined", stated, correlation=correlation)

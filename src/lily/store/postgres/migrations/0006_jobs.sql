@@ -28,20 +28,17 @@ create table job_schedules (
   primary key (tenant_id, name)
 );
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['queued_jobs', 'job_schedules'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
-    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
-    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
-    execute format('grant select, insert, update, delete on %I to lily_pipeline', guarded);
-  end loop;
-end
-$$;
+alter table queued_jobs enable row level security;
+alter table queued_jobs force row level security;
+alter table job_schedules enable row level security;
+alter table job_schedules force row level security;
+create policy one_tenant on queued_jobs to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+create policy one_tenant on job_schedules to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+create policy every_tenant on queued_jobs to lily_pipeline using (true) with check (true);
+create policy every_tenant on job_schedules to lily_pipeline using (true) with check (true);
+create policy administration on queued_jobs to current_user using (true) with check (true);
+create policy administration on job_schedules to current_user using (true) with check (true);
+grant select, insert, update, delete on queued_jobs, job_schedules to lily_pipeline;
 -- The API enqueues and replays. It cannot read, change or remove a job; `id` alone is returned by an insert.
 grant insert (id, tenant_id, job_group, task, arguments, run_at), select (id) on queued_jobs to lily_api;
 

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 FUNCTIONS = "functions"
 _NUMBERED = re.compile(r"\d{4}_\w+\.sql")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     name: str
     body: bytes
 

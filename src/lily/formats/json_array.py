@@ -1,16 +1,17 @@
 """Splits a JSON array into its elements without parsing them.
 
-Only quotes and brackets are looked at, to find where an element ends; each element is then parsed like every other
-row. So both bulk formats accept exactly the same, an element is dropped as soon as it is too long, and a malformed one
-does not affect the others.
+Only quotes and brackets are looked at, to find where an element ends; each element is then parsed like a line of
+newline-delimited JSON. So both formats accept exactly the same, an element is dropped as soon as it is too long, and a
+malformed one does not affect the others.
 """
 
 import re
 from collections.abc import Generator, Iterator
 from enum import Enum, auto
 
-from lily.api.ingest.bulk.rows import Piece, Row
+from lily.formats.row import RowBuffer
 from lily.model.errors import Problem
+from lily.plugins.formats import Row
 
 _BETWEEN = re.compile(rb'["\[\]{},]')
 _QUOTED = re.compile(rb'["\\]')
@@ -24,16 +25,16 @@ class _Stage(Enum):
     BROKEN = auto()
 
 
-class Array:
+class Elements:
     def __init__(self, limit: int) -> None:
-        self._row = Row(limit)
+        self._row = RowBuffer(limit)
         self._stage = _Stage.BEFORE
         self._elements = 0
         self._depth = 0  # of brackets within the element being read
         self._quoted = False
         self._escaped = False
 
-    def feed(self, chunk: bytes) -> Iterator[Piece]:
+    def feed(self, chunk: bytes) -> Iterator[Row]:
         if self._stage is _Stage.BEFORE:
             chunk = chunk.lstrip(_SPACE)
             if chunk:
@@ -47,22 +48,25 @@ class Array:
             self._stage = _Stage.BROKEN
             yield Problem("MALFORMED_JSON", "unexpected data after the end of the array", "body")
 
-    def finish(self) -> Iterator[Piece]:
+    def finish(self) -> Iterator[Row]:
         if self._stage in {_Stage.BEFORE, _Stage.INSIDE}:
             yield Problem("MALFORMED_JSON", "the body ends within the array, in this row", "body")
 
-    def _read(self, chunk: bytes) -> Generator[Piece, None, bytes]:
+    def close(self) -> None:
+        """Holds nothing."""
+
+    def _read(self, chunk: bytes) -> Generator[Row, None, bytes]:
         """The elements that end in this chunk; returns what follows the array."""
         start = 0
         for end in self._ends(chunk):
             self._row.keep(chunk[start:end])
             start = end + 1
-            piece, last = self._row.end(), chunk[end : end + 1] == b"]"
+            row, last = self._row.end(), chunk[end : end + 1] == b"]"
             if last:
                 self._stage = _Stage.AFTER
-            if piece or self._elements or not last:
+            if row or self._elements or not last:
                 self._elements += 1
-                yield piece or Problem("MALFORMED_JSON", "an element is missing here", "row")
+                yield row or Problem("MALFORMED_JSON", "an element is missing here", "row")
             if last:
                 return chunk[start:]
         self._row.keep(chunk[start:])
@@ -85,3 +89,11 @@ class Array:
                 yield found.start()
             elif mark != b",":
                 self._depth = max(self._depth - 1, 0)
+
+
+class JsonArray:
+    media_types = ("application/json",)
+    suffixes = (".json",)
+
+    def splitter(self, limit: int) -> Elements:
+        return Elements(limit)

@@ -1,4 +1,4 @@
-"""Bulk bodies are split into the same rows however they arrive."""
+"""JSON bodies are split into the same rows however they arrive."""
 
 from itertools import pairwise
 from typing import Any
@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.api.ingest.bulk.json_array import Array
-from lily.api.ingest.bulk.rows import Lines, Piece, Splitter
+from lily.formats.json_array import Elements
+from lily.formats.ndjson import Lines
 from lily.model.errors import Problem
+from lily.plugins import Row, Splitter
 
 LIMIT = 200
 TEXT = st.text(alphabet=st.sampled_from('ab"\\[]{},:\n\té😀'), max_size=20)
@@ -21,36 +22,37 @@ VALUES = st.recursive(
 )
 
 
-def split(splitter: Splitter, body: bytes, cuts: list[int]) -> list[Piece]:
+def split(splitter: Splitter, body: bytes, cuts: list[int]) -> list[Row]:
     edges = [0, *sorted(cut % (len(body) + 1) for cut in cuts), len(body)]
-    pieces: list[Piece] = []
+    found: list[Row] = []
     for start, end in pairwise(edges):
-        pieces += splitter.feed(body[start:end])
-    return [*pieces, *splitter.finish()]
+        found += splitter.feed(body[start:end])
+    return [*found, *splitter.finish()]
 
 
-def outcome(piece: Piece) -> Any:
-    return piece.code if isinstance(piece, Problem) else orjson.loads(piece)
+def outcome(row: Row) -> Any:
+    assert not isinstance(row, dict)
+    return row.code if isinstance(row, Problem) else orjson.loads(row)
 
 
 @given(st.lists(VALUES, max_size=8), st.lists(st.integers(0, 5000), max_size=12))
 def test_any_array_cut_anywhere_gives_its_elements(values: list[Any], cuts: list[int]) -> None:
     expected = ["TOO_LARGE" if len(orjson.dumps(value)) > LIMIT else value for value in values]
-    assert [outcome(piece) for piece in split(Array(LIMIT), orjson.dumps(values), cuts)] == expected
+    assert [outcome(row) for row in split(Elements(LIMIT), orjson.dumps(values), cuts)] == expected
     pretty = orjson.dumps(values, option=orjson.OPT_INDENT_2)
-    assert [outcome(piece) for piece in split(Array(10**6), pretty, cuts)] == values
+    assert [outcome(row) for row in split(Elements(10**6), pretty, cuts)] == values
 
 
 @given(st.lists(VALUES, max_size=8), st.lists(st.integers(0, 5000), max_size=12))
 def test_any_lines_cut_anywhere_give_their_rows(values: list[Any], cuts: list[int]) -> None:
     rows = [orjson.dumps(value) for value in values]
     expected = ["TOO_LARGE" if len(row) > LIMIT else value for row, value in zip(rows, values, strict=True)]
-    assert [outcome(piece) for piece in split(Lines(LIMIT), b"\n".join(rows), cuts)] == expected
+    assert [outcome(row) for row in split(Lines(LIMIT), b"\n".join(rows), cuts)] == expected
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
 def test_no_bytes_break_a_splitter_and_no_cut_changes_what_it_finds(body: bytes, cuts: list[int]) -> None:
-    assert split(Array(20), body, cuts) == split(Array(20), body, [])
+    assert split(Elements(20), body, cuts) == split(Elements(20), body, [])
     assert split(Lines(20), body, cuts) == split(Lines(20), body, [])
 
 
@@ -69,8 +71,8 @@ def test_no_bytes_break_a_splitter_and_no_cut_changes_what_it_finds(body: bytes,
     ],
 )
 def test_what_is_not_quite_an_array(body: bytes, expected: list[Any]) -> None:
-    found = split(Array(LIMIT), body, [])
-    assert [piece.code if isinstance(piece, Problem) else piece for piece in found] == expected
+    found = split(Elements(LIMIT), body, [])
+    assert [row.code if isinstance(row, Problem) else row for row in found] == expected
 
 
 def test_a_row_that_is_too_long_is_not_kept_while_it_lasts() -> None:
@@ -78,4 +80,4 @@ def test_a_row_that_is_too_long_is_not_kept_while_it_lasts() -> None:
     for _ in range(1000):
         assert list(splitter.feed(b"x" * 1000)) == []
     found = list(splitter.feed(b"\n1\n"))
-    assert [outcome(piece) for piece in found] == ["TOO_LARGE", 1]
+    assert [outcome(row) for row in found] == ["TOO_LARGE", 1]

@@ -1,0 +1,108 @@
+"""Recipes: which connector to run, through which transforms, into which Lily.
+
+    [source]
+    type = "file"
+    path = "${HOME}/assets.csv"
+
+    [[transforms]]
+    type = "rename"
+    add_prefix = "warehouse."
+
+    [sink]
+    wait = 30
+
+TOML, as lily.toml is: the standard library reads it, and a value means what it looks like (docs/decisions/0019).
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lily.model.errors import Terminal
+
+# `$$` stands for a dollar sign that begins no variable.
+_VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
+
+
+class BadRecipe(Terminal):
+    """The recipe cannot be read, or asks for something that does not exist."""
+
+
+class Part(BaseModel):
+    """A plug-in and its configuration: every key but `type`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class Sink(BaseModel):
+    """The Lily to send to. Without an address: LILY_URL and LILY_TOKEN, else the embedded stack."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str | None = None
+    token: str | None = Field(None, repr=False)
+    wait: int | None = Field(None, ge=0, description="seconds to wait until each batch can be read")
+
+
+class Recipe(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    source: Part
+    transforms: tuple[Part, ...] = ()
+    sink: Sink = Sink()
+
+
+def read_recipe(path: Path, environment: Mapping[str, str] = os.environ) -> Recipe:
+    """Raises BadRecipe with what is wrong, and where."""
+    try:
+        parsed = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRecipe(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRecipe(f"{path} is not TOML: {error}.") from error
+    try:
+        return Recipe.model_validate(expanded(parsed, environment))
+    except ValidationError as error:
+        problems = "; ".join(_sentence(one) for one in error.errors())
+        raise BadRecipe(f"{path}: {problems}.") from error
+
+
+def expanded(value: Any, environment: Mapping[str, str], where: str = "") -> Any:
+    """Variables are replaced in the parsed values: no value of a variable can change what else the recipe says."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _variable(found, environment, where), value)
+    if isinstance(value, list):
+        return [expanded(item, environment, f"{where}[{place}]") for place, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: expanded(item, environment, f"{where}.{key}" if where else key) for key, item in value.items()}
+    return value
+
+
+def _variable(found: re.Match[str], environment: Mapping[str, str], where: str) -> str:
+    name = found[1]
+    if name is None:
+        return "$"
+    if name not in environment:
+        raise BadRecipe(f"{where} uses ${{{name}}}, which is not set. Set it in the environment.")
+    return environment[name]
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(map(str, error["loc"]))
+    if error["type"] != "extra_forbidden":
+        return f"{where}: {error['msg']}"
+    known = Sink.model_fields if error["loc"][0] == "sink" else Recipe.model_fields
+    meant = get_close_matches(str(error["loc"][-1]), known, n=1)
+    return f"unknown key {where}" + (f"; did you mean {meant[0]}?" if meant else f"; known are {', '.join(known)}")

@@ -1,0 +1,50 @@
+"""Plug-ins: one port per entry-point group, and the registry that finds what is installed.
+
+A plug-in is a class that an entry point of its distribution names. It imports this package and `lily.model`, never
+another plug-in. docs/how-to/write-a-plugin.md builds one from nothing; `lily.testing` has the behaviour suites.
+"""
+
+from lily.plugins.channels import Channel, Notification
+from lily.plugins.connectors import Connector, Found, SourceAsset, SourceEdge
+from lily.plugins.enforcers import Decision, Drift, Enforcer, Plan, Step
+from lily.plugins.formats import Format, Row, Splitter
+from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
+from lily.plugins.intakes import Delivery, Event, Intake, Sender
+from lily.plugins.registry import BadConfiguration, BrokenPlugin, Plugin, Registry, UnknownPlugin, installed
+from lily.plugins.transforms import Transform
+
+__all__ = [
+    "CHANNELS",
+    "CONNECTORS",
+    "ENFORCERS",
+    "FORMATS",
+    "GROUPS",
+    "INTAKES",
+    "TRANSFORMS",
+    "BadConfiguration",
+    "BrokenPlugin",
+    "Channel",
+    "Connector",
+    "Decision",
+    "Delivery",
+    "Drift",
+    "Enforcer",
+    "Event",
+    "Format",
+    "Found",
+    "Group",
+    "Intake",
+    "Notification",
+    "Plan",
+    "Plugin",
+    "Registry",
+    "Row",
+    "Sender",
+    "SourceAsset",
+    "SourceEdge",
+    "Splitter",
+    "Step",
+    "Transform",
+    "UnknownPlugin",
+    "installed",
+]

@@ -1,0 +1,62 @@
+"""The port `lily.intakes`: turns the events of other systems into Lily's own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from lily.model.edges import ClaimsEvent, EdgeEvent
+from lily.model.envelopes import FUTURE_SKEW
+from lily.model.events import AssetEvent
+
+Event = AssetEvent | EdgeEvent | ClaimsEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What another system sent. The names of `headers` are in lower case."""
+
+    body: bytes
+    headers: Mapping[str, str]
+    received: str  # Lily's clock, for events that name no time of their own
+    skew: timedelta = FUTURE_SKEW  # how far after `received` an event's own time may lie
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whose events they are: every event gets the tenant, and who stated it."""
+
+    tenant: str
+    by: str = ""
+    authorised: bool = False
+    correlation: str = ""
+    trace: str = ""
+
+
+class Intake(Protocol):
+    """One foreign shape of events. Constructed with its validated configuration; pure: it calls nobody.
+
+    `decode` and `events` raise Refused with everything that is wrong. A Refused of `decode` concerns the whole
+    delivery, one of `events` that item alone. Any other exception is a bug of the intake, answered with 500; nothing of
+    the item that raised it is stored, and repeating the delivery is harmless.
+    """
+
+    @property
+    def Config(self) -> type[BaseModel]:  # noqa: N802 - a class attribute, and a class
+        """A class attribute: the model of the configuration. It forbids what it does not know."""
+        ...
+
+    def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:
+        """Returns whether one of the secrets signed the delivery, compared in constant time. False without a secret,
+        and always for a shape that has no signature: its senders have to show a token instead."""
+        ...
+
+    def decode(self, delivery: Delivery) -> Sequence[Any]:
+        """Returns the items of the delivery, each of which is accepted or refused on its own."""
+        ...
+
+    def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event]:
+        """Returns the events that one item amounts to. All of them are stored together, or none."""
+        ...

@@ -1,0 +1,99 @@
+"""The behaviour of an intake."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from lily.model.edges import ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
+from lily.model.errors import Refused
+from lily.model.events import AssetEvent, read_event
+from lily.plugins.groups import INTAKES
+from lily.plugins.intakes import Delivery, Event, Sender
+from lily.testing.suite import ConfiguredSuite, failure
+
+SENDER = Sender("suite", "sender", correlation="suite-1")
+OTHER = Sender("other-tenant", "sender")
+SECRET, NEW_SECRET = b"the secret of the suite", b"the next secret of the suite"
+
+
+class IntakeSuite(ConfiguredSuite):
+    """Override `settings` and `deliveries`; for a shape that is signed, also `signed`."""
+
+    group = INTAKES
+
+    def deliveries(self) -> Sequence[Delivery]:
+        raise NotImplementedError("return deliveries as the other system sends them, from which events follow")
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery | None:  # noqa: ARG002 - for those that override it
+        """The delivery with the signature that the other system would add. None: the shape has no signature."""
+        return None
+
+    def events(self, delivery: Delivery, sender: Sender = SENDER) -> list[Event]:
+        intake = self.made()
+        return [event for item in intake.decode(delivery) for event in intake.events(item, delivery, sender)]
+
+    def test_a_delivery_becomes_events(self) -> None:
+        for delivery in self.deliveries():
+            assert self.events(delivery), f"nothing follows from {delivery.body[:200]!r}"
+
+    def test_the_pipeline_accepts_its_events(self) -> None:
+        for delivery in self.deliveries():
+            for event in self.events(delivery):
+                error = failure(_read, event, delivery.received)
+                assert error is None, f"the pipeline refuses {event}: {error}"
+
+    def test_every_event_belongs_to_its_sender(self) -> None:
+        for delivery in self.deliveries():
+            for event in self.events(delivery):
+                assert event.tenant == SENDER.tenant, f"the tenant is the sender's, not {event.tenant!r}"
+                assert event.correlation == SENDER.correlation, "the correlation id of the sender is lost"
+                by = event.by if isinstance(event, ClaimsEvent) else event.statement.by
+                assert by == SENDER.by, f"stated by {by!r} instead of the sender"
+
+    def test_two_tenants_share_no_asset(self) -> None:
+        for delivery in self.deliveries():
+            ours = {event.asset_id for event in self.events(delivery) if isinstance(event, AssetEvent)}
+            others = {event.asset_id for event in self.events(delivery, OTHER) if isinstance(event, AssetEvent)}
+            assert not ours & others, "the same asset in two tenants"
+
+    def test_event_ids_are_unique(self) -> None:
+        """A repeated delivery is a new statement of the same: an id that repeats would hide one of two changes."""
+        for delivery in self.deliveries():
+            events = self.events(delivery)
+            ids = [event.id for event in events if isinstance(event, AssetEvent)]
+            assert len(ids) == len(set(ids)), "two events of one delivery have the same id"
+
+    def test_what_cannot_be_read_is_refused(self) -> None:
+        random = Random(0)  # noqa: S311 - the same damage every time
+        bodies = [b"", b"null", b"7", b"[]", b"{}", b'"text"', b"[null]", b"\xff\xfe", random.randbytes(1_000)]
+        for delivery in self.deliveries():
+            for _ in range(200):
+                cut = random.randrange(len(delivery.body))
+                bodies.append(delivery.body[:cut])
+                bodies.append(delivery.body[:cut] + random.randbytes(2) + delivery.body[cut + 2 :])
+        for body in bodies:
+            delivery = Delivery(body, {}, self.deliveries()[0].received)
+            error = failure(self.events, delivery)
+            assert error is None or isinstance(error, Refused), f"{error!r} of {body[:100]!r}; raise Refused"
+
+    def test_only_a_good_signature_is_verified(self) -> None:
+        intake = self.made()
+        for delivery in self.deliveries():
+            assert intake.verify(delivery, [SECRET]) is False, "a delivery without signature was verified"
+            signed = self.signed(delivery, SECRET)
+            if signed is None:
+                continue
+            assert intake.verify(signed, [SECRET]) is True, "a good signature was not verified"
+            assert intake.verify(signed, [NEW_SECRET, SECRET]) is True, "not every secret was tried"
+            assert intake.verify(signed, [NEW_SECRET]) is False, "another secret's signature was verified"
+            assert intake.verify(signed, []) is False, "verified without a secret"
+            forged = Delivery(signed.body + b" ", signed.headers, signed.received)
+            assert intake.verify(forged, [SECRET]) is False, "a changed body was verified"
+
+
+def _read(event: Event, received: str) -> Any:
+    if isinstance(event, AssetEvent):
+        return read_event(event.as_cloudevent(), received=received)
+    if isinstance(event, EdgeEvent):
+        return read_edge_event(event.as_cloudevent(), received=received)
+    return read_claims_event(event.as_cloudevent(), received=received)

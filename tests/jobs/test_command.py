@@ -1,0 +1,43 @@
+"""`lily worker --only jobs` as a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+
+from lily.embedded.ports import choose_ports
+from lily.reactions.jobs.housekeeping import HOUSEKEEPING
+from tests.jobs.scene import PATIENCE_SECONDS, Scene, until
+
+
+def is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/ready").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_a_worker_of_jobs_alone_needs_no_kafka_and_ends_when_told_to(scene: Scene, tmp_path: Path) -> None:
+    port = choose_ports(["metrics"], {})["metrics"]
+    settings = {
+        "LILY_DATABASE_URL": scene.pipeline_url,
+        "LILY_KAFKA_BOOTSTRAP": "127.0.0.1:1",
+        "LILY_METRICS_PORT": str(port),
+    }
+    command = [sys.executable, "-m", "lily", "worker", "--only", "jobs", "--data-dir", str(tmp_path)]
+    with subprocess.Popen(command, env=os.environ | settings, cwd=tmp_path, stderr=subprocess.DEVNULL) as worker:
+        try:
+            until(lambda: is_ready(f"http://127.0.0.1:{port}"))
+            until(lambda: scene.one("select count(*) from job_schedules") == len(HOUSEKEEPING))
+            until(lambda: scene.waiting() == 0)
+            metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(PATIENCE_SECONDS) == 0
+        finally:
+            worker.kill()
+    for task in HOUSEKEEPING:
+        assert f'lily_jobs_total{{outcome="done",task="{task.name}"}}' in metrics
+    assert "lily_jobs_waiting" in metrics

@@ -1,0 +1,160 @@
+"""The behaviour suites pass on the built-in plug-ins, and on the samples of groups that have no built-in one."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from lily.connect.connectors.file import File
+from lily.connect.transforms.add_tags import AddTags
+from lily.connect.transforms.rename import Rename
+from lily.intake.openlineage import OpenLineage
+from lily.plugins import Decision, Delivery, SourceAsset, SourceEdge
+from lily.testing import ChannelSuite, ConnectorSuite, EnforcerSuite, Example, IntakeSuite, TransformSuite
+from tests.openlineage_words import NOW
+from tests.sample_plugins.rules_file import RulesFile
+from tests.sample_plugins.tickets import SIGNATURE, Tickets, signature
+from tests.sample_plugins.webhook import Receiver, Webhook, receiver
+
+EMAIL = SourceAsset("column", {"name": "email", "qualified_name": "shop.orders.Email", "parent": "shop.orders"})
+ORDERS = SourceAsset("table", {"name": "orders", "qualified_name": "shop.orders", "tags": ["pii"]})
+EDGE = SourceEdge("shop.orders", "shop.report", "used-in")
+
+
+class TestFile(ConnectorSuite):
+    plugin = File
+
+    @pytest.fixture(autouse=True)
+    def _directory(self, tmp_path: Path) -> None:
+        self.directory = tmp_path
+        (tmp_path / "a.csv").write_text("entity_type,name,qualified_name\ntable,orders,shop.orders\n")
+        lines = [ORDERS.as_body() | {"attributes": {"name": "report", "qualified_name": "shop.report"}}, EDGE.as_body()]
+        (tmp_path / "b.ndjson").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+        (tmp_path / "README.md").write_text("not a format")
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"path": str(self.directory)}
+
+    def unreachable(self) -> Mapping[str, Any]:
+        return {"path": str(self.directory / "nowhere")}
+
+
+class TestAddTags(TransformSuite):
+    plugin = AddTags
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"match": "shop.*", "tags": ["PII", "Shop"], "entity_types": ["table", "column"]}
+
+    def examples(self) -> Sequence[Example]:
+        return [
+            Example(EMAIL, [replace(EMAIL, attributes={**EMAIL.attributes, "tags": ["PII", "Shop"]})]),
+            Example(ORDERS, [replace(ORDERS, attributes={**ORDERS.attributes, "tags": ["pii", "Shop"]})]),
+            Example(replace(EMAIL, entity_type="field"), [replace(EMAIL, entity_type="field")]),
+            Example(replace(EMAIL, operation="delete"), [replace(EMAIL, operation="delete")]),
+            Example(EDGE, [EDGE]),
+        ]
+
+
+class TestRename(TransformSuite):
+    plugin = Rename
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"remove_prefix": "shop.", "add_prefix": "eu."}
+
+    def examples(self) -> Sequence[Example]:
+        renamed = {"name": "email", "qualified_name": "eu.orders.Email", "parent": "eu.orders"}
+        by_id = SourceEdge("0190a5b0-7b1e-8c3d-9e4f-0123456789ab", "other.x")
+        return [
+            Example(EMAIL, [replace(EMAIL, attributes=renamed)]),
+            Example(EDGE, [SourceEdge("eu.orders", "eu.report", "used-in")]),
+            Example(by_id, [replace(by_id, target="eu.other.x")]),
+        ]
+
+
+class TestOpenLineage(IntakeSuite):
+    plugin = OpenLineage
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"namespaces": {"prod": "keep"}}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        run = {
+            "eventTime": "2026-01-01T00:00:00Z",
+            "eventType": "COMPLETE",
+            "run": {"runId": "1"},
+            "job": {"namespace": "airflow", "name": "daily"},
+            "inputs": [{"namespace": "postgres://h:1", "name": "shop.public.orders"}],
+            "outputs": [{"namespace": "postgres://h:1", "name": "shop.public.report"}],
+        }
+        return [Delivery(orjson.dumps(body), {}, NOW) for body in (run, [run, run | {"run": {"runId": "2"}}])]
+
+
+class TestTickets(IntakeSuite):
+    plugin = Tickets
+
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(b'{"table": "shop.orders", "owner": "ann"}', {}, NOW)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        return replace(delivery, headers={SIGNATURE: signature(delivery.body, secret)})
+
+
+class TestWebhook(ChannelSuite):
+    plugin = Webhook
+    receiver: Receiver
+
+    @pytest.fixture(autouse=True)
+    def _receiver(self) -> Iterator[None]:
+        with receiver() as self.receiver:
+            yield
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"seconds": 10}
+
+    def destination(self) -> str:
+        return f"{self.receiver.url}/ok"
+
+    def received(self) -> Sequence[str]:
+        return self.receiver.messages
+
+    def unavailable(self) -> tuple[Mapping[str, Any], str]:
+        return self.settings(), f"{self.receiver.url}/busy"
+
+    def rejecting(self) -> tuple[Mapping[str, Any], str]:
+        return self.settings(), f"{self.receiver.url}/gone"
+
+
+class TestRulesFile(EnforcerSuite):
+    plugin = RulesFile
+
+    @pytest.fixture(autouse=True)
+    def _target(self, tmp_path: Path) -> None:
+        self.path = tmp_path / "rules.json"
+        self.path.write_text('{"own": {"shop.*": "allow"}}')
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"path": str(self.path)}
+
+    def decisions(self) -> Sequence[Decision]:
+        return [
+            Decision("shop.orders.email", "analyst", "READ", "mask", mask="NULL", tags=("PII",)),
+            Decision("shop.orders", "stranger", "READ", "deny"),
+        ]
+
+    def state(self) -> Any:
+        return json.loads(self.path.read_text())
+
+    def tamper(self) -> None:
+        document = self.state()
+        document["lily"].popitem()
+        self.path.write_text(json.dumps(document))
+
+    def unreachable(self) -> Mapping[str, Any]:
+        return {"path": str(self.path.parent / "nowhere" / "rules.json")}
