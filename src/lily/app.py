@@ -55,7 +55,7 @@ def log_ends(settings: Settings, of: Sequence[str] = topics.INTAKE) -> Offsets:
     """Where topics end right now, those of both lanes by default. Raises KafkaException if the log does not answer."""
     consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
     try:
-        return offsets.read_ends(consumer, of, patience=5)
+        return offsets.read_ends(consumer, of, timeout=5)
     finally:
         consumer.close()
 
@@ -65,7 +65,7 @@ def lag(settings: Settings, until: Offsets | None = None) -> dict[str, int]:
     with psycopg.connect(settings.database_url) as connection:
         rows = connection.execute("select topic, partition, next_offset from applied").fetchall()
     applied = {(topic, partition): offset for topic, partition, offset in rows}
-    return offsets.behind(log_ends(settings) if until is None else until, applied)
+    return offsets.lag_by_topic(log_ends(settings) if until is None else until, applied)
 
 
 def reactions(settings: Settings, workers: Sequence[str] = ()) -> "dict[str, ReactionStatus]":

@@ -24,7 +24,7 @@ def arrivals(door: Door) -> Iterator[Listen]:
     """From here on: the topic of each of this tenant's assets, once so many records have arrived."""
     settings = {"bootstrap.servers": door.stack.kafka, "group.id": f"test-{door.tenant}", "enable.auto.commit": False}
     with closing(Consumer(settings)) as consumer:
-        ends = read_ends(consumer, topics.OF_LANE.values(), patience=15)
+        ends = read_ends(consumer, topics.OF_LANE.values(), timeout=15)
         consumer.assign([TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()])
         yield lambda count: dict(record for _, record in zip(range(count), records(door, consumer), strict=False))
 

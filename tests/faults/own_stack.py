@@ -77,7 +77,7 @@ class OwnStack:
                     connection.execute(query("recompute/is_behind"), {"reaction": PROPAGATION}).fetchone() or ()
                 )
             lanes = {place: end for place, end in log_ends(settings).items() if place[0] in topics.OF_LANE.values()}
-            lake = offsets.behind(lanes, _reached(*(in_lake or ({},))))
+            lake = offsets.lag_by_topic(lanes, _reached(*(in_lake or ({},))))
         except (psycopg.Error, KafkaException) as error:
             return f"the engines do not answer: {error}"
         if any(behind.values()) or any(lake.values()) or batches or awaiting:

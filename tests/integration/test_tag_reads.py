@@ -16,7 +16,7 @@ from lily.model import ids
 from lily.model.assets import PARENT_ID, SUPPRESSED
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.propagation.origins import Origins, origins_of
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations
@@ -114,7 +114,7 @@ async def read(stack: Stack, tenant: str) -> list[Read]:
     database = Database(stack.database_of("lily_api"))
     await database.open()
     try:
-        reader = AssetReader(database, Definitions(database))
+        reader = AssetReader(database, TagRulesCache(database))
         assets = await reader.find_many(tenant, [ids.asset_id(tenant, name) for name in NAMES])
         return [
             (asset, await derivations(database, asset), await origins_of(database, asset, "pii"))

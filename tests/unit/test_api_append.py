@@ -12,11 +12,12 @@ from lily.api.ingest.log_append import GROUP_BYTES, GROUP_RECORDS, UNCONFIRMED, 
 from lily.api.ingest.records import Record, asset_record, bulk_asset_record
 from lily.api.metrics import ApiMetrics
 from lily.bus import topics
-from lily.bus.producer import LogFull, LogUnavailable, Position
+from lily.bus.producer import LogFull, LogUnavailable
 from lily.model import ids
 from lily.model.access import Principal
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
+from lily.model.records import Position
 from lily.model.statements import read_statement
 from lily.settings import Settings
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lily.api.http import cursors, sealed
 from lily.api.receipts.receipt import Receipt, Stated, standing, unseal
-from lily.bus.producer import Position
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, holds, merge
+from lily.model.records import Position
 from tests.strategies import events
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from lily.api.auth.principals import Principals
 from lily.api.receipts.waiter import Waiter
-from lily.bus.producer import Position
 from lily.model.access import Principal
 from lily.model.errors import Transient
+from lily.model.records import Position
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.reader import AssetReader
 

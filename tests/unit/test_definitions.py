@@ -8,7 +8,7 @@ import pytest
 
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.tag_rules import TagRules
-from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.sessions import Database, Query, Row, StoreUnavailable
 
 
@@ -33,15 +33,15 @@ class Kept(Database):
 def test_rules_are_read_once_and_again_after_a_change() -> None:
     async def story() -> None:
         kept = Kept()
-        definitions = Definitions(kept)
-        first = await asyncio.gather(*(definitions.of("t") for _ in range(5)))
+        cache = TagRulesCache(kept)
+        first = await asyncio.gather(*(cache.get("t") for _ in range(5)))
         assert kept.asked == 1
         assert {rules.protective for rules in first} == {frozenset({"pii", "gdpr"})}
         kept.secret = True
-        assert "secret" not in (await definitions.of("t")).protective
-        definitions.forget("t")
-        assert "secret" in (await definitions.of("t")).protective
-        assert (await definitions.of("t")).definitions["secret"].edge_types == frozenset({"used-in"})
+        assert "secret" not in (await cache.get("t")).protective
+        cache.invalidate("t")
+        assert "secret" in (await cache.get("t")).protective
+        assert (await cache.get("t")).definitions["secret"].edge_types == frozenset({"used-in"})
         assert kept.asked == 2
 
     asyncio.run(story())
@@ -51,13 +51,13 @@ def test_rules_are_read_once_and_again_after_a_change() -> None:
 def test_rules_read_before_a_change_are_not_cached(tenant: str) -> None:
     async def story() -> None:
         kept = Kept()
-        definitions = Definitions(kept)
-        early = asyncio.create_task(definitions.of("t"))
+        cache = TagRulesCache(kept)
+        early = asyncio.create_task(cache.get("t"))
         await asyncio.sleep(0.001)
         kept.secret = True
-        definitions.forget(tenant)
+        cache.invalidate(tenant)
         await early
-        assert "secret" in (await definitions.of("t")).protective
+        assert "secret" in (await cache.get("t")).protective
 
     asyncio.run(story())
 
@@ -66,11 +66,11 @@ def test_rules_that_could_not_be_read_are_read_again() -> None:
     async def story() -> None:
         kept = Kept()
         kept.fails = True
-        definitions = Definitions(kept)
+        cache = TagRulesCache(kept)
         with pytest.raises(StoreUnavailable):
-            await definitions.of("t")
+            await cache.get("t")
         kept.fails = False
-        assert (await definitions.of("t")).on_delete == "keep"
+        assert (await cache.get("t")).on_delete == "keep"
 
     asyncio.run(story())
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lily.bus import topics
-from lily.bus.offsets import behind
+from lily.bus.offsets import lag_by_topic
 from lily.cli import ingest_progress
 from lily.cli.ingest_progress import IngestProgress, progress_bars
 from lily.estate import Estate
@@ -24,11 +24,11 @@ def progress(monkeypatch: pytest.MonkeyPatch) -> Iterator[IngestProgress]:
 
 def test_lag_is_counted_per_topic() -> None:
     ends = {(HOT, 0): 10, (HOT, 1): 5, (BULK, 0): 100, (BULK, 1): 0}
-    assert behind(ends, {(HOT, 0): 10, (HOT, 1): 3, (BULK, 0): 1}) == {HOT: 2, BULK: 99}
+    assert lag_by_topic(ends, {(HOT, 0): 10, (HOT, 1): 3, (BULK, 0): 1}) == {HOT: 2, BULK: 99}
 
 
 def test_an_end_that_was_read_too_early_does_not_make_the_lag_negative() -> None:
-    assert behind({(HOT, 0): 10, (HOT, 1): 10}, {(HOT, 0): 15, (HOT, 1): 9}) == {HOT: 1}
+    assert lag_by_topic({(HOT, 0): 10, (HOT, 1): 10}, {(HOT, 0): 15, (HOT, 1): 9}) == {HOT: 1}
 
 
 def test_structure_columns_and_lineage_are_counted_apart(progress: IngestProgress) -> None:

@@ -17,7 +17,7 @@ from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.catalogue.search import SearchRequest, search
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.definitions.rules import read_attribute_rules
-from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.migrations import migrate
 from lily.store.postgres.outbox.batches import Change
 from lily.store.postgres.propagation.propagator import Propagator
@@ -110,7 +110,7 @@ async def look(url: str, tenant: str) -> Seen:
     sessions = Sessions(url)
     await sessions.open()
     try:
-        reader = AssetReader(sessions, Definitions(sessions))
+        reader = AssetReader(sessions, TagRulesCache(sessions))
         asked = [ids.asset_id(anyone, name) for anyone in TENANTS for name in NAMES]
         assets = await reader.find_many(tenant, asked)
         listing = SearchRequest({"q": "customers"}, include_deleted=False, sort="qualified_name", order="asc", limit=10)

@@ -25,7 +25,7 @@ from lily.store.listing import Lister
 from lily.store.postgres import listener
 from lily.store.postgres.access import tokens
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.lake import location
 from lily.store.postgres.sessions import Database
 
@@ -39,7 +39,7 @@ class Services:
     settings: Settings
     metrics: ApiMetrics
     database: Database
-    definitions: Definitions
+    tag_rules: TagRulesCache
     reader: AssetReader
     lake: LakeReader
     catalogue: Catalogue
@@ -60,7 +60,7 @@ class Services:
         elif channel == listener.ACCESS:
             self.principals.forget()
         elif channel == listener.TAGS:
-            self.definitions.forget(payload)
+            self.tag_rules.invalidate(payload)
 
 
 @asynccontextmanager
@@ -76,8 +76,8 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         stack.push_async_callback(log.close)
         ends = LogEnds(settings.kafka_bootstrap)
         stack.push_async_callback(ends.close)
-        definitions = Definitions(database)
-        reader = AssetReader(database, definitions)
+        tag_rules = TagRulesCache(database)
+        reader = AssetReader(database, tag_rules)
         lake = LakeReader(lambda: location.located(database), io_properties(settings.s3), metrics.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
@@ -86,7 +86,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             metrics=metrics,
             database=database,
             principals=Principals(lambda key: tokens.principal_of(database, key)),
-            definitions=definitions,
+            tag_rules=tag_rules,
             reader=reader,
             lake=lake,
             lister=Lister(database, reader, lake, catalogue, settings.lake.search_seconds),

@@ -1,1 +1,1 @@
-"""The log: Kafka topics, what goes into them and what comes out."""
+"""The log: Kafka topics, producing to them and consuming from them."""

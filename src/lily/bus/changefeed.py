@@ -1,10 +1,9 @@
-"""Reads topics without a consumer group: from their end on for everyone, or a range of the past for one reader."""
+"""Reads topics without a consumer group: from their end for all listeners, or a range of the past for one of them."""
 
 import asyncio
 import threading
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import NamedTuple
 
 import structlog
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
@@ -12,34 +11,29 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from lily.bus.offsets import Offsets, read_bounds, read_ends
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Terminal
+from lily.model.records import ConsumedRecord
 
-AT_ONCE = 500
+BATCH_RECORDS = 500
 POLL_SECONDS = 0.2
-PATIENCE_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 
 log = structlog.get_logger()
 
 
-class Read(NamedTuple):
-    topic: str
-    partition: int
-    offset: int
-    key: bytes
-    value: bytes
-
-
 class PositionLost(Terminal):
-    """The log no longer holds the requested position. Read the current state, then follow from now on."""
+    """The log no longer has the requested position. Read the current state, then subscribe from now on."""
 
 
 class Changefeed:
-    """Passes every new record of the topics to `deliver`, from a thread of its own, and waits for it: one batch at a
-    time.
+    """Passes every new record of the topics to `deliver`, one batch at a time. It consumes in a thread of its own, and
+    waits there until a batch is delivered.
 
     While the log is unavailable nothing is delivered; once it is back, reading continues where it stopped.
     """
 
-    def __init__(self, bootstrap: str, topics: Sequence[str], deliver: Callable[[list[Read]], Awaitable[None]]) -> None:
+    def __init__(
+        self, bootstrap: str, topics: Sequence[str], deliver: Callable[[list[ConsumedRecord]], Awaitable[None]]
+    ) -> None:
         self._bootstrap = bootstrap
         self._topics = topics
         self._deliver = deliver
@@ -49,7 +43,7 @@ class Changefeed:
         self._consumer = _consumer(bootstrap)
 
     async def start(self) -> Offsets:
-        """Begins at the end of the log, and returns where that is. Raises LogUnavailable if the log does not answer."""
+        """Starts at the end of the log and returns its offsets. Raises LogUnavailable if the log does not respond."""
         offsets = await asyncio.to_thread(_ends, self._consumer, self._topics)
         self._consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()])
         self._running = True
@@ -64,11 +58,11 @@ class Changefeed:
 
     def _read(self) -> None:
         while self._running:
-            batch = _records(self._consumer.consume(AT_ONCE, POLL_SECONDS))
+            batch = _records(self._consumer.consume(BATCH_RECORDS, POLL_SECONDS))
             if batch and self._running:
                 self._hand_over(batch)
 
-    def _hand_over(self, batch: list[Read]) -> None:
+    def _hand_over(self, batch: list[ConsumedRecord]) -> None:
         delivered = threading.Event()
 
         async def deliver() -> None:
@@ -79,18 +73,18 @@ class Changefeed:
 
         asyncio.run_coroutine_threadsafe(deliver(), self._loop)
         while self._running and not delivered.wait(POLL_SECONDS):
-            """The loop is busy; a stop must not wait for it, since it is the loop that stops."""
+            """The event loop is busy. A stop must not wait for it, because the loop itself calls `stop`."""
 
 
-async def replay(bootstrap: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[Read]]:
-    """The records from one position to another. Raises PositionLost if the log has dropped some of them."""
+async def replay(bootstrap: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[ConsumedRecord]]:
+    """The records between two sets of offsets. Raises PositionLost if Kafka has deleted some of them."""
     consumer = _consumer(bootstrap)
     try:
         left = {at: offset for at, offset in end.items() if offset > begin.get(at, 0)}
-        await asyncio.to_thread(_refuse_lost, consumer, {at: begin.get(at, 0) for at in left})
+        await asyncio.to_thread(_require_available, consumer, {at: begin.get(at, 0) for at in left})
         consumer.assign([TopicPartition(*at, begin.get(at, 0)) for at in left])
         while left:
-            batch = _records(await asyncio.to_thread(consumer.consume, AT_ONCE, POLL_SECONDS))
+            batch = _records(await asyncio.to_thread(consumer.consume, BATCH_RECORDS, POLL_SECONDS))
             yield [record for record in batch if record.offset < left.get((record.topic, record.partition), 0)]
             positions = consumer.position([TopicPartition(*at) for at in left])
             reached = {(at.topic, at.partition): at.offset for at in positions}
@@ -103,7 +97,7 @@ def _consumer(bootstrap: str) -> Consumer:
     return Consumer(
         {
             "bootstrap.servers": bootstrap,
-            "group.id": f"lily-feed-{uuid.uuid4()}",  # librdkafka asks for one; nothing is ever committed under it
+            "group.id": f"lily-feed-{uuid.uuid4()}",  # required by librdkafka; no offset is ever committed under it
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 100,
@@ -115,27 +109,27 @@ def _consumer(bootstrap: str) -> Consumer:
 
 def _ends(consumer: Consumer, topics: Sequence[str]) -> Offsets:
     try:
-        return read_ends(consumer, topics, PATIENCE_SECONDS)
+        return read_ends(consumer, topics, TIMEOUT_SECONDS)
     except KafkaException as error:
-        raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
+        raise LogUnavailable("The change log does not respond. Try again in a moment.") from error
 
 
-def _refuse_lost(consumer: Consumer, begin: Offsets) -> None:
+def _require_available(consumer: Consumer, begin: Offsets) -> None:
     try:
-        bounds = read_bounds(consumer, {topic for topic, _ in begin}, PATIENCE_SECONDS)
+        bounds = read_bounds(consumer, {topic for topic, _ in begin}, TIMEOUT_SECONDS)
     except KafkaException as error:
-        raise LogUnavailable("The change log does not answer. Try again in a moment.") from error
+        raise LogUnavailable("The change log does not respond. Try again in a moment.") from error
     if any(offset < bounds[at][0] for at, offset in begin.items()):
-        raise PositionLost("The log no longer reaches back that far. Read the current state, then follow from now on.")
+        raise PositionLost("The log no longer has this position. Read the current state, then subscribe from now on.")
 
 
-def _records(messages: list[Message]) -> list[Read]:
-    found = []
+def _records(messages: list[Message]) -> list[ConsumedRecord]:
+    records = []
     for message in messages:
         error = message.error()
         if error is not None:
             log.warning("changefeed.error", reason=error.str())
         else:
             topic, at, offset = message.topic() or "", message.partition() or 0, message.offset() or 0
-            found.append(Read(topic, at, offset, message.key() or b"", message.value() or b""))
-    return found
+            records.append(ConsumedRecord(topic, at, offset, message.key() or b"", message.value() or b""))
+    return records

@@ -1,42 +1,31 @@
-"""Appends to the log, durably: a delivery that is confirmed has been taken by every in-sync replica."""
+"""Appends to the log durably: a confirmed record has been written by every in-sync replica."""
 
 import asyncio
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lily.model.errors import Transient
+from lily.model.records import Position
 
-QUEUE_MESSAGES = 20_000  # in flight at once; past that a door says "later" instead of growing
+QUEUE_MESSAGES = 20_000  # unconfirmed at once; beyond that writes are refused with LogFull, so memory stays bounded
 QUEUE_KBYTES = 64 * 1024
 DELIVERY_SECONDS = 20
 
 
-class Position(NamedTuple):
-    """Where in the log an event stands."""
-
-    topic: str
-    partition: int
-    offset: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}-{self.offset}"
-
-
 class LogFull(Transient):
-    """The log takes no more right now; nothing was appended. Try again in a moment."""
+    """Too many records are unconfirmed. Try again in a moment."""
 
 
 class LogUnavailable(Transient):
-    """The log did not confirm in time. The event may or may not be in it; repeating it is harmless."""
+    """The log did not confirm in time. The event may or may not be in it; sending it again is harmless."""
 
 
 class LogProducer:
-    """An idempotent producer for asyncio: `append` hands over at once and returns a future of the positions.
+    """An idempotent producer for asyncio: `append` queues records at once and returns a future of their positions.
 
-    Raises LogFull when too much is unconfirmed. The future fails with LogUnavailable when the log did not answer.
+    Raises LogFull if too many are unconfirmed. The future fails with LogUnavailable if the log does not confirm.
     """
 
     def __init__(self, bootstrap: str) -> None:
@@ -60,23 +49,23 @@ class LogProducer:
         self._poller.start()
 
     def append(self, records: Sequence[tuple[str, bytes, bytes]]) -> asyncio.Future[list[Position]]:
-        """Topic, key and value of each. One future for all of them: waking the loop for each costs as much as sending
-        it. If it raises, some may be in the log, and repeating them all is harmless."""
+        """Appends records of topic, key and value. One future serves all of them, because waking the event loop for a
+        record costs as much as sending it. If it raises, some may be in the log; sending all again is harmless."""
         if len(self._producer) + len(records) > QUEUE_MESSAGES:
-            raise LogFull("The log takes no more right now. Nothing was stored; try again in a moment.")
+            raise LogFull("The queue to the log is full. Nothing was stored; try again in a moment.")
         delivery = _Delivery(self._loop, len(records))
         for topic, key, value in records:
             try:
-                self._producer.produce(topic, value, key, on_delivery=delivery.settle)
+                self._producer.produce(topic, value, key, on_delivery=delivery.confirm)
             except BufferError as error:
-                raise LogFull("The log takes no more right now. Try again in a moment.") from error
+                raise LogFull("The queue to the log is full. Try again in a moment.") from error
             except KafkaException as error:
                 self._replace_if_fatal(error.args[0])
                 raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
         return delivery.future
 
     def __len__(self) -> int:
-        """How many events are handed over and not yet confirmed."""
+        """The number of queued records that are not confirmed yet."""
         return len(self._producer)
 
     async def close(self) -> None:
@@ -85,7 +74,7 @@ class LogProducer:
         await asyncio.to_thread(self._poller.join)
 
     def _replace_if_fatal(self, error: KafkaError) -> None:
-        """A fatal error (the broker forgot this producer's sequence) ends a producer for good; a new one goes on."""
+        """After a fatal error, such as lost sequence numbers, a producer cannot be used again: replaces it."""
         if error.fatal():
             self._producer = Producer(self._options)
 
@@ -95,24 +84,24 @@ class LogProducer:
 
 
 class _Delivery:
-    """Counts the confirmations of records that were appended together. Only the poller's thread calls `settle`."""
+    """Counts the confirmations of records that were appended together. Only the poller's thread calls `confirm`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, records: int) -> None:
         self.future: asyncio.Future[list[Position]] = loop.create_future()
         self._loop = loop
-        self._awaited = records
+        self._unconfirmed = records
         self._positions: list[Position] = []
         self._failed: KafkaError | None = None
         if not records:
             self.future.set_result([])
 
-    def settle(self, error: KafkaError | None, message: Message) -> None:
-        self._awaited -= 1
+    def confirm(self, error: KafkaError | None, message: Message) -> None:
+        self._unconfirmed -= 1
         if error is not None:
             self._failed = error
         else:
             self._positions.append(Position(message.topic() or "", message.partition() or 0, message.offset() or 0))
-        if not self._awaited:
+        if not self._unconfirmed:
             self._loop.call_soon_threadsafe(self._finish)
 
     def _finish(self) -> None:

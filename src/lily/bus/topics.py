@@ -9,16 +9,16 @@ from lily.model.lanes import Lane
 
 ASSETS = "asset-ingestion-events"
 ASSETS_BULK = "asset-ingestion-events-bulk"
-LINEAGE_INTAKE = "lineage-ingestion-events"  # statements about edges, and what the runs of jobs claim
+LINEAGE_INTAKE = "lineage-ingestion-events"  # statements about edges, and the claims of jobs' runs
 METADATA = "metadata-events"
 LINEAGE = "lineage-events"
-GOVERNANCE = "governance-events"  # changes that can travel or that decisions depend on: lily.model.governance
+GOVERNANCE = "governance-events"  # changes that can propagate or that decisions depend on: lily.model.governance
 PROPAGATED = "metadata-update-propagation-events"
 NOTIFICATIONS = "notification-events"
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
-INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the doors write and the pipeline applies
+INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the API writes and the pipeline applies
 
 TOPICS = (
     ASSETS,
@@ -35,11 +35,11 @@ TOPICS = (
     GOVERNANCE,
     NOTIFICATIONS,
 )
-_MAX_MESSAGE = 5 << 20  # what a producer sends is at most 4 MiB, and the envelope of its batch comes on top
+_MAX_MESSAGE = 5 << 20  # producers send at most 4 MiB, plus the overhead of the batch
 
 
 def ensure_topics(bootstrap: str, partitions: int, replication: int) -> None:
-    """Creates what is missing; topics that exist are left as they are."""
+    """Creates missing topics. Existing ones stay as they are."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 2})
     try:
         existing = admin.list_topics(timeout=15).topics
@@ -49,17 +49,17 @@ def ensure_topics(bootstrap: str, partitions: int, replication: int) -> None:
             if name not in existing
         ]
         for created in (admin.create_topics(missing) if missing else {}).values():
-            _settle(created.exception())
+            _raise_unless_exists(created.exception())
     except KafkaException as error:
         raise Transient(f"Kafka at {bootstrap} does not respond: {error}. Check `lily status`.") from error
 
 
 def _config(replication: int) -> dict[str, str]:
-    """One replica may be away; with two away a 202 would rest on a single disk, so the log refuses instead."""
+    """One replica may be down. With two down, a 202 would depend on a single disk, so Kafka refuses the write."""
     return {"max.message.bytes": str(_MAX_MESSAGE), "min.insync.replicas": str(max(1, replication - 1))}
 
 
-def _settle(error: BaseException | None) -> None:
+def _raise_unless_exists(error: BaseException | None) -> None:
     already_there = isinstance(error, KafkaException) and error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS
     if error is not None and not already_there:
         raise error

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer
 
-from lily.bus.offsets import Offsets, Partition, read_bounds, read_ends, start_offset
+from lily.bus.offsets import Offsets, read_bounds, read_ends, start_offset
+from lily.model.records import Partition
 
 TIMEOUT_SECONDS = 15
 

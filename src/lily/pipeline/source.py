@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lily.bus.offsets import Partition
+from lily.model.records import Partition
 from lily.pipeline.offsets import offsets_to_json
 
 RECORD_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")

@@ -1,19 +1,17 @@
 """The port of a reaction: one way to act on the change log."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from psycopg import Connection
 
+from lily.model.records import ConsumedRecord
 
-class Event(NamedTuple):
+
+class Event(ConsumedRecord):
     """A record of the change log, or one that was parked. `topic`, `partition` and `offset` say where it came from."""
 
-    topic: str
-    partition: int
-    offset: int
-    key: bytes
-    value: bytes
+    __slots__ = ()
 
     @property
     def tenant(self) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from psycopg import Connection
 
+from lily.model.records import Partition
 from lily.store.postgres.queries import query
 
-Partition = tuple[str, int]
 _LEASE, _MEMBER = 0x6C65, 0x6C6D  # "le" and "lm"
 
 

@@ -18,13 +18,14 @@ from psycopg import Connection, IsolationLevel
 
 from lily.bus.partition_reader import PartitionReader
 from lily.model.errors import Problem, Terminal, Transient
+from lily.model.records import Partition
 from lily.observe.traces import tracer
 from lily.reactions.base import Event, Reaction
 from lily.reactions.leases import Leases
 from lily.reactions.metrics import ReactionMetrics
 from lily.settings import Settings
 from lily.store.postgres.connection import connect
-from lily.store.postgres.reactions.ledger import Failure, Partition, ReactionLedger
+from lily.store.postgres.reactions.ledger import FailedEvent, ReactionLedger
 from lily.store.postgres.tenant_lock import tenant_lock, try_tenant_lock
 
 BALANCE_SECONDS = 1.0  # how often leases are looked at: a killed worker's partitions are taken over after that
@@ -123,7 +124,7 @@ class _Session:
     def _turn(self, events: Sequence[Event]) -> None:
         began = time.monotonic()
         tenants: dict[str, list[Event]] = {}
-        ends: dict[Partition, int] = {}
+        ends = dict[Partition, int]()
         for event in events:
             tenants.setdefault(event.tenant, []).append(event)
             ends[event.topic, event.partition] = event.offset + 1
@@ -191,7 +192,7 @@ class _Session:
         self._ledger.dead_letter(tenant, failures)
         self._metrics.failed(self._reaction.name, "dead_letter", len(failures))
 
-    def _failures(self, tenant: str, events: Sequence[Event]) -> list[Failure]:
+    def _failures(self, tenant: str, events: Sequence[Event]) -> list[FailedEvent]:
         """Handles events, and halves what fails until the poisonous event is alone."""
         try:
             with self._connection.transaction():
@@ -202,7 +203,7 @@ class _Session:
             if len(events) == 1:
                 _log.error("event dead-lettered", reaction=self._reaction.name, tenant=tenant, error=repr(error)[:500])
                 problem = Problem("REACTION_FAILED", f"{self._reaction.name}: {error!r}", self._reaction.name)
-                return [Failure(events[0], problem)]
+                return [FailedEvent(events[0], problem)]
         else:
             return []
         middle = len(events) // 2

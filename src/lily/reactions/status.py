@@ -8,7 +8,7 @@ import psycopg
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from lily.bus.offsets import Offsets, behind
+from lily.bus.offsets import Offsets, lag_by_topic
 from lily.reactions.feed import Feed
 from lily.reactions.propagation import Propagation
 from lily.store.postgres.queries import query
@@ -35,7 +35,7 @@ def reaction_status(database_url: str, ends: Offsets, workers: Sequence[str]) ->
     rates, failures = _measured(workers)
     return {
         name: ReactionStatus(
-            lag=sum(behind(_ends_for(name, topics, ends), applied).values()) + parked.get(name, 0),
+            lag=sum(lag_by_topic(_ends_for(name, topics, ends), applied).values()) + parked.get(name, 0),
             parked=parked.get(name, 0),
             rate=rates.get(name),
             failures=failures.get(name),

@@ -8,8 +8,8 @@ from lily.api.http.errors import Declined
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record
 from lily.api.receipts.receipt import Stated
-from lily.bus.producer import Position
 from lily.model.errors import Problem
+from lily.model.records import Position
 from lily.store.postgres.outbox.dead_letters import errors_at
 
 DURABLE = "durable: it can be read in a moment"

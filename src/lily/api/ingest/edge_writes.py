@@ -9,10 +9,10 @@ from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record
 from lily.api.receipts.receipt import standing
 from lily.bus import topics
-from lily.bus.producer import Position
 from lily.lineage.edge_protection import EdgeState, describe, edge_name, may_stop_tags
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
+from lily.model.records import Position
 from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
 from lily.store.postgres.outbox.dead_letters import errors_at
 

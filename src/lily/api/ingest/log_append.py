@@ -9,7 +9,8 @@ from lily.api.calls import Call
 from lily.api.ingest.records import Record
 from lily.api.receipts.receipt import Receipt, Stated
 from lily.api.receipts.settling import Settlement, settle
-from lily.bus.producer import LogFull, LogUnavailable, Position
+from lily.bus.producer import LogFull, LogUnavailable
+from lily.model.records import Position
 
 UNCONFIRMED = 2_000  # records of one write; the log's queue is shared with every other request
 GROUP_RECORDS = 100  # that are confirmed together: waking the event loop for each record costs as much as sending it

@@ -25,7 +25,7 @@ class NotRecordedYet(Transient):
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     """Raises Declined with 404 if nothing was recorded by then, NotRecordedYet if the lake is not that far."""
     found = await _found(call, asset_id, reference, as_of)
-    return found.with_tag_rules(await call.services.definitions.of(call.tenant))
+    return found.with_tag_rules(await call.services.tag_rules.get(call.tenant))
 
 
 async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:

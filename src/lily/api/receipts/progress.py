@@ -4,9 +4,8 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from lily.api.receipts.waiter import Applied, Positions
-from lily.bus.producer import Position
-from lily.store.postgres.progress.applied import applied_positions
-from lily.store.postgres.progress.propagated import Place, all_to_follow, decision_to_follow
+from lily.store.postgres.progress.applied import applied_offsets
+from lily.store.postgres.progress.propagated import published_positions_of_decision, published_positions_of_writes
 from lily.store.postgres.sessions import Database
 
 
@@ -16,18 +15,18 @@ class StoredProgress(NamedTuple):
     database: Database
 
     async def applied(self) -> Applied:
-        return await applied_positions(self.database)
+        return await applied_offsets(self.database)
 
     async def published(self, writes: Collection[Positions]) -> dict[Positions, Positions]:
-        asked = list(writes)
-        found = zip(asked, await all_to_follow(self.database, asked), strict=True)
-        return {write: _positions(places) for write, places in found if places is not None}
+        requested = list(writes)
+        published = await published_positions_of_writes(self.database, requested)
+        return {
+            write: tuple(positions)
+            for write, positions in zip(requested, published, strict=True)
+            if positions is not None
+        }
 
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
         # One query per tenant: row-level security shows the decisions of one at a time, and few wait for one.
-        found = [(tenant, await decision_to_follow(self.database, tenant)) for tenant in tenants]
-        return {tenant: _positions(places) for tenant, places in found if places is not None}
-
-
-def _positions(places: list[Place]) -> Positions:
-    return tuple(Position(*place) for place in places)
+        published = [(tenant, await published_positions_of_decision(self.database, tenant)) for tenant in tenants]
+        return {tenant: tuple(positions) for tenant, positions in published if positions is not None}

@@ -8,11 +8,11 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from lily.api.http import sealed
-from lily.bus.producer import Position
 from lily.model import clock
 from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
+from lily.model.records import Position
 
 _PURPOSE = "receipt"
 _LAST_MILLIS = 253_402_300_799_999  # the end of the year 9999

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from lily.api.receipts.watch import Watch
-from lily.bus.producer import Position
+from lily.model.records import Position
 
 Applied = Mapping[tuple[str, int], int]
 Positions = tuple[Position, ...]

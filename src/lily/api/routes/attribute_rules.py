@@ -22,8 +22,8 @@ from lily.lineage.attribute_rules import AttributeRule, Mode, rule_problem
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions.decisions import change_definition, delete_definition
-from lily.store.postgres.definitions.rules import define_rule, read_attribute_rules
+from lily.store.postgres.definitions.decisions import delete_definition, update_definition
+from lily.store.postgres.definitions.rules import create_attribute_rule, read_attribute_rules
 
 router = APIRouter(tags=["attributes"])
 
@@ -60,7 +60,7 @@ async def define(call: Anyone) -> Json:
     call.require("policy:write", "creating a propagation rule", "/propagation-rules")
     body = await read_body(call.request, DefineRuleBody, call.services.settings.limits.body_bytes)
     rule = _rule(body)
-    if not await define_rule(call.services.database, call.principal, rule, call.correlation):
+    if not await create_attribute_rule(call.services.database, call.principal, rule, call.correlation):
         raise await _conflict(call, rule)
     await decision_settled(call)
     return Json(rule.as_dict(), 201)
@@ -90,7 +90,7 @@ async def redefine(name: RuleName, call: Anyone) -> Json:
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await change_definition(
+    if not await update_definition(
         call.services.database, call.principal, "rule", rule.key, changes, correlation=call.correlation
     ):
         raise not_found(name, "rule")

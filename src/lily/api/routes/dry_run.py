@@ -35,7 +35,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     key = tag_key(normal(body.tag))
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
-    rules = await call.services.definitions.of(call.tenant)
+    rules = await call.services.tag_rules.get(call.tenant)
     found = await reach_of(call.services.database, asset, rules, key)
     page = found[start : start + size]
     definition = rules.definitions.get(key)

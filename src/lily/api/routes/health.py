@@ -10,9 +10,9 @@ from lily.api.http.errors import RETRY_SECONDS, problems_answer
 from lily.api.http.responses import Health, Json, Readiness
 from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.offsets import behind
+from lily.bus.offsets import lag_by_topic
 from lily.model.errors import Problem, Transient
-from lily.store.postgres.progress.applied import applied_positions
+from lily.store.postgres.progress.applied import applied_offsets
 
 T = TypeVar("T")
 
@@ -30,11 +30,11 @@ async def ready(services: Annotated[Services, Depends(services_of)]) -> Json:
     """Reports whether the database and the log are reachable, and the lag of each topic. Lag alone does not make the
     API unready."""
     problems: list[Problem] = []
-    applied = await _checked("database", applied_positions(services.database), problems)
+    applied = await _checked("database", applied_offsets(services.database), problems)
     ends = await _checked("log", services.ends.of(*topics.INTAKE), problems)
     if applied is None or ends is None:
         return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
-    return Json({"status": "ok", "lag": behind(ends, applied)})
+    return Json({"status": "ok", "lag": lag_by_topic(ends, applied)})
 
 
 async def _checked(part: str, check: Awaitable[T], problems: list[Problem]) -> T | None:

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from lily.api.calls import Measures
 from lily.api.services import Services
 from lily.bus import topics
-from lily.bus.offsets import behind
+from lily.bus.offsets import lag_by_topic
 from lily.model.errors import Transient
-from lily.store.postgres.progress.applied import applied_positions, backlog
+from lily.store.postgres.progress.applied import applied_offsets, backlog
 
 PEER_SECONDS = 2.0
 TEXT = "text/plain"
@@ -39,7 +39,7 @@ async def _look(services: Services) -> None:
         services.metrics.backlog.set(waiting.unpublished_batches)
         services.metrics.dead_letters.set(waiting.dead_letters)
         ends = await services.ends.of(*topics.INTAKE)
-        for topic, lag in behind(ends, await applied_positions(services.database)).items():
+        for topic, lag in lag_by_topic(ends, await applied_offsets(services.database)).items():
             services.metrics.lag.labels(topic).set(lag)
     except Transient:
         services.metrics.look_errors.inc()

@@ -10,9 +10,8 @@ from lily.api.http.responses import Json
 from lily.api.http.responses import Receipt as ReceiptAnswer
 from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
-from lily.bus.producer import Position
 from lily.model import clock
-from lily.store.postgres.progress.propagated import to_follow, travel_of, travel_of_write
+from lily.store.postgres.progress.propagated import propagation_of_event, propagation_of_write, published_positions
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.reactions.parking import is_parked
 
@@ -43,32 +42,34 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
         "finished": None,
         "errors": [],
     }
-    if await call.services.waiter.is_applied(receipt.positions) and await _has_travelled(call, receipt):
+    if await call.services.waiter.is_applied(receipt.positions) and await _has_propagated(call, receipt):
         answer |= await _settled(call, receipt)
     return Json(answer)
 
 
-async def _has_travelled(call: Call, receipt: Receipt) -> bool:
+async def _has_propagated(call: Call, receipt: Receipt) -> bool:
     if not receipt.travels:
         return True
     database = call.services.database
-    places = await to_follow(database, receipt.positions)
-    if places is None or not await call.services.waiter.is_applied([Position(*place) for place in places]):
+    published = await published_positions(database, receipt.positions)
+    if published is None or not await call.services.waiter.is_applied(published):
         return False
     return not await is_parked(database, call.tenant, PROPAGATION)
 
 
 async def _settled(call: Call, receipt: Receipt) -> dict[str, object]:
     if receipt.stated is None:
-        travel = await travel_of_write(call.services.database, call.tenant, receipt.correlation)
-        began, ended = (clock.stamp(at) if at else None for at in (travel.started, travel.at))
-        result = {"reached": travel.reached, "depth": travel.depth, "started": began, "finished": ended}
+        propagated = await propagation_of_write(call.services.database, call.tenant, receipt.correlation)
+        began, ended = (clock.stamp(at) if at else None for at in (propagated.started, propagated.at))
+        result = {"reached": propagated.reached, "depth": propagated.depth, "started": began, "finished": ended}
         return {"state": "applied", **result}
     outcome = await outcome_for(call, receipt)
     if outcome.errors is not None:
         return {"state": "refused", "errors": outcome.errors, "finished": finished(outcome)}
     state = "superseded" if is_superseded(receipt, outcome) else "applied"
     stated = receipt.stated
-    travel = await travel_of(call.services.database, call.tenant, stated.asset_id, stated.layer, stated.event_id)
-    ended = clock.stamp(travel.at) if travel.at else finished(outcome)
-    return {"state": state, "reached": travel.reached, "depth": travel.depth, "finished": ended}
+    propagated = await propagation_of_event(
+        call.services.database, call.tenant, stated.asset_id, stated.layer, stated.event_id
+    )
+    ended = clock.stamp(propagated.at) if propagated.at else finished(outcome)
+    return {"state": state, "reached": propagated.reached, "depth": propagated.depth, "finished": ended}

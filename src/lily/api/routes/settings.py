@@ -10,7 +10,7 @@ from lily.api.http.requests import SettingsBody
 from lily.api.http.responses import Json
 from lily.api.http.responses import TenantSettings as SettingsAnswer
 from lily.api.receipts.settling import decision_settled
-from lily.store.postgres.definitions.tags import decide_on_delete, read_rules
+from lily.store.postgres.definitions.tags import read_tag_rules, set_on_delete
 
 router = APIRouter(tags=["tags"])
 
@@ -21,7 +21,7 @@ async def settings(call: Anyone) -> Json:
     with `cut` it does not."""
     if not call.principal.may("policy:read"):
         call.require("metadata:read", "this call", "/settings")
-    rules = await read_rules(call.services.database, call.tenant)
+    rules = await read_tag_rules(call.services.database, call.tenant)
     return Json({"on_delete": rules.on_delete})
 
 
@@ -32,7 +32,7 @@ async def decide(call: Anyone) -> Json:
     """Changes the tenant's settings and recomputes what depends on them."""
     call.require("policy:write", "changing the settings", "/settings")
     body = await read_body(call.request, SettingsBody, call.services.settings.limits.body_bytes)
-    await decide_on_delete(call.services.database, call.principal, body.on_delete, call.correlation)
-    call.services.definitions.forget(call.tenant)
+    await set_on_delete(call.services.database, call.principal, body.on_delete, call.correlation)
+    call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
     return Json({"on_delete": body.on_delete})

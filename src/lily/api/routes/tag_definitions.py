@@ -21,8 +21,8 @@ from lily.lineage.definitions import TagDefinition
 from lily.model.assets import PROTECTIVE, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG, Checker
-from lily.store.postgres.definitions.decisions import change_definition, delete_definition
-from lily.store.postgres.definitions.tags import define, read_rules
+from lily.store.postgres.definitions.decisions import delete_definition, update_definition
+from lily.store.postgres.definitions.tags import create_tag_definition, read_tag_rules
 
 router = APIRouter(tags=["tags"])
 
@@ -39,7 +39,7 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "tags")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     size = checked_limit(call, limit)
-    known = (await read_rules(call.services.database, call.tenant)).definitions
+    known = (await read_tag_rules(call.services.database, call.tenant)).definitions
     found = [known[key] for key in sorted(known) if key > beyond]
     more = cursors.seal(found[size - 1].key, *question) if len(found) > size else None
     return Json({"items": [_shown(tag) for tag in found[:size]], "next_cursor": more})
@@ -56,10 +56,10 @@ async def define_tag(call: Anyone) -> Json:
     call.require("policy:write", "defining a tag", "/tags")
     body = await read_body(call.request, DefineBody, call.services.settings.limits.body_bytes)
     tag = _definition(body)
-    if not await define(call.services.database, call.principal, tag, call.correlation):
+    if not await create_tag_definition(call.services.database, call.principal, tag, call.correlation):
         description = f"the tag {tag.name} is defined already; change it with PUT /tags/{tag.name}"
         raise Declined(409, Problem("EXISTS", description, "name"))
-    call.services.definitions.forget(call.tenant)
+    call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
     return Json(_shown(tag), 201)
 
@@ -88,11 +88,11 @@ async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
-    if not await change_definition(
+    if not await update_definition(
         call.services.database, call.principal, "tag", tag.key, changes, correlation=call.correlation
     ):
         raise not_found(name, "tag")
-    call.services.definitions.forget(call.tenant)
+    call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
     return Json(_shown(await _known(call, name)))
 
@@ -108,7 +108,7 @@ async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
         call.services.database, call.principal, "tag", tag.key, correlation=call.correlation
     ):
         raise not_found(name, "tag")
-    call.services.definitions.forget(call.tenant)
+    call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
     return Json({"status": "success", "name": tag.name})
 
@@ -119,7 +119,7 @@ def _require_reader(call: Call) -> None:
 
 
 async def _known(call: Call, name: str) -> TagDefinition:
-    found = (await read_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
+    found = (await read_tag_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found

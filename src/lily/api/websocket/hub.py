@@ -10,8 +10,9 @@ from prometheus_client import Gauge
 
 from lily.api.websocket.messages import AssetFilter, Message, read_messages, tenant_of
 from lily.bus import topics
-from lily.bus.changefeed import Changefeed, PositionLost, Read, replay
+from lily.bus.changefeed import Changefeed, PositionLost, replay
 from lily.bus.offsets import Offsets
+from lily.model.records import ConsumedRecord
 
 TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
 
@@ -127,7 +128,7 @@ class Hub:
             if not self._listeners[listener.tenant]:
                 del self._listeners[listener.tenant]
 
-    async def _deliver(self, batch: list[Read]) -> None:
+    async def _deliver(self, batch: list[ConsumedRecord]) -> None:
         for record in batch:
             listeners = self._listeners.get(tenant_of(record), ())
             before = dict(self._offsets) if listeners else self._offsets
@@ -151,7 +152,7 @@ class Hub:
         self._gauge.set(self._followers)
 
 
-def _messages(record: Read) -> Sequence[Message]:
+def _messages(record: ConsumedRecord) -> Sequence[Message]:
     try:
         return read_messages(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -10,12 +10,12 @@ from pydantic import Field, TypeAdapter
 from lily.api.http import sealed
 from lily.api.reads.entity_types import known_type
 from lily.bus import topics
-from lily.bus.changefeed import Read
 from lily.bus.offsets import Offsets
 from lily.model import ids
 from lily.model.assets import tag_key
 from lily.model.changes import KINDS, PROMOTED
 from lily.model.errors import Problem, Refused
+from lily.model.records import ConsumedRecord
 from lily.model.suggestions import MAX_LENGTH, hint
 
 CHANGES = (*KINDS, "incident")
@@ -65,7 +65,7 @@ class Message:
         return orjson.dumps({**self.message, "position": seal_position(offsets)}).decode()
 
 
-def read_messages(record: Read) -> list[Message]:
+def read_messages(record: ConsumedRecord) -> list[Message]:
     """The messages of a record: one for a change of an asset, none for a promotion, one per asset for an announcement.
     Raises ValueError or KeyError for anything else; the relay writes nothing else."""
     event = orjson.loads(record.value)
@@ -139,7 +139,7 @@ def _known_change(given: str) -> str:
     return given
 
 
-def tenant_of(record: Read) -> str:
+def tenant_of(record: ConsumedRecord) -> str:
     return record.key.partition(b"/")[0].decode("utf-8", "replace")
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
-from lily.bus.offsets import Offsets, Partition
+from lily.model.records import Partition
 from lily.pipeline.lake.task import PartitionReport
 from lily.pipeline.offsets import offsets_from_json, offsets_to_json
 from lily.store.lake import tables
@@ -22,7 +22,7 @@ class Commit:
 
     def next(self, reports: Iterable[PartitionReport], began: float) -> "Commit":
         """The commit of the batch that follows, from the reports of its tasks. A retried task may report twice."""
-        offsets: Offsets = dict(self.next_offsets)
+        offsets = dict(self.next_offsets)
         events = 0
         for report in reports:
             partition = (report.topic, report.partition)

@@ -15,7 +15,7 @@ from lily.model.assets import NO_DERIVED_TAGS, DerivedTags
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import asset_of, derived_tags_of
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.definitions.tags import Definitions
+from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -33,9 +33,9 @@ class AssetReader:
     write sees that write. If the store fails, every read of the batch raises StoreUnavailable.
     """
 
-    def __init__(self, database: Database, definitions: Definitions) -> None:
+    def __init__(self, database: Database, tag_rules: TagRulesCache) -> None:
         self._database = database
-        self._definitions = definitions
+        self._tag_rules = tag_rules
         self._waiting: defaultdict[str, list[tuple[str, PendingAsset]]] = defaultdict(list)
         self._tasks: defaultdict[str, set[asyncio.Task[None]]] = defaultdict(set)
 
@@ -47,17 +47,17 @@ class AssetReader:
         return pending
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
-        rules = await self._definitions.of(tenant)
+        rules = await self._tag_rules.get(tenant)
         parameters = {"ids": id_array(asset_ids), "tags": rules.protective_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, _BY_ID, parameters)
         return {row[0]: asset_of(tenant, row, rules) for row in rows}
 
     async def rules(self, tenant: str) -> TagRules:
-        return await self._definitions.of(tenant)
+        return await self._tag_rules.get(tenant)
 
     async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
         """Assets that were read from the lake, with the tenant's tag rules and their derived tags."""
-        rules = await self._definitions.of(tenant)
+        rules = await self._tag_rules.get(tenant)
         derived = await self.derived_tags(tenant, rules, {asset.id: asset.parent for asset in assets})
         return [asset.with_tag_rules(rules, derived[asset.id]) for asset in assets]
 

@@ -1,1 +1,1 @@
-"""What tenants define: tags, propagation rules, settings."""
+"""Definitions of a tenant: tags, propagation rules and settings."""

@@ -1,4 +1,4 @@
-"""The rules by which a tenant's attributes travel: read anew each time, written with their trace in one transaction."""
+"""The rules by which a tenant's attributes propagate. Not cached: only the calls that manage rules read them."""
 
 from typing import Any
 
@@ -21,7 +21,9 @@ def rule_of(row: tuple[Any, ...]) -> AttributeRule:
     return AttributeRule(key, name, attribute, mode, direction, max_depth, types)
 
 
-async def define_rule(database: Database, principal: Principal, rule: AttributeRule, correlation: str) -> bool:
-    """False where there is one of that name, or for that attribute, already."""
-    stated = {"key": rule.key, **rule.as_dict()}
-    return await decide(database, principal, "rule", "defined", stated, correlation=correlation)
+async def create_attribute_rule(
+    database: Database, principal: Principal, rule: AttributeRule, correlation: str
+) -> bool:
+    """Returns False if a rule of that name, or for that attribute, exists already."""
+    values = {"key": rule.key, **rule.as_dict()}
+    return await decide(database, principal, "rule", "defined", values, correlation=correlation)

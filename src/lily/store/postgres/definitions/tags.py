@@ -1,4 +1,4 @@
-"""What tenants have decided about tags: kept in memory for reads, written with its trace in one transaction."""
+"""Tag definitions and the `on_delete` setting of tenants: cached for reads, written by administrators' decisions."""
 
 import asyncio
 import time
@@ -11,47 +11,47 @@ from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
-REMEMBERED_SECONDS = 3.0  # a notification can be lost with its connection; then this is how long old rules hold
+CACHED_SECONDS = 3.0  # a notification can be lost with its connection; then old rules apply for at most this long
 
 
-class Definitions:
-    """The rules of each tenant that asks. They are forgotten when they change, and read anew every few seconds all the
-    same; while they are unknown a reader waits for them. Raises StoreUnavailable where they cannot be read."""
+class TagRulesCache:
+    """The tag rules of each tenant, read from PostgreSQL when they are needed, when they have changed and every few
+    seconds. Concurrent readers share one query. Raises StoreUnavailable if they cannot be read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[str, tuple[TagRules, float]] = {}
-        self._asked: dict[str, asyncio.Task[TagRules]] = {}
+        self._cached: dict[str, tuple[TagRules, float]] = {}
+        self._reading: dict[str, asyncio.Task[TagRules]] = {}
 
-    async def of(self, tenant: str) -> TagRules:
-        known = self._known.get(tenant)
-        if known is not None and known[1] > time.monotonic():
-            return known[0]
-        if tenant not in self._asked:
-            self._asked[tenant] = asyncio.create_task(self._ask(tenant))
-        # Shielded: many reads may wait for one look-up, and one that goes away must not take it along.
-        return await asyncio.shield(self._asked[tenant])
+    async def get(self, tenant: str) -> TagRules:
+        cached = self._cached.get(tenant)
+        if cached is not None and cached[1] > time.monotonic():
+            return cached[0]
+        if tenant not in self._reading:
+            self._reading[tenant] = asyncio.create_task(self._read(tenant))
+        # Shielded: several readers may wait for this query, and one that is cancelled must not cancel it.
+        return await asyncio.shield(self._reading[tenant])
 
-    def forget(self, tenant: str = "") -> None:
-        """The tenant's rules have changed, or anybody's: ask again, also about what is being asked right now."""
+    def invalidate(self, tenant: str = "") -> None:
+        """Drops the rules of a tenant, or of all tenants, and the results of queries that are running now."""
         if tenant:
-            self._known.pop(tenant, None)
-            self._asked.pop(tenant, None)
+            self._cached.pop(tenant, None)
+            self._reading.pop(tenant, None)
         else:
-            self._known, self._asked = {}, {}
+            self._cached, self._reading = {}, {}
 
-    async def _ask(self, tenant: str) -> TagRules:
+    async def _read(self, tenant: str) -> TagRules:
         try:
-            rules = await read_rules(self._database, tenant)
-            if self._asked.get(tenant) is asyncio.current_task():  # else it was told to be forgotten meanwhile
-                self._known[tenant] = (rules, time.monotonic() + REMEMBERED_SECONDS)
+            rules = await read_tag_rules(self._database, tenant)
+            if self._reading.get(tenant) is asyncio.current_task():  # else it was invalidated meanwhile
+                self._cached[tenant] = (rules, time.monotonic() + CACHED_SECONDS)
             return rules
         finally:
-            if self._asked.get(tenant) is asyncio.current_task():
-                del self._asked[tenant]
+            if self._reading.get(tenant) is asyncio.current_task():
+                del self._reading[tenant]
 
 
-async def read_rules(database: Database, tenant: str) -> TagRules:
+async def read_tag_rules(database: Database, tenant: str) -> TagRules:
     rows = await database.fetch(tenant, query("definitions/tag_rules"), {})
     definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
     on_delete: OnDelete = rows[0][0] if rows else "keep"
@@ -64,10 +64,10 @@ def definition_of(row: tuple[Any, ...]) -> TagDefinition:
     return TagDefinition(key, name, propagates, direction, max_depth, types, stopped)
 
 
-async def define(database: Database, principal: Principal, tag: TagDefinition, correlation: str) -> bool:
-    """False where there is one of that name already."""
+async def create_tag_definition(database: Database, principal: Principal, tag: TagDefinition, correlation: str) -> bool:
+    """Returns False if a tag of that name is defined already."""
     types = None if tag.edge_types is None else sorted(tag.edge_types)
-    stated = {
+    values = {
         "key": tag.key,
         "name": tag.name,
         "propagates": tag.propagates,
@@ -76,8 +76,8 @@ async def define(database: Database, principal: Principal, tag: TagDefinition, c
         "edge_types": types,
         "stopped_by_masking": tag.stopped_by_masking,
     }
-    return await decide(database, principal, "tag", "defined", stated, correlation=correlation)
+    return await decide(database, principal, "tag", "defined", values, correlation=correlation)
 
 
-async def decide_on_delete(database: Database, principal: Principal, value: OnDelete, correlation: str) -> None:
+async def set_on_delete(database: Database, principal: Principal, value: OnDelete, correlation: str) -> None:
     await decide(database, principal, "setting", "changed", {"value": value}, correlation=correlation)

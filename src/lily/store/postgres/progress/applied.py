@@ -1,4 +1,4 @@
-"""How far the pipeline has come, and what still waits."""
+"""The offsets that the pipeline and the reactions have reached, and the backlog."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ class Backlog(NamedTuple):
     dead_letters: int
 
 
-async def applied_positions(database: Database) -> dict[tuple[str, int], int]:
+async def applied_offsets(database: Database) -> dict[tuple[str, int], int]:
     """The next offset to apply, by topic and partition."""
     rows = await database.fetch(None, query("progress/applied"), {})
     return {(topic, partition): offset for topic, partition, offset in rows}

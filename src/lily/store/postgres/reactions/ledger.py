@@ -1,6 +1,6 @@
-"""The records of one reaction: its offsets, the tenants it has committed within a turn, what is parked, dead letters.
+"""What one reaction stores: its offsets, the tenants it has committed within a turn, parked events, dead letters.
 
-Every method works in the caller's transaction, so a record commits together with the effects it is about.
+Every method runs in the caller's transaction, so progress commits together with the effects of the events.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +10,8 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from lily.model.errors import Problem
+from lily.model.records import ConsumedRecord, Partition
 from lily.store.postgres.queries import query
-
-Partition = tuple[str, int]
-Row = tuple[str, int, int, bytes, bytes]  # topic, partition, offset, key, value
 
 SEPARATOR = "@"  # between a topic and the reaction that reads it, in `applied` and in dead letters
 
@@ -27,10 +25,10 @@ class ParkedEvent(NamedTuple):
     value: bytes
 
 
-class Failure(NamedTuple):
+class FailedEvent(NamedTuple):
     """An event that the reaction cannot handle."""
 
-    row: Row
+    event: ConsumedRecord
     problem: Problem
 
 
@@ -50,17 +48,17 @@ class ReactionLedger:
         return {(names[name], partition): offset for name, partition, offset in rows}
 
     def committed_tenants(self) -> dict[tuple[str, int, str], int]:
-        """Of turns that were cut short: by topic, partition and tenant, the offset from which events are left."""
+        """For interrupted turns: the next offset to handle, by topic, partition and tenant."""
         rows = self._connection.execute(query("reactions/committed_tenants"), [self._reaction]).fetchall()
         return {(topic, partition, tenant): offset for topic, partition, tenant, offset in rows}
 
     def commit_tenant(self, tenant: str, ends: Mapping[Partition, int]) -> None:
-        """The tenant's events below these offsets are done, those of other tenants are not."""
+        """Records that the tenant's events below these offsets are handled, while those of other tenants are not."""
         rows = [(self._reaction, *partition, tenant, offset) for partition, offset in ends.items()]
         self._connection.cursor().executemany(query("reactions/commit_tenant"), rows)
 
     def advance(self, ends: Mapping[Partition, int]) -> None:
-        """Everything below these offsets is done."""
+        """Records that all events below these offsets are handled."""
         rows = [(progress_topic(topic, self._reaction), at, offset) for (topic, at), offset in ends.items()]
         self._connection.cursor().executemany(query("progress/advance"), rows)
         topics, partitions = [topic for topic, _ in ends], [at for _, at in ends]
@@ -68,22 +66,22 @@ class ReactionLedger:
         self._connection.execute("select pg_notify('lily_applied', '')")
 
     def is_parked(self, tenant: str) -> bool:
-        about = {"reaction": self._reaction, "tenant": tenant}
-        return bool(self._connection.execute(query("reactions/is_parked"), about).fetchone())
+        parameters = {"reaction": self._reaction, "tenant": tenant}
+        return bool(self._connection.execute(query("reactions/is_parked"), parameters).fetchone())
 
-    def park(self, tenant: str, rows: Sequence[Row]) -> None:
-        """Sets events aside for later turns of the tenant."""
-        columns = [list(column) for column in zip(*rows, strict=True)]
+    def park(self, tenant: str, events: Sequence[ConsumedRecord]) -> None:
+        """Stores events for later turns of the tenant."""
+        columns = [list(column) for column in zip(*events, strict=True)]
         self._connection.execute(query("reactions/park"), [self._reaction, tenant, *columns])
         self._connection.execute(query("reactions/park_tenant"), [self._reaction, tenant])
 
     def postpone(self, tenant: str, seconds: Sequence[int], reason: str) -> None:
-        """The tenant's next attempt comes after a pause: the n-th of the given ones after n failures in a row."""
-        asked = {"reaction": self._reaction, "tenant": tenant, "pauses": list(seconds), "reason": reason[:1_000]}
-        self._connection.execute(query("reactions/postpone"), asked)
+        """Delays the tenant's next attempt: after n failures in a row by the n-th pause."""
+        parameters = {"reaction": self._reaction, "tenant": tenant, "pauses": list(seconds), "reason": reason[:1_000]}
+        self._connection.execute(query("reactions/postpone"), parameters)
 
     def due_tenants(self, limit: int) -> list[str]:
-        """Tenants with parked events whose pause is over; the one that has waited longest first."""
+        """Tenants with parked events whose pause is over, the longest waiting first."""
         rows = self._connection.execute(query("reactions/due_tenants"), [self._reaction, limit])
         return [tenant for (tenant,) in rows]
 
@@ -93,7 +91,7 @@ class ReactionLedger:
         return [ParkedEvent(*row) for row in rows]
 
     def unpark(self, tenant: str, last: int) -> None:
-        """The tenant's parked events up to this id are done."""
+        """Removes the tenant's parked events up to this id: they are handled."""
         self._connection.execute(query("reactions/unpark"), [self._reaction, tenant, last])
         self._connection.execute(query("reactions/unpark_tenant"), [self._reaction, tenant])
         self._connection.execute("select pg_notify('lily_applied', '')")
@@ -102,7 +100,7 @@ class ReactionLedger:
         row = self._connection.execute(query("reactions/count_parked"), [self._reaction]).fetchone()
         return int(row[0]) if row else 0
 
-    def dead_letter(self, tenant: str, failures: Sequence[Failure]) -> None:
+    def dead_letter(self, tenant: str, failures: Sequence[FailedEvent]) -> None:
         if not failures:
             return
         (batch,) = self._connection.execute(query("outbox/open_batch"), (None, None, None, None)).fetchone() or (0,)

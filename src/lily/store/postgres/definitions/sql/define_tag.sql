@@ -1,4 +1,4 @@
--- Defines a tag, if there is none of that name. What `decided` names is recorded by decided.sql.
+-- Defines a tag unless there is one of that name. record_decision.sql records what `decided` returns.
 with decided as (
   insert into tags as t (tenant_id, key, name, propagates, direction, max_depth, edge_types, stopped_by_masking)
   values (%(tenant)s, %(key)s, %(name)s, %(propagates)s, %(direction)s, %(max_depth)s, %(edge_types)s,

@@ -1,3 +1,3 @@
--- How far each partition has been applied; shared by all tenants.
+-- The next offset to apply of each partition. Shared by all tenants.
 select topic, partition, next_offset
 from applied

@@ -1,4 +1,4 @@
--- How far a change travelled: the change is known by its asset and the event that caused it.
+-- What the change that an event caused in an asset reached.
 select coalesce(sum(p.reached), 0)::integer, coalesce(max(p.depth), 0), max(p.finished_at)
 from changes c
 join propagations p on p.tenant_id = c.tenant_id and p.position = c.position

@@ -1,4 +1,4 @@
--- Changes the named fields of a definition. What `decided` names is recorded by decided.sql.
+-- Updates the given fields of a definition. record_decision.sql records what `decided` returns.
 with decided as (
   update {table} as t set
 {own}

@@ -1,5 +1,5 @@
--- For each write: whether the batches that applied its positions of the log have been published, and where the change log
--- ended then. A batch that is gone was published long ago; one that never existed had nothing to publish.
+-- For each write: whether the batches that applied its positions have been published, and the end offsets of the change
+-- log at that time. A batch that is gone was published long ago; one that never existed had nothing to publish.
 select asked.write, b.published_at is not null, b.ends
 from unnest(%(writes)s::integer[], %(topics)s::text[], %(partitions)s::integer[], %(offsets)s::bigint[])
   as asked (write, topic, partition, "offset")

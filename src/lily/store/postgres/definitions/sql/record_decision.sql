@@ -1,4 +1,4 @@
--- What follows every decision of an administrator: where it changed something, its outbox row and its trace.
+-- Follows the statement of every decision: if it changed something, queues the change for publication and audits it.
 , batch as (
   insert into batches (published_at) select null from decided where before is distinct from after returning id
 ),

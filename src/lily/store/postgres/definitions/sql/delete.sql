@@ -1,4 +1,4 @@
--- Deletes a definition. What `decided` names is recorded by decided.sql.
+-- Deletes a definition. record_decision.sql records what `decided` returns.
 with decided as (
   delete from {table} as t
   where t.tenant_id = %(tenant)s and t.key = %(key)s
