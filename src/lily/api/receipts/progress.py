@@ -7,6 +7,8 @@ from lily.api.receipts.waiter import Applied, Positions
 from lily.bus.producer import Position
 from lily.store.postgres.progress.applied import applied_positions
 from lily.store.postgres.progress.propagated import Place, all_to_follow, decision_to_follow
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.parking import is_parked
 from lily.store.postgres.sessions import Database
 
 
@@ -24,9 +26,13 @@ class StoredProgress(NamedTuple):
         return {write: _positions(places) for write, places in found if places is not None}
 
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
-        # One query per tenant: row-level security shows the decisions of one at a time, and few wait for one.
+        # One query per tenant: row-level security shows one at a time, and requests of one tenant share the answer.
         found = [(tenant, await decision_to_follow(self.database, tenant)) for tenant in tenants]
         return {tenant: _positions(places) for tenant, places in found if places is not None}
+
+    async def unparked(self, tenants: Collection[str]) -> dict[str, bool]:
+        parked = [(tenant, await is_parked(self.database, tenant, PROPAGATION)) for tenant in tenants]
+        return {tenant: True for tenant, is_set_aside in parked if not is_set_aside}
 
 
 def _positions(places: list[Place]) -> Positions:
