@@ -29,7 +29,7 @@ class StoredProgress(NamedTuple):
         }
 
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
-        # One query per tenant: row-level security shows the decisions of one at a time, and requests of one tenant share the answer.
+        # One query per tenant: row-level security shows one at a time, and requests of one tenant share the answer.
         published = [(tenant, await published_positions_of_decision(self.database, tenant)) for tenant in tenants]
         return {tenant: tuple(positions) for tenant, positions in published if positions is not None}
 
