@@ -24,7 +24,7 @@ from bench.run import Run
 from bench.tenants import BenchTenant, tenant
 from lily.embedded.bootstrap import url_for_role
 from lily.embedded.state import load
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 
 ROLE = "lily_pipeline"

@@ -7,8 +7,8 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import ids
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.contract.door import WAIT, Door
 

@@ -285,7 +285,7 @@ def test_bad_edges_are_refused_and_nothing_is_written(door: Door) -> None:
     assert refused(door, good, edge("c", "c")) == {"SELF_LOOP"}
     assert refused(door, good, edge("c", ids.asset_id(door.tenant, "c"))) == {"SELF_LOOP"}
     assert refused(door, good, edge("c", "d", " ")) == {"INVALID_VALUE"}
-    assert refused(door, good, edge("c", "d", colour="red")) == {"INVALID_VALUE"}
+    assert refused(door, good, edge("c", "d", colour="red")) == {"UNKNOWN_FIELD"}
     assert refused(door, good, edge("c", "d", masking="yes")) == {"INVALID_VALUE"}
     assert refused(door, good, {"from": "c", "to": "d"}) == {"INVALID_VALUE"}
     assert refused(door, good, edge("c", "d\x00")) == {"INVALID_VALUE"}

@@ -44,7 +44,7 @@ def found(door: Door, **parameters: Any) -> list[str]:
         ({"q": "nowhere"}, set()),
         ({"entity_type": "table"}, {"wh.sales.orders", "wh.sales.order_items"}),
         ({"entity_type": "TABLE"}, {"wh.sales.orders", "wh.sales.order_items"}),
-        ({"entity_type": "spaceship"}, set()),
+        ({"entity_type": "dashboard", "tag": "pii"}, set()),
         ({"tag": "pii"}, {"wh.sales.orders"}),
         ({"tag": "GDPR"}, {"wh.sales.orders_view"}),
         ({"owner": "bob"}, {"wh.sales.order_items", "wh.sales.orders_view"}),

@@ -1,4 +1,4 @@
-"""What pages refer to exists: other pages and their headings, settings, metrics, topics."""
+"""What pages refer to exists: other pages and their headings, files, settings, metrics, topics."""
 
 import re
 from pathlib import Path
@@ -16,6 +16,8 @@ METRIC = re.compile(
     r"\blily_(?:events|grpc|http|job|jobs|lake|log|outbox|pipeline|propagation|reaction|relay)_[a-z_]+[a-z]\b"
 )
 TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
+FILE = re.compile(r"`(?P<path>[a-z_.-]+(?:/[a-z0-9_.-]+)+\.(?:py|sql|toml|proto|md))`")
+FOLDERS = (ROOT, ROOT / "src/lily", ROOT / "src/lily/store/postgres", ROOT / "docs")  # what paths on a page begin at
 # Read by the Python client alone.
 OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN"}
 
@@ -45,6 +47,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         if fragment:
             anchors = {anchor(heading["title"]) for heading in HEADING.finditer(target.read_text())}
             assert fragment in anchors, f"{name_of(page)}: {link[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=map(name_of, PAGES))
+def test_files_exist(page: Path) -> None:
+    for named in FILE.finditer(page.read_text()):
+        assert any((folder / named["path"]).exists() for folder in FOLDERS), f"{name_of(page)}: {named['path']}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=map(name_of, PAGES))

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from lily.lineage.attribute_rules import StatedValue, enriched_value
 from lily.lineage.lake_nodes import LakeNode
+from lily.lineage.marks import AssetMark, Marks
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.propagation.marks import AssetMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 from lily.store.postgres.recompute.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes

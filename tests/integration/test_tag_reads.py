@@ -11,12 +11,12 @@ from psycopg.types.json import Jsonb
 
 from lily.lineage.definitions import Direction, OnDelete, TagDefinition
 from lily.lineage.graph import Edge
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import ids
 from lily.model.assets import PARENT_ID, SUPPRESSED
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.origins import Origins, origins_of
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations

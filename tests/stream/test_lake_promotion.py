@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from lily.bus import topics
+from lily.lineage.marks import EdgeMark, Marks
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent
 from lily.model.records import Record
@@ -18,7 +19,6 @@ from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.lake.commits import LakeLedger
-from lily.store.postgres.propagation.marks import EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 from tests import oracle
 from tests.integration.test_convergence import comparable, stored

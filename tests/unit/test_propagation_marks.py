@@ -6,6 +6,7 @@ import jsonschema_rs
 import orjson
 
 from lily.bus import topics
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import governance, ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
@@ -15,7 +16,6 @@ from lily.pipeline.validation import validate_asset_record
 from lily.reactions.propagation.reaction import marks_of
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.outbox.batches import RuleStatement
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

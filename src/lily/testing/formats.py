@@ -4,14 +4,13 @@ import json
 import tracemalloc
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from lily.model.errors import Problem
 from lily.plugins.formats import Row
 from lily.plugins.groups import FORMATS
-from lily.testing.suite import Suite
+from lily.testing.suite import Suite, damaged
 
 LIMIT = 1 << 16
 LONG_ROW = 8 << 20
@@ -19,8 +18,7 @@ MOST_HELD = 1 << 20  # by a splitter whose rows may have LIMIT bytes, while a ro
 CHUNKS = (1, 2, 3, 7, 64, 1000)
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """A body, and the ingest bodies that its rows amount to."""
 
     body: bytes
@@ -73,12 +71,7 @@ class FormatSuite(Suite):
         """Whatever arrives becomes rows or problems: empty, cut off, damaged, or nothing of the kind."""
         random = Random(0)  # noqa: S311 - the same damage every time
         bodies = [b"", b"\n", b"\x00" * 100, random.randbytes(5_000), b"\xff\xfe" * 50, b"[" * 1_000, b"<" * 1_000]
-        for sample in self.samples():
-            for _ in range(100):
-                cut = random.randrange(len(sample.body))
-                bodies.append(sample.body[:cut])
-                bodies.append(sample.body[:cut] + random.randbytes(3) + sample.body[cut + 3 :])
-        for body in bodies:
+        for body in bodies + damaged([sample.body for sample in self.samples()], random):
             for row in self.split(body, chunk=random.choice(CHUNKS)):
                 assert isinstance(row, bytes | dict | Problem), f"{type(row).__name__} is not a row ({body[:80]!r})"
 

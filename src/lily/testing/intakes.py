@@ -9,7 +9,7 @@ from lily.model.errors import Refused
 from lily.model.events import AssetEvent, read_event
 from lily.plugins.groups import INTAKES
 from lily.plugins.intakes import Delivery, Event, Sender
-from lily.testing.suite import ConfiguredSuite, failure
+from lily.testing.suite import ConfiguredSuite, damaged, failure
 
 SENDER = Sender("suite", "sender", correlation="suite-1")
 OTHER = Sender("other-tenant", "sender")
@@ -66,12 +66,7 @@ class IntakeSuite(ConfiguredSuite):
     def test_what_cannot_be_read_is_refused(self) -> None:
         random = Random(0)  # noqa: S311 - the same damage every time
         bodies = [b"", b"null", b"7", b"[]", b"{}", b'"text"', b"[null]", b"\xff\xfe", random.randbytes(1_000)]
-        for delivery in self.deliveries():
-            for _ in range(200):
-                cut = random.randrange(len(delivery.body))
-                bodies.append(delivery.body[:cut])
-                bodies.append(delivery.body[:cut] + random.randbytes(2) + delivery.body[cut + 2 :])
-        for body in bodies:
+        for body in bodies + damaged([delivery.body for delivery in self.deliveries()], random):
             delivery = Delivery(body, {}, self.deliveries()[0].received)
             error = failure(self.events, delivery)
             assert error is None or isinstance(error, Refused), f"{error!r} of {body[:100]!r}; raise Refused"

@@ -1,6 +1,7 @@
 """What every suite does: constructs the plug-in as Lily would, and checks that it satisfies its port."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -54,3 +55,13 @@ def assert_reported(error: BaseException | None, what: str) -> None:
     assert error is not None, f"{what}, and nothing was raised"
     assert isinstance(error, LilyError), f"{what}; raise Transient or Terminal, not {error!r}"
     assert str(error).strip(), f"{what}, and the message is empty"
+
+
+def damaged(bodies: Iterable[bytes], random: Random) -> list[bytes]:
+    """Each body cut off, and with some bytes replaced, at places that `random` chooses."""
+    found = []
+    for body in bodies:
+        for _ in range(100):
+            cut = random.randrange(len(body))
+            found += [body[:cut], body[:cut] + random.randbytes(3) + body[cut + 3 :]]
+    return found

@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.pipeline.recompute.snapshot import QUIET_SECONDS, Snapshot, read_snapshot
 from lily.pipeline.recompute.tag_recomputation import KEY, Progress, recompute
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import Propagator
 
 MAX_EXAMPLES = 10

@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from psycopg import Connection
 
 from lily.bus import topics
+from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model.assets import tag_key
 from lily.model.governance import ASSET, EDGE, RULE, SETTING, TAG, concerns_tags, rule_attributes_changed
 from lily.reactions.base import Event
-from lily.store.postgres.propagation.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.propagation.propagator import PROPAGATION, TenantPropagation
 
 
@@ -51,10 +51,10 @@ class Propagation:
         if not marks.any:
             return
         began = time.monotonic()
-        outcome = self._propagation.run(tenant, marks)
+        result = self._propagation.run(tenant, marks)
         self._marks.inc(len(marks.assets) + len(marks.edges))
-        self._reached.inc(outcome.reached)
-        self._stated.inc(outcome.stated)
+        self._reached.inc(result.reached)
+        self._stated.inc(result.stated)
         self._seconds.observe(time.monotonic() - began)
 
 

@@ -43,16 +43,16 @@ class Database:
             max_size=CONNECTIONS,
             timeout=PATIENCE_SECONDS,
             max_waiting=WAITING,
-            # A failed attempt is repeated ever more slowly; given up early, the next request begins anew.
-            reconnect_timeout=PATIENCE_SECONDS,
-            open=False,
-            configure=_configure,
             kwargs={
                 "autocommit": True,
                 "application_name": "lily-api",
                 "connect_timeout": 5,
                 "cursor_factory": AsyncClientCursor,
             },
+            # A failed attempt is repeated ever more slowly; given up early, the next request begins anew.
+            reconnect_timeout=PATIENCE_SECONDS,
+            open=False,
+            configure=_configure,
         )
 
     async def open(self) -> None:

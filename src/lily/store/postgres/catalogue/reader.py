@@ -13,7 +13,7 @@ from psycopg import sql
 from lily.lineage.tag_rules import TagRules
 from lily.model.assets import NO_DERIVED_TAGS, DerivedTags
 from lily.store.assets import StoredAsset
-from lily.store.postgres.catalogue.asset_rows import asset_of, derived_tags_of
+from lily.store.postgres.asset_rows import asset_of, derived_tags_of
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.queries import query

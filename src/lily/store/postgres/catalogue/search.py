@@ -11,7 +11,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model import clock
 from lily.model.search_terms import search_terms
 from lily.store.assets import StoredAsset
-from lily.store.postgres.catalogue.asset_rows import COLUMNS, asset_of
+from lily.store.postgres.asset_rows import COLUMNS, asset_of
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 

@@ -30,13 +30,14 @@ create table job_schedules (
 
 alter table queued_jobs enable row level security;
 alter table queued_jobs force row level security;
+create policy one_tenant on queued_jobs to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+create policy every_tenant on queued_jobs to lily_pipeline using (true) with check (true);
+create policy administration on queued_jobs to current_user using (true) with check (true);
+
 alter table job_schedules enable row level security;
 alter table job_schedules force row level security;
-create policy one_tenant on queued_jobs to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
 create policy one_tenant on job_schedules to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
-create policy every_tenant on queued_jobs to lily_pipeline using (true) with check (true);
 create policy every_tenant on job_schedules to lily_pipeline using (true) with check (true);
-create policy administration on queued_jobs to current_user using (true) with check (true);
 create policy administration on job_schedules to current_user using (true) with check (true);
 grant select, insert, update, delete on queued_jobs, job_schedules to lily_pipeline;
 -- The API enqueues and replays. It cannot read, change or remove a job; `id` alone is returned by an insert.

@@ -25,7 +25,7 @@ from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Record, Refusal
-from lily.store.postgres.catalogue.asset_rows import derived_tags_of
+from lily.store.postgres.asset_rows import derived_tags_of
 from lily.store.postgres.definitions.tags import definition_of
 from lily.store.postgres.protection.audit import AuditEntry
 from lily.store.postgres.queries import query
