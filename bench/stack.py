@@ -21,7 +21,8 @@ from bench.findings import BenchError
 from lily.bus.topics import ASSETS, ASSETS_BULK, GOVERNANCE, LINEAGE_INTAKE
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
-from lily.store.postgres.propagation.propagator import PROGRESS
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.ledger import progress_topic
 
 LOOK = 0.02  # seconds between looks at the applied positions: a look costs PostgreSQL about 50 µs
 PATIENCE = 300.0
@@ -94,7 +95,7 @@ class BenchStack:
             self.wait_applied(self.ends(topic), topic)
         self._wait_published(LOOK)
         for topic in (GOVERNANCE,):
-            self.wait_applied(self.ends(topic), topic + PROGRESS)
+            self.wait_applied(self.ends(topic), progress_topic(topic, PROPAGATION))
         return time.time()
 
     def _wait_published(self, pause: float) -> None:

@@ -15,7 +15,7 @@ from lily.model.statements import read_statement
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.outbox.batches import RuleStatement
-from lily.store.postgres.propagation.propagator import Outcome, Propagator
+from lily.store.postgres.propagation.propagator import PropagationResult, Propagator
 from lily.store.postgres.queries import query
 from tests.stored_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
 from tests.tag_oracle import Derived, replay
@@ -92,7 +92,7 @@ class World:
         self._owner.execute("update tenants set on_delete = %s where id = %s", [value, self.tenant])
         self.marks.deletion = True
 
-    def settle(self) -> Outcome:
+    def settle(self) -> PropagationResult:
         marks, self.marks = self.marks, Marks()
         return self._propagator.propagate(self.tenant, marks)
 

@@ -1,17 +1,17 @@
-"""What is dirty in a tenant: what propagation has to look at again."""
+"""Marks of what has changed in a tenant: propagation recomputes derived values around them."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
 class AssetMark(NamedTuple):
-    """The tags, suppressions, deletion, parent or attributes of an asset changed, or it has come."""
+    """An asset that is new, or whose tags, suppressions, deletion, parent or attributes changed."""
 
     asset_id: str
     position: int = 0
-    correlation: str = ""  # the write that did it
+    correlation: str = ""  # of the write that changed it
     tags: bool = True  # False: nothing changed that tags depend on
-    attributes: frozenset[str] | None = None  # the only ones that may have changed; None: any of them
+    attributes: frozenset[str] | None = None  # only these may have changed; None means any
 
 
 class EdgeMark(NamedTuple):
@@ -23,12 +23,12 @@ class EdgeMark(NamedTuple):
 
 @dataclass(slots=True)
 class Marks:
-    """What is dirty in one tenant."""
+    """Everything that changed in one tenant."""
 
     assets: list[AssetMark] = field(default_factory=list)
     edges: list[EdgeMark] = field(default_factory=list)
-    tags: set[str] = field(default_factory=set)  # definitions that changed, folded
-    rules: set[str] = field(default_factory=set)  # rules of attributes that changed, folded
+    tags: set[str] = field(default_factory=set)  # the keys of tags whose definition changed
+    rules: set[str] = field(default_factory=set)  # the keys of attribute rules that changed
     deletion: bool = False  # the setting `on_delete` changed
 
     @property

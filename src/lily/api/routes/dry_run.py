@@ -15,7 +15,7 @@ from lily.api.http.responses import DryRun, Json
 from lily.api.reads.references import find, normal
 from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset
-from lily.store.postgres.propagation.dry_run import Reached, reach_of
+from lily.store.postgres.propagation.dry_run import ReachedAsset, assets_reached
 
 DEFAULT = 100
 
@@ -36,7 +36,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     rules = await call.services.tag_rules.get(call.tenant)
-    found = await reach_of(call.services.database, asset, rules, key)
+    found = await assets_reached(call.services.database, asset, rules, key)
     page = found[start : start + size]
     definition = rules.definitions.get(key)
     answer = {
@@ -50,7 +50,7 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     return Json(answer)
 
 
-async def _items(call: Call, page: Sequence[Reached]) -> list[dict[str, Any]]:
+async def _items(call: Call, page: Sequence[ReachedAsset]) -> list[dict[str, Any]]:
     nameless = [one.asset_id for one in page if one.qualified_name is None]
     in_lake = await call.services.catalogue.find_many(call.tenant, nameless) if nameless else {}
     return [

@@ -51,10 +51,10 @@ class Propagation:
         if not marks.any:
             return
         began = time.monotonic()
-        outcome = self._propagation.run(tenant, marks)
+        result = self._propagation.run(tenant, marks)
         self._marks.inc(len(marks.assets) + len(marks.edges))
-        self._reached.inc(outcome.reached)
-        self._stated.inc(outcome.stated)
+        self._reached.inc(result.reached)
+        self._stated.inc(result.stated)
         self._seconds.observe(time.monotonic() - began)
 
 

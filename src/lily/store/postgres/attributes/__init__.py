@@ -1,1 +1,1 @@
-"""Derived attributes: running propagation rules, and explaining what they set."""
+"""Derived attributes: applying propagation rules, and explaining the values they set."""

@@ -1,4 +1,4 @@
-"""Why an asset has the attributes that rules gave it: a path for each, from the supports that are stored."""
+"""Explains the derived attributes of an asset: one path per value, from the supports that rules store."""
 
 from typing import Any, NamedTuple
 
@@ -10,9 +10,9 @@ from lily.store.postgres.sessions import Database
 class DerivedAttribute(NamedTuple):
     attribute: str
     value: Any
-    rule: str  # its name
+    rule: str  # the name of the rule
     mode: Mode
-    depth: int  # the edges on the path
+    depth: int  # the number of edges on the path
     path: list[str]  # the origin first, the asset last
 
 

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from lily.model.assets import LayerName
 from lily.model.records import Position
-from lily.store.postgres.propagation.propagator import PROGRESS
+from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
+from lily.store.postgres.reactions.ledger import progress_topic
 from lily.store.postgres.sessions import Database, Row
 
 
@@ -51,7 +52,7 @@ def _positions(rows: Sequence[Row]) -> list[Position] | None:
     if not all(published for published, _ in rows):
         return None
     return [
-        Position(topic + PROGRESS, int(partition), int(end) - 1)
+        Position(progress_topic(topic, PROPAGATION), int(partition), int(end) - 1)
         for _, ends in rows
         for topic, partitions in (ends or {}).items()
         for partition, end in partitions.items()

@@ -1,15 +1,15 @@
-"""Where a derived tag comes from: its origins, worked out when somebody asks. Nothing stored grows with them."""
+"""The origins of a derived tag, searched for on request: nothing is stored per origin."""
 
 from typing import NamedTuple
 
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.levels import backwards
+from lily.store.postgres.propagation.level_queries import backward_query
 from lily.store.postgres.sessions import Database
 
-MOST_ORIGINS = 1_000
-MOST_VISITED = 100_000  # assets on the way back: past that the answer says that there may be more
+MAX_ORIGINS = 1_000
+MAX_VISITED = 100_000  # assets per search; beyond that the result says that there may be more origins
 
 
 class Origins(NamedTuple):
@@ -17,23 +17,23 @@ class Origins(NamedTuple):
     more: bool = False
 
 
-async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int = MOST_ORIGINS) -> Origins:
-    """Walks backwards from the asset, a level at a time. An origin behind another origin is one too."""
+async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int = MAX_ORIGINS) -> Origins:
+    """Searches backwards from the asset, level by level. The search continues behind an origin: others may follow."""
     definition = asset.rules.definitions.get(tag)
-    reach = BreadthFirstSearch(asset.id, definition.max_depth if definition else None)
+    search = BreadthFirstSearch(asset.id, definition.max_depth if definition else None)
     found: dict[str, None] = {}
-    while frontier := reach.frontier:
-        asked = {
+    while frontier := search.frontier:
+        parameters = {
             "tag": tag,
             "ids": id_array(frontier),
             "start": asset.id,
             "parent": asset.parent,
             "cut": asset.rules.cut_deleted,
         }
-        rows = await database.fetch(asset.tenant, backwards(), asked)
+        rows = await database.fetch(asset.tenant, backward_query(), parameters)
         stating = {row[0] for row in rows if row[3]}
-        reach.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
+        search.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         found |= dict.fromkeys(asset_id for asset_id in stating if asset_id != asset.id)
-        if len(found) > most or len(reach.visited) > MOST_VISITED:
+        if len(found) > most or len(search.visited) > MAX_VISITED:
             return Origins(list(found)[:most], more=True)
-    return Origins([asset_id for asset_id in found if asset_id in reach.visited])
+    return Origins([asset_id for asset_id in found if asset_id in search.visited])

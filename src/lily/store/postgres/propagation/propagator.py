@@ -1,7 +1,7 @@
-"""Propagation over committed state: looks again at what was marked, and brings what is derived in line with it.
+"""Propagates tags and attributes: recomputes what is derived around the marks, from committed state.
 
-The work is the SQL function `propagate`, run for one tenant at a time. A run is idempotent: marking again what was done
-already changes nothing, so a crash anywhere is repaired by marking again.
+The SQL function `propagate` does the work for tags, one tenant per run. A run is idempotent: marking again what was
+handled already changes nothing, so after a crash it is enough to mark again.
 """
 
 from collections.abc import Mapping
@@ -17,28 +17,25 @@ from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import copy_lines, line
-from lily.store.postgres.propagation.suppressions import Suppressions
+from lily.store.postgres.propagation.new_origins import NewOrigins
 from lily.store.postgres.queries import query
 from lily.store.postgres.tenant_lock import tenant_lock
 
 ATTEMPTS = 5
-PROPAGATION = "propagation"  # names the reaction, and the lock that lets one run per tenant at a time
-PROGRESS = f"@{PROPAGATION}"  # after the name of a topic, in `applied`: how far propagation has read it
+PROPAGATION = "propagation"  # the name of the reaction, and of the lock that allows one run per tenant at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many assets gained or lost a derived tag, how far away the farthest was, and how much rules had to state."""
-
-    reached: int = 0
-    depth: int = 0
-    stated: int = 0
+class PropagationResult:
+    reached: int = 0  # assets that gained or lost a derived tag
+    depth: int = 0  # of the farthest of them
+    stated: int = 0  # statements that attribute rules made
 
 
 class Propagator:
     """Propagation on a connection of its own, for callers outside the reaction: the lake query and repairs.
 
-    A failure rolls the tenant's run back; mark again and repeat it.
+    A failure rolls back the tenant's run; the caller can repeat it with the same marks.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -50,20 +47,20 @@ class Propagator:
         self._connection.close()
 
     def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
-        """Tenant and id of ends of edges that the lake alone may know."""
+        """Tenant and id of graph nodes that have to be looked up in the lake."""
         return self._connection.execute(query("graph/awaiting_lake"), [limit]).fetchall()
 
-    def set_parents(self, known: Mapping[tuple[str, str], LakeNode]) -> int:
-        """Records what the lake knows of ends of edges, by tenant and id, and propagates; returns how many moved or
-        became known."""
+    def set_parents(self, nodes: Mapping[tuple[str, str], LakeNode]) -> int:
+        """Stores what the lake has of nodes, by tenant and id, and propagates. Returns how many have another parent or
+        were unknown before."""
         rows = {
-            "tenants": [tenant for tenant, _ in known],
-            "ids": [asset_id for _, asset_id in known],
-            "parents": [node.parent for node in known.values()],
-            "qualified_names": [node.qualified_name for node in known.values()],
-            "names": [node.name for node in known.values()],
-            "types": [node.entity_type for node in known.values()],
-            "deleted": [node.is_deleted for node in known.values()],
+            "tenants": [tenant for tenant, _ in nodes],
+            "ids": [asset_id for _, asset_id in nodes],
+            "parents": [node.parent for node in nodes.values()],
+            "qualified_names": [node.qualified_name for node in nodes.values()],
+            "names": [node.name for node in nodes.values()],
+            "types": [node.entity_type for node in nodes.values()],
+            "deleted": [node.is_deleted for node in nodes.values()],
         }
         moved: dict[str, Marks] = {}
         for tenant, asset_id in self._connection.execute(query("graph/update_lake_nodes"), rows).fetchall():
@@ -72,10 +69,10 @@ class Propagator:
             self.propagate(tenant, marks)
         return sum(len(marks.assets) for marks in moved.values())
 
-    def propagate(self, tenant: str, marks: Marks) -> Outcome:
-        """Brings what is derived in the tenant in line with what is committed now, around the marks."""
+    def propagate(self, tenant: str, marks: Marks) -> PropagationResult:
+        """Updates what is derived in the tenant, around the marks, from what is committed now."""
         with tenant_lock(self._connection, PROPAGATION, tenant):
-            # The lake sets parents of nodes without the lock: the run that comes second starts again.
+            # The lake query sets parents without this lock. A run that conflicts with it starts again.
             for _ in range(ATTEMPTS - 1):
                 try:
                     return self._run(tenant, marks)
@@ -83,44 +80,44 @@ class Propagator:
                     continue
             return self._run(tenant, marks)
 
-    def _run(self, tenant: str, marks: Marks) -> Outcome:
+    def _run(self, tenant: str, marks: Marks) -> PropagationResult:
         with self._connection.transaction():
             return self._propagation.run(tenant, marks)
 
 
 class TenantPropagation:
-    """Runs in the caller's transaction, which must be REPEATABLE READ and hold the tenant's lock since before it began.
-    Raises what the connection raises."""
+    """Runs in the caller's transaction, which must be REPEATABLE READ. The caller takes the tenant's lock before the
+    transaction begins. Raises what the connection raises."""
 
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection = connection
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("propagation/stage"))
-        self._suppressions = Suppressions(self._connection)
+        self._new_origins = NewOrigins(self._connection)
         self._rules = RuleRunner(self._connection)
 
     def rule_attributes(self, tenant: str) -> frozenset[str]:
-        """The attributes that rules of the tenant name now."""
+        """The attributes that the tenant's rules name now."""
         rows = self._connection.execute(query("propagation/rule_attributes"), {"tenant": tenant}).fetchall()
         return frozenset(attribute for (attribute,) in rows)
 
-    def run(self, tenant: str, marks: Marks) -> Outcome:
+    def run(self, tenant: str, marks: Marks) -> PropagationResult:
         started = datetime.now(UTC)
         self._mark(tenant, marks)
         self._connection.execute("select propagate(%s)", [tenant])
         rows = self._connection.execute(query("propagation/publish"), {"tenant": tenant}).fetchall()
-        found = {root: Outcome(reached, depth) for root, reached, depth, _ in rows}
-        news = self._suppressions.new_origins(tenant)
-        stated = self._rules.follow(tenant, marks)
-        if found or news or stated:
+        by_root = {root: PropagationResult(reached, depth) for root, reached, depth, _ in rows}
+        new_origins = self._new_origins.detect(tenant)
+        stated = self._rules.apply(tenant, marks)
+        if by_root or new_origins or stated:
             batch = rows[0][-1] if rows else self._open_batch()
             self._connection.execute("select pg_notify('lily_applied', '')")
-            self._suppressions.publish(tenant, batch, news)
+            self._new_origins.publish(tenant, batch, new_origins)
             self._rules.publish(tenant, batch)
-            self._record_receipts(tenant, marks, found, started)
-        return Outcome(
-            sum(outcome.reached for outcome in found.values()),
-            max((outcome.depth for outcome in found.values()), default=0),
+            self._record_receipts(tenant, marks, by_root, started)
+        return PropagationResult(
+            sum(result.reached for result in by_root.values()),
+            max((result.depth for result in by_root.values()), default=0),
             stated,
         )
 
@@ -132,9 +129,9 @@ class TenantPropagation:
             self._connection, "marked_edges (from_id, to_id, root)", [line(start, end, end) for start, end in edges]
         )
         for tag in sorted(marks.tags):
-            about = {"tenant": tenant, "tag": tag}
-            self._connection.execute(query("propagation/forget_tag"), about)
-            self._connection.execute(query("propagation/mark_tag"), about)
+            parameters = {"tenant": tenant, "tag": tag}
+            self._connection.execute(query("propagation/delete_undefined_tag"), parameters)
+            self._connection.execute(query("propagation/mark_tag"), parameters)
         if marks.deletion:
             self._connection.execute(query("propagation/mark_deleted"), {"tenant": tenant})
 
@@ -143,18 +140,21 @@ class TenantPropagation:
         assert row is not None  # noqa: S101 - INSERT … RETURNING of one row returns one row
         return int(row[0])
 
-    def _record_receipts(self, tenant: str, marks: Marks, found: Mapping[str, Outcome], started: datetime) -> None:
+    def _record_receipts(
+        self, tenant: str, marks: Marks, by_root: Mapping[str, PropagationResult], started: datetime
+    ) -> None:
+        """Records, for each change that a mark comes from, what it reached."""
         causes: list[tuple[str, AssetMark | EdgeMark]] = [(mark.asset_id, mark) for mark in marks.assets]
         causes += [(end, mark) for mark in marks.edges for end in (mark.from_id, mark.to_id)]
-        told = {mark.position: (root, mark) for root, mark in causes if mark.position and root in found}
-        outcomes = [found[root] for root, _ in told.values()]
-        asked = {
+        changes = {mark.position: (root, mark) for root, mark in causes if mark.position and root in by_root}
+        results = [by_root[root] for root, _ in changes.values()]
+        values = {
             "tenant": tenant,
             "started": started,
-            "positions": list(told),
-            "roots": [root for root, _ in told.values()],
-            "correlations": [mark.correlation for _, mark in told.values()],
-            "reached": [outcome.reached for outcome in outcomes],
-            "depths": [outcome.depth for outcome in outcomes],
+            "positions": list(changes),
+            "roots": [root for root, _ in changes.values()],
+            "correlations": [mark.correlation for _, mark in changes.values()],
+            "reached": [result.reached for result in results],
+            "depths": [result.depth for result in results],
         }
-        self._connection.execute(query("propagation/receipts"), asked)
+        self._connection.execute(query("propagation/upsert_receipts"), values)

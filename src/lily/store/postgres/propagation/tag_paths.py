@@ -1,4 +1,4 @@
-"""Why an asset has the tags that reached it from elsewhere: a path for each, from the supports that are stored."""
+"""Explains the derived tags of an asset: one path per tag, from the supports that propagation stores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ from lily.store.postgres.sessions import Database
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    tag: str  # folded
+    tag: str  # its key
     kind: Literal["propagated", "inherited"]
     path: tuple[str, ...]  # the origin first, the asset last
-    depth: int  # the edges on it
+    depth: int  # the number of edges on the path
 
 
 async def derivations(database: Database, asset: StoredAsset) -> list[Derivation]:
-    """One for each tag and way it came. What changes while they are read may be told with only the end of its path."""
+    """One per derived tag and kind. If a tag changes while this reads, its path may consist of its end only."""
     derived = asset.derived_tags
-    above = await _ancestors(database, asset) if derived.inherited else []
-    carried = inherited_tags(above, cut=asset.rules.cut_deleted)
-    inherited = {tag: carried[tag] for tag in derived.inherited if tag in carried}
-    arrived = [(tag, asset.id) for tag in derived.propagated]
-    arrived += [(tag, above[place].id) for tag, place in inherited.items() if tag not in above[place].stated]
-    paths = await _paths(database, asset.tenant, arrived)
-    found = [_propagated(asset.id, tag, paths) for tag in derived.propagated]
-    for tag, place in inherited.items():
-        down = tuple(ancestor.id for ancestor in reversed(above[:place]))
-        start = paths.get((tag, above[place].id), ((above[place].id,), 0))
-        found.append(Derivation(tag, "inherited", (*start[0], *down, asset.id), start[1]))
-    return found
+    ancestors = await _ancestors(database, asset) if derived.inherited else []
+    indexes = inherited_tags(ancestors, cut=asset.rules.cut_deleted)
+    inherited = {tag: indexes[tag] for tag in derived.inherited if tag in indexes}
+    propagated = [(tag, asset.id) for tag in derived.propagated]
+    propagated += [(tag, ancestors[index].id) for tag, index in inherited.items() if tag not in ancestors[index].stated]
+    paths = await _paths(database, asset.tenant, propagated)
+    result = [_propagated(asset.id, tag, paths) for tag in derived.propagated]
+    for tag, index in inherited.items():
+        down = tuple(ancestor.id for ancestor in reversed(ancestors[:index]))
+        path, depth = paths.get((tag, ancestors[index].id), ((ancestors[index].id,), 0))
+        result.append(Derivation(tag, "inherited", (*path, *down, asset.id), depth))
+    return result
 
 
 async def new_origins(database: Database, asset: StoredAsset) -> dict[str, list[str]]:
-    """By folded tag, the origins that came after it was suppressed here."""
+    """By the tag's key, the origins that reached the asset after the tag was suppressed there."""
     rows = await database.fetch(asset.tenant, query("propagation/new_origins"), {"id": asset.id})
     return {tag: origins for tag, origins in rows}  # noqa: C416 - rows are tuples of any length to the type checker
 
@@ -60,21 +60,22 @@ def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
 
 
 async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
-    asked = {"parent": asset.parent, "tags": asset.rules.protective_array}
-    rows = await database.fetch(asset.tenant, query("propagation/ancestry"), asked)
+    parameters = {"parent": asset.parent, "tags": asset.rules.protective_array}
+    rows = await database.fetch(asset.tenant, query("propagation/ancestors"), parameters)
     return [
-        Ancestor(id_, frozenset(stated), frozenset(arrived), frozenset(suppressed), deleted)
-        for id_, stated, suppressed, deleted, arrived in rows
+        Ancestor(id_, frozenset(stated), frozenset(propagated), frozenset(suppressed), deleted)
+        for id_, stated, suppressed, deleted, propagated in rows
     ]
 
 
-async def _paths(database: Database, tenant: str, arrived: Sequence[tuple[str, str]]) -> _Paths:
-    if not arrived:
+async def _paths(database: Database, tenant: str, propagated: Sequence[tuple[str, str]]) -> _Paths:
+    """The path and depth of each propagated tag of an asset."""
+    if not propagated:
         return {}
-    asked = {"tags": [tag for tag, _ in arrived], "ids": [asset_id for _, asset_id in arrived]}
-    rows = await database.fetch(tenant, query("propagation/tag_paths"), asked)
+    parameters = {"tags": [tag for tag, _ in propagated], "ids": [asset_id for _, asset_id in propagated]}
+    rows = await database.fetch(tenant, query("propagation/tag_paths"), parameters)
     paths: dict[tuple[str, str], tuple[tuple[str, ...], int]] = {}
     for number, steps in groupby(rows, key=itemgetter(0)):
         path = list(steps)
-        paths[arrived[number]] = (tuple(asset_id for _, asset_id, _ in path), path[-1][2])
+        paths[propagated[number]] = (tuple(asset_id for _, asset_id, _ in path), path[-1][2])
     return paths

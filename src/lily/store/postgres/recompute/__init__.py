@@ -1,1 +1,1 @@
-"""What a full recomputation reads, and the comparison of derived attributes."""
+"""Full recomputation: its queries, and the comparison of derived attributes."""

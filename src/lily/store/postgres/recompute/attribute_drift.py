@@ -1,7 +1,6 @@
-"""Whether what rules derived is what a recomputation gives; and its repair.
+"""Compares the stored derived attributes with a recomputation, and repairs differences.
 
-It loads a tenant's graph into memory, one tenant at a time, and works it out in Python: rules are few, and so are the
-tenants that have some.
+It loads the graph of one tenant at a time into memory and recomputes in Python, because few tenants have rules.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from lily.store.postgres.definitions.rules import rule_of
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 
-EXAMPLES = 10
+MAX_EXAMPLES = 10
 PROBLEMS = ("missing", "surplus", "different")
 
 
@@ -34,12 +33,16 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AttributeDrift:
-    derived: int  # as they should be
+    derived: int  # expected
     differences: list[Difference]
 
     def report(self) -> dict[str, Any]:
-        found = {problem: sum(one.problem == problem for one in self.differences) for problem in PROBLEMS}
-        return {"derived": self.derived, **found, "examples": [one._asdict() for one in self.differences[:EXAMPLES]]}
+        counts = {problem: sum(one.problem == problem for one in self.differences) for problem in PROBLEMS}
+        return {
+            "derived": self.derived,
+            **counts,
+            "examples": [one._asdict() for one in self.differences[:MAX_EXAMPLES]],
+        }
 
 
 def find_attribute_drift(database_url: str, tenant: str | None = None) -> AttributeDrift:
@@ -57,7 +60,7 @@ def find_attribute_drift(database_url: str, tenant: str | None = None) -> Attrib
 
 
 def repair_attributes(database_url: str, drift: AttributeDrift) -> None:
-    """Works out anew all of every rule of which something differs. It can be repeated, also beside a pipeline."""
+    """Recomputes all values of every rule with a difference. Idempotent, and safe while the pipeline runs."""
     propagator = Propagator(database_url)
     try:
         for tenant in sorted({one.tenant for one in drift.differences}):
@@ -75,38 +78,38 @@ def _expected(connection: Connection[Any], tenant: str, on_delete: Any) -> _Valu
     edges = connection.execute(query("recompute/rule_edges"), {"tenant": tenant}).fetchall()
     graph = Graph(edges={Edge(*row) for row in edges}, on_delete=on_delete)
     attributes = [rule.attribute for rule in rules]
-    asked = {"tenant": tenant, "attributes": attributes, "ids": list(graph.assets())}
-    assets = connection.execute(query("attributes/holders"), asked).fetchall()
+    parameters = {"tenant": tenant, "attributes": attributes, "ids": list(graph.assets())}
+    assets = connection.execute(query("attributes/stated_values"), parameters).fetchall()
     graph.deleted.update(asset for asset, _, deleted, *_ in assets if deleted)
-    said = {asset: (source or {}, user or {}) for asset, _, _, source, user in assets}
-    return {(rule.key, rule.attribute): _of_rule(graph, rule, said) for rule in rules}
+    stated = {asset: (source or {}, user or {}) for asset, _, _, source, user in assets}
+    return {(rule.key, rule.attribute): _of_rule(graph, rule, stated) for rule in rules}
 
 
 def _of_rule(
-    graph: Graph, rule: AttributeRule, said: dict[str, tuple[dict[str, Any], dict[str, Any]]]
+    graph: Graph, rule: AttributeRule, stated: dict[str, tuple[dict[str, Any], dict[str, Any]]]
 ) -> DerivedByItem:
     name = rule.attribute
-    holders = {asset: StatedValue(source.get(name), user.get(name)) for asset, (source, user) in said.items()}
-    return recompute_attribute(graph, rule, holders)
+    values = {asset: StatedValue(source.get(name), user.get(name)) for asset, (source, user) in stated.items()}
+    return recompute_attribute(graph, rule, values)
 
 
 def _stored(connection: Connection[Any], tenant: str) -> _Values:
-    found: _Values = {}
-    for rule, attribute, asset, item, *label in connection.execute(
+    values: _Values = {}
+    for rule, attribute, asset, item, *derived in connection.execute(
         query("recompute/derived_attributes"), {"tenant": tenant}
     ):
-        found.setdefault((rule, attribute), {})[asset, item] = DerivedValue(*label)
-    return found
+        values.setdefault((rule, attribute), {})[asset, item] = DerivedValue(*derived)
+    return values
 
 
 def _differences(tenant: str, expected: _Values, stored: _Values) -> Iterator[Difference]:
-    for about in sorted(expected.keys() | stored.keys()):
-        should, does = expected.get(about, {}), stored.get(about, {})
-        for key in sorted(should.keys() | does.keys()):
-            problem = "missing" if key not in does else "surplus" if key not in should else "different"
-            if problem != "different" or _text(should[key]) != _text(does[key]):
-                yield Difference(tenant, *about, *key, problem)
+    for rule in sorted(expected.keys() | stored.keys()):
+        right, actual = expected.get(rule, {}), stored.get(rule, {})
+        for key in sorted(right.keys() | actual.keys()):
+            problem = "missing" if key not in actual else "surplus" if key not in right else "different"
+            if problem != "different" or _comparable(right[key]) != _comparable(actual[key]):
+                yield Difference(tenant, *rule, *key, problem)
 
 
-def _text(label: DerivedValue) -> DerivedValue:
-    return label._replace(value=canonical(label.value))
+def _comparable(derived: DerivedValue) -> DerivedValue:
+    return derived._replace(value=canonical(derived.value))

@@ -1,5 +1,5 @@
--- What rules set at an asset, each with the way back to its origin, support by support: each is nearer to the origin than
--- the one before, so a path ends, and it ends at an asset that no rule gave the value.
+-- The derived attributes of an asset with their paths, followed back to the origin support by support. Each support is
+-- nearer to the origin than the one before, so every path ends, at an asset that no rule gave the value.
 with recursive walk (rule, attribute, item, id, via, depth, step) as (
   select d.rule, d.attribute, d.item, d.asset_id, d.via, d.depth, 0
   from derived_attributes d

@@ -1,10 +1,10 @@
--- What rules came to in a run, on its way to the tables that row-level security keeps from COPY.
+-- The results of a run. They are staged because COPY cannot write to tables with row-level security.
 create temporary table if not exists new_labels (
   rule      text collate "C" not null,
   asset_id  uuid not null,
   item      text collate "C" not null,
   attribute text collate "C" not null,
-  value     jsonb,  -- null: the row goes
+  value     jsonb,  -- null deletes the row
   via       uuid,
   depth     integer,
   stated    boolean

@@ -1,6 +1,6 @@
--- Where a tag would get from these assets, one step on: along the edges that let it pass, and down the hierarchy as far
--- as that leads to edges.
-with {along_edges},
+-- The assets that a tag would reach from these, one step on: along the edges that it passes, and down the hierarchy to
+-- the assets that are in the graph.
+with {edge_neighbours},
 steps as (
   select id, via, hops from along_edges
   union all

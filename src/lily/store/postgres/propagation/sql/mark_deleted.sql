@@ -1,4 +1,4 @@
--- All that a change of the tenant's `on_delete` may concern.
+-- Marks the assets that a change of the tenant's `on_delete` may affect.
 insert into marked (id, root)
 select g.id, g.id
 from graph_nodes g join assets a on a.tenant_id = g.tenant_id and a.id = g.id

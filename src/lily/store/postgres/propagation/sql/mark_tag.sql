@@ -1,4 +1,4 @@
--- All that a changed definition may concern: who states the tag and who derives it.
+-- Marks the assets that a changed definition may affect: those that state or derive the tag.
 insert into marked (id, root)
 select id, id from (
   select a.id from assets a

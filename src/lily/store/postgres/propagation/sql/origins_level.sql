@@ -1,6 +1,6 @@
--- Where a tag may have come from to these assets, one step back: along edges from those that have it, and from above,
--- which is not asked whether it has it because not all that is inherited is stored.
-with {along_edges},
+-- The assets from which these may have a tag, one step back: along edges, those that have the tag; up the hierarchy, every
+-- parent, because inherited tags are not always stored.
+with {edge_neighbours},
 steps as (
   select id, via, hops from along_edges
   union all

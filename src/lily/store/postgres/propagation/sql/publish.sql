@@ -1,6 +1,6 @@
--- What the run came to: for each root how many assets gained or lost a derived tag, the longest way to one, and the batch
--- in which that is told. What is older than this transaction was there before. In the outbox a row has a thousand
--- assets, so that a tag that reaches a hundred thousand is a hundred events.
+-- Publishes the result of a run. Returns for each root the number of assets that gained or lost a derived tag, the depth
+-- of the farthest, and the batch. A tag that is older than this transaction was there before. An outbox row has up to a
+-- thousand assets, so a tag that reaches a hundred thousand becomes a hundred events.
 with net as materialized (
   select t.tag, t.root, t.id, t.had or coalesce(d.since < now(), false) as before, d.depth
   from touched t

@@ -1,8 +1,8 @@
--- What the function `propagate` reads and what it leaves; they live as long as the connection.
+-- The input and output of the function `propagate`. The tables live as long as the connection.
 create temporary table if not exists marked (
   id   uuid primary key,
-  root uuid not null,  -- the asset whose change it was: the receipt is for that
-  -- Everything about it may have changed; false for what has only come into the graph.
+  root uuid not null,  -- the asset that changed; its receipt counts what is reached
+  -- Anything about the asset may have changed; false if it is only new in the graph.
   whole boolean not null default true
 ) on commit delete rows;
 create temporary table if not exists marked_edges (
@@ -15,7 +15,7 @@ create temporary table if not exists touched (
   tag  text collate "C" not null,
   id   uuid not null,
   root uuid not null,
-  had  boolean not null,  -- lost a support that it had before
+  had  boolean not null,  -- it lost a support that it had before
   primary key (tag, id)
 ) on commit delete rows;
 create temporary table if not exists concerned (

@@ -1,4 +1,4 @@
--- Where persons suppressed tags that propagate, and from where those came then.
+-- Suppressions of tags that propagate, each with the origins known when it was made.
 select a.id::text, a.parent, f.key, f.max_depth, t.on_delete = 'cut',
        coalesce(a."user" -> ('$suppressed:' || f.key) -> 'origins', '[]')
 from assets a

@@ -1,5 +1,5 @@
--- From assets that tags reached along edges back to the origins, support by support: each is nearer to an origin than
--- the one before, so a path ends, and it ends where an asset states the tag.
+-- The paths of propagated tags from their origins to assets, followed back support by support. Each support is nearer to
+-- an origin than the one before, so every path ends, at an asset that states the tag.
 with recursive walk (number, tag, id, via, depth, steps, step) as (
   select s.number, s.tag, d.asset_id, d.via, d.depth, d.steps, 0
   from unnest(%(tags)s::text[], %(ids)s::uuid[]) with ordinality as s (tag, id, number)

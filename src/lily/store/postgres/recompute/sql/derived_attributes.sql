@@ -1,4 +1,4 @@
--- Everything that rules have brought anywhere in a tenant.
+-- All derived attributes of a tenant.
 select rule, attribute, asset_id::text, item, value, via::text, depth
 from derived_attributes
 where tenant_id = %(tenant)s

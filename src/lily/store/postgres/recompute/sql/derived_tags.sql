@@ -1,2 +1,2 @@
--- What is stored as derived, of every tenant.
+-- The stored derived tags of all tenants.
 select tenant_id as tenant, tag, asset_id as id, kind, via, depth from derived_tags

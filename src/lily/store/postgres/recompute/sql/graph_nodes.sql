@@ -1,2 +1,2 @@
--- What propagation has placed in the hierarchy, of every tenant; for a column that the lake alone knows, its parent.
+-- The graph nodes of all tenants, with their parents.
 select tenant_id as tenant, id, parent from graph_nodes

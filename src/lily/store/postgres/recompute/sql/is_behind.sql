@@ -1,5 +1,5 @@
--- Whether something committed has not been propagated yet: not published, published beyond where propagation has read, or
--- read and parked.
+-- Whether something committed has not been propagated yet: it is not published, or published and not read by propagation,
+-- or parked.
 select exists (select from batches where published_at is null)
        or exists (select from parked_tenants where reaction = %(reaction)s)
        or exists (

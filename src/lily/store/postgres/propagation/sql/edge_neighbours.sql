@@ -1,4 +1,4 @@
--- The other ends of the edges of these assets that let the tag pass, in the direction of `here` to `there`.
+-- The neighbours of these assets along the edges that the tag passes, in the direction from `here` to `there`.
 frontier as (select unnest(%(ids)s::uuid[]) as id),
 definition as (select f from tags f where f.tenant_id = %(tenant)s and f.key = %(tag)s and f.propagates),
 along_edges as (

@@ -1,2 +1,2 @@
--- Those of these assets that are in the graph.
+-- Those of the given assets that are in the graph.
 select id::text from graph_nodes where id = any (%(ids)s::uuid[]) and tenant_id = %(tenant)s

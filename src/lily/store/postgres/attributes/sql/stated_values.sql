@@ -1,5 +1,5 @@
--- What assets are called, whether they are deleted, and what they say themselves about some attributes. Those that
--- neither PostgreSQL nor the lake knows are left out.
+-- The name of each asset, whether it is deleted, and the values of some attributes in its source and user layers. Assets
+-- that neither PostgreSQL nor the lake has are left out.
 select n.id::text, coalesce(a.qualified_name, g.qualified_name), coalesce(a.is_deleted, false), a.said, a.told
 from unnest(%(ids)s::uuid[]) as n (id)
 left join lateral (

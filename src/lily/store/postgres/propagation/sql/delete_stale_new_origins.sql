@@ -1,4 +1,4 @@
--- Nothing is new where nothing is suppressed any more.
+-- Deletes new origins of tags that are no longer suppressed.
 delete from new_origins n
 where n.tenant_id = %(tenant)s
   and not exists (

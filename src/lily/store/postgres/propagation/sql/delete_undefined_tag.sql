@@ -1,4 +1,4 @@
--- A tag that is not defined any more is derived nowhere.
+-- Deletes a tag that is no longer defined from all assets that derive it.
 with gone as (
   delete from derived_tags
   where tenant_id || '/' || tag = %(tenant)s || '/' || %(tag)s

@@ -1,4 +1,4 @@
--- Puts what was worked out in the place of what was there.
+-- Replaces stored values by those of the run. A null value deletes the row.
 with gone as (
   delete from derived_attributes where ctid = any (array(
     select d.ctid

@@ -1,4 +1,4 @@
--- The edges by which something may leave these assets, the way data flows.
+-- The edges from these assets along which an attribute may propagate.
 select from_id::text, to_id::text, type
 from edges
 where from_id = any (%(ids)s::uuid[]) and tenant_id = %(tenant)s and not is_deleted and propagates and from_id <> to_id

@@ -1,5 +1,5 @@
--- What is above an asset, its parent first, with the tags that each has itself. One that only the lake knows is met
--- where it is on the way to an edge.
+-- The ancestors of an asset, its parent first, with their own tags. Ancestors that only the lake has are found if they are
+-- in the graph.
 with recursive above (id, parent, level) as (
   select asked.id, coalesce(a.parent::uuid, g.parent), 1
   from (values (%(parent)s::uuid)) as asked (id)
