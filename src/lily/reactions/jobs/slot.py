@@ -21,11 +21,6 @@ TURN_SECONDS = 0.5  # or for so long
 STARTS = 5  # so often a process may end while it runs a job
 IDLE_SECONDS = 1.0  # a stop is noticed after that
 RECONNECT_SECONDS = (0.5, 1, 2, 5, 10)
-# A machine that vanishes without a word keeps its locks for as long as the server waits for it: half a minute.
-KEEPALIVE = """
-    select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-           set_config('tcp_keepalives_count', '3', false)
-"""
 
 _log = structlog.get_logger()
 
@@ -45,7 +40,6 @@ class Slot:
         while not self._stop.is_set():
             try:
                 with connect(self._database_url, "lily-jobs") as connection:
-                    connection.execute(KEEPALIVE)
                     failures = 0
                     self._serve(connection)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:

@@ -1,13 +1,19 @@
-"""How the pipeline and the relay connect: a server that vanishes without a word is noticed in half a minute."""
+"""How the pipeline and the worker connect: either side notices within half a minute that the other has vanished."""
 
 from typing import Any
 
 import psycopg
 from psycopg.rows import RowFactory, tuple_row
 
+# On the server too: a machine that vanishes keeps its locks, and with them its leases, until the server gives it up.
+_SERVER_KEEPALIVE = """
+    select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+           set_config('tcp_keepalives_count', '3', false)
+"""
+
 
 def connect(database_url: str, name: str, row_factory: RowFactory[Any] = tuple_row) -> psycopg.Connection[Any]:
-    return psycopg.connect(
+    connection = psycopg.connect(
         database_url,
         autocommit=True,
         application_name=name,
@@ -18,3 +24,5 @@ def connect(database_url: str, name: str, row_factory: RowFactory[Any] = tuple_r
         keepalives_count=3,
         tcp_user_timeout=30_000,
     )
+    connection.execute(_SERVER_KEEPALIVE)
+    return connection

@@ -58,7 +58,7 @@ alter table parked_tenants force row level security;
 alter table announcements enable row level security;
 alter table announcements force row level security;
 
--- The workers see all tenants, and so does whoever migrates; lily_api sees the tenant of its transaction.
+-- The workers and the owner see all tenants; lily_api sees the tenant of its transaction.
 create policy every_tenant on reaction_turns to lily_pipeline using (true) with check (true);
 create policy every_tenant on parked_events to lily_pipeline using (true) with check (true);
 create policy every_tenant on parked_tenants to lily_pipeline using (true) with check (true);

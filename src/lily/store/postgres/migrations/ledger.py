@@ -13,7 +13,7 @@ class SchemaMismatch(Terminal):
 
 
 class Ledger:
-    """The tables `migrations` and `functions_applied`, in the transaction of whoever migrates."""
+    """The tables `migrations` and `functions_applied`, in the transaction of the migration."""
 
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
