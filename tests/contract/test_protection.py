@@ -78,7 +78,7 @@ def test_a_row_in_bulk_is_refused_by_the_pipeline(estate: Door) -> None:
     assert estate.read("other")["metadata_id"]
     (letter,) = estate.http.get("/dead-letters").json()["items"]
     assert [error["code"] for error in letter["errors"]] == ["PROTECTED"]
-    assert "PII away needs the scope policy:write" in letter["errors"][0]["description"]
+    assert "removing the protective tag PII requires the scope policy:write" in letter["errors"][0]["description"]
 
 
 def test_a_tag_that_the_tenant_lets_propagate_is_protected_too(estate: Door) -> None:
