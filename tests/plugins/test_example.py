@@ -120,6 +120,7 @@ def test_every_broken_plugin_is_reported_and_the_others_work(broken_site: Site, 
     assert "the method check() is missing" in found["lily-no-check", "b"]["problem"]
     assert "taken by lily-same-name 0.1.0" in found["lily-sqlite", "sqlite"]["problem"]
     assert "taken by lily-metadata" in found["lily-broken-format", "ndjson"]["problem"]
+    assert "5 not used. Correct or uninstall them" in broken_site.run("lily", "plugins").stdout
     recipe = database.with_name("recipe.toml")
     recipe.write_text(f'[source]\ntype = "sqlite"\npath = "{database}"\n')
     done = broken_site.run("lily", "ingest", "--dry-run", "-c", str(recipe), "--format", "json")
