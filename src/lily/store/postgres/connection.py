@@ -1,4 +1,4 @@
-"""How the pipeline and the relay connect: a server that vanishes without a word is noticed in half a minute."""
+"""Connections of the pipeline and the worker. TCP keepalives detect a lost server within half a minute."""
 
 from typing import Any
 
