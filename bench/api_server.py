@@ -4,27 +4,27 @@ Both servers get the same application, uvloop, no access log, and as many worker
 own, as it would have in production.
 """
 
+# ruff: noqa: PLC0415 (the process that only watches the workers imports neither the framework nor the other server)
+
 import gc
 import json
 import os
+from typing import TYPE_CHECKING
 
-import uvicorn
-from granian import Granian
-from granian.constants import HTTPModes, Interfaces, Loops
-
-from bench.uvicorn_override import Override
-from lily.api.application import Application
-from lily.api.http.protocol import Protocol
-from lily.api.server import build
-from lily.observe import logs
 from lily.settings import Settings
+
+if TYPE_CHECKING:
+    from lily.api.application import Application
 
 CHOICE = "BENCH_SERVER"
 TARGET = "bench.api_server:application"
 
 
-def application() -> Application:
+def application() -> "Application":
     """For each worker."""
+    from lily.api.server import build
+    from lily.observe import logs
+
     settings = Settings()
     logs.configure("api", settings.log_level)
     app = build(settings)
@@ -39,20 +39,35 @@ def _choice() -> dict[str, str]:
     return dict(json.loads(os.environ[CHOICE]))
 
 
+def _granian(settings: Settings, workers: int) -> None:
+    from granian import Granian
+    from granian.constants import HTTPModes, Interfaces, Loops
+
+    Granian(
+        TARGET, settings.host, settings.port, interface=Interfaces.ASGI, workers=workers, loop=Loops.uvloop,
+        http=HTTPModes.http1, log_enabled=False, factory=True, workers_kill_timeout=10,
+    ).serve()  # fmt: skip
+
+
+def _uvicorn(settings: Settings, workers: int, protocol: str) -> None:
+    import uvicorn
+
+    uvicorn.run(
+        TARGET, factory=True, host=settings.host, port=settings.port, workers=workers, loop="uvloop", http=protocol,
+        lifespan="on", access_log=False, log_config=None, log_level="critical", proxy_headers=False,
+        server_header=False,
+    )  # fmt: skip
+
+
 def main() -> None:
     settings, choice = Settings(), _choice()
     workers = int(choice["workers"])
     if choice["server"] == "granian":
-        Granian(
-            TARGET, settings.host, settings.port, interface=Interfaces.ASGI, workers=workers, loop=Loops.uvloop,
-            http=HTTPModes.http1, log_enabled=False, factory=True, workers_kill_timeout=10,
-        ).serve()  # fmt: skip
-        return
-    uvicorn.run(
-        TARGET, factory=True, host=settings.host, port=settings.port, workers=workers, loop="uvloop",
-        http=Override if choice["reads"] == "override" else Protocol, lifespan="on", access_log=False,
-        log_config=None, log_level="critical", proxy_headers=False, server_header=False,
-    )  # fmt: skip
+        _granian(settings, workers)
+    elif choice["reads"] == "override":
+        _uvicorn(settings, workers, "bench.uvicorn_override:Override")
+    else:
+        _uvicorn(settings, workers, "lily.api.http.protocol:Protocol")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def _round(run: Run, stack: BenchStack, running: dict[str, Running]) -> Round:
     found: Round = {}
     order = random.sample(sorted(running), len(running))
     writers = [running[name] for name in order if name in {server.name for server in SERVERS}]
-    seconds, pool = run.sizes.http_seconds, run.sizes.pool
+    seconds, pool = run.sizes.http_seconds / 2, run.sizes.pool
     with stack.paused_pipeline():
         for name in order:
             run.say(f"reads, {name}")
@@ -154,8 +154,8 @@ def _findings(rounds: list[Round]) -> list[Finding]:
     names = {"read": "point reads", "post": "POST /ingest-metadata", "bulk": "POST /ingest-metadata/bulk, rows"}
     found: list[Finding] = []
     for kind in KINDS:
-        for workers, suffix in ((1, ""), (2, "2")):
-            what, against = f"{names[kind]}: granian, {workers} workers", f"uvicorn, {workers} workers"
+        for suffix, workers in (("", "1 worker"), ("2", "2 workers")):
+            what, against = f"{names[kind]}: granian, {workers}", f"uvicorn, {workers}"
             found += _compared(rounds, what, against, f"granian{suffix}_{kind}", f"uvicorn{suffix}_{kind}")
         what = f"{names[kind]}: uvicorn, 2 workers"
         found += _compared(rounds, what, "uvicorn, 1 worker", f"uvicorn2_{kind}", f"uvicorn_{kind}")

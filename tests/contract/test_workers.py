@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,7 +42,7 @@ class Api:
         return f"http://127.0.0.1:{self.port}"
 
     def workers(self) -> list[psutil.Process]:
-        return [child for child in self.process.children() if "spawn_main" in " ".join(child.cmdline())]
+        return [child for child in self.process.children() if _is_worker(child)]
 
     def get(self, path: str) -> httpx.Response:
         """Over a connection of its own: the kernel chooses the worker."""
@@ -55,6 +55,14 @@ class Api:
     def counted(self) -> float:
         found = re.search(rf"^{re.escape(COUNTED)} (\S+)$", self.get("/metrics").text, re.MULTILINE)
         return float(found[1]) if found else 0.0
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    """Not the resource tracker of Python's multiprocessing, and not one that has just died."""
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
 
 
 def until(happened: Callable[[], bool], seconds: float = START_SECONDS) -> None:
@@ -149,11 +157,10 @@ def test_what_one_worker_wrote_the_other_reads(worker_door: Door, api: Api) -> N
 
 
 def test_any_worker_serves_the_web_socket(worker_door: Door) -> None:
-    sockets = [listen(worker_door) for _ in range(6)]
-    asset_id = worker_door.ingest("shop.orders")
-    for socket_ in sockets:
-        assert next_message(socket_)["metadata_id"] == asset_id
-        socket_.close()
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(listen(worker_door)) for _ in range(6)]
+        asset_id = worker_door.ingest("shop.orders")
+        assert {next_message(each)["metadata_id"] for each in sockets} == {asset_id}
 
 
 def test_a_worker_that_is_killed_is_replaced_and_no_counter_goes_down(worker_door: Door, api: Api) -> None:
@@ -190,18 +197,17 @@ def test_a_stop_lets_running_requests_finish(stack: Stack, door: Door, tmp_path:
         try:
             until(lambda: answers(api.url))
             body = b"\n".join(orjson.dumps(table(f"shop.t{number}")) for number in range(100))
-            raw = half_sent(api, door.token, body)
-            time.sleep(0.5)  # the request has begun
-            process.send_signal(signal.SIGTERM)
-            time.sleep(1.5)  # uvicorn looks at its signals twice a second
-            raw.sendall(body[len(body) // 2 :])
-            told = b"".join(iter(lambda: raw.recv(65_536), b""))
+            with half_sent(api, door.token, body) as raw:
+                time.sleep(0.5)  # the request has begun
+                process.send_signal(signal.SIGTERM)
+                time.sleep(1.5)  # the signal has reached the workers
+                raw.sendall(body[len(body) // 2 :])
+                told = b"".join(iter(lambda: raw.recv(65_536), b""))
             assert process.wait(20) == 0
         finally:
             process.kill()
     assert told.startswith(b"HTTP/1.1 202")
     assert orjson.loads(told.partition(b"\r\n\r\n")[2])["accepted"] == 100
-    assert not answers(api.url)
 
 
 def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_path: Path) -> None:

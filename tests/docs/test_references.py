@@ -79,3 +79,11 @@ def test_the_glossary_has_every_term_once_in_alphabetical_order() -> None:
         heading["title"].strip("`").lower() for heading in HEADING.finditer((ROOT / "docs/glossary.md").read_text())
     ]
     assert terms[1:] == sorted(set(terms[1:]))
+
+
+def test_decisions_have_a_number_each() -> None:
+    decisions = sorted((ROOT / "docs/decisions").glob("*.md"))
+    numbers = [int(decision.name.partition("-")[0]) for decision in decisions]
+    assert len(set(numbers)) == len(numbers)
+    for number, decision in zip(numbers, decisions, strict=True):
+        assert decision.read_text().startswith(f"# {number}. ")

@@ -29,6 +29,7 @@ class Log:
         self.offsets = {("t", 0): 5}
         self.changes: dict[tuple[Position, ...], tuple[Position, ...]] = {}
         self.decisions: dict[str, tuple[Position, ...]] = {}
+        self.parked = {"north"}
         self.reads = 0
         self.down = False
 
@@ -44,6 +45,10 @@ class Log:
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, tuple[Position, ...]]:
         self._read()
         return {tenant: self.decisions[tenant] for tenant in tenants if tenant in self.decisions}
+
+    async def unparked(self, tenants: Collection[str]) -> dict[str, bool]:
+        self._read()
+        return {tenant: True for tenant in tenants if tenant not in self.parked}
 
     def _read(self) -> None:
         self.reads += 1
@@ -142,6 +147,22 @@ def test_a_decision_is_waited_for_by_tenant() -> None:
             assert not south.done()
             assert await waiter.decision_published("west", 0.05) is None
             south.cancel()
+
+    run(story())
+
+
+def test_requests_of_a_parked_tenant_wait_until_its_events_are_handled() -> None:
+    async def story() -> None:
+        log = Log()
+        async with running(log) as waiter:
+            assert await waiter.unparked("south", 10)
+            waiting = [asyncio.create_task(waiter.unparked("north", 10)) for _ in range(50)]
+            await asyncio.sleep(0.05)
+            assert not any(task.done() for task in waiting)
+            log.parked.clear()
+            waiter.applied_notified()
+            assert all(await asyncio.gather(*waiting))
+            assert log.reads <= 5
 
     run(story())
 

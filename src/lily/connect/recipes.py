@@ -11,7 +11,7 @@
     [sink]
     wait = 30
 
-TOML, as lily.toml is: the standard library reads it, and a value means what it looks like (docs/decisions/0019).
+TOML, as lily.toml is: the standard library reads it, and a value means what it looks like (docs/decisions/0020).
 """
 
 import os

@@ -1,5 +1,6 @@
 """The outermost layer: every request gets a correlation id, a line in the log, a measurement, and a response."""
 
+import asyncio
 import time
 
 import structlog
@@ -9,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lily.api.http.correlation import HEADER, correlate
 from lily.api.http.errors import answer_for
 from lily.api.http.request_log import RequestLog
-from lily.model.errors import LilyError
+from lily.model.errors import LilyError, Transient
 from lily.observe import traces
 
 UNMATCHED = "unmatched"
@@ -47,6 +48,10 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
         except LilyError as error:
             await answer_for(error)(scope, receive, send)
+        except asyncio.CancelledError:  # a stop does not wait for longer than the grace period
+            if not send.status:
+                await answer_for(Transient("The API is stopping. Send the request again."))(scope, receive, send)
+            raise
         except Exception as error:
             log.exception("request.failed", method=scope["method"], route=_route(scope))
             if not send.status:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from lily.api.receipts.waiter import Applied, Positions
 from lily.store.postgres.progress.applied import applied_offsets
 from lily.store.postgres.progress.propagated import published_positions_of_decision, published_positions_of_writes
+from lily.store.postgres.propagation.propagator import PROPAGATION
+from lily.store.postgres.reactions.parking import is_parked
 from lily.store.postgres.sessions import Database
 
 
@@ -27,6 +29,10 @@ class StoredProgress(NamedTuple):
         }
 
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
-        # One query per tenant: row-level security shows the decisions of one at a time, and few wait for one.
+        # One query per tenant: row-level security shows one at a time, and requests of one tenant share the answer.
         published = [(tenant, await published_positions_of_decision(self.database, tenant)) for tenant in tenants]
         return {tenant: tuple(positions) for tenant, positions in published if positions is not None}
+
+    async def unparked(self, tenants: Collection[str]) -> dict[str, bool]:
+        parked = [(tenant, await is_parked(self.database, tenant, PROPAGATION)) for tenant in tenants]
+        return {tenant: True for tenant, is_set_aside in parked if not is_set_aside}

@@ -1,17 +1,13 @@
 """Waits until a write can be read and has travelled along the lineage, as `Prefer: wait` asks for."""
 
-import asyncio
 import time
 from dataclasses import dataclass
 
 from lily.api.calls import Call
 from lily.api.receipts.receipt import Receipt
 from lily.api.receipts.waiter import Positions
-from lily.store.postgres.propagation.propagator import PROPAGATION
-from lily.store.postgres.reactions.parking import is_parked
 
 RECEIPT = "Lily-Receipt"
-PARKED_SECONDS = 0.25  # between two looks while the tenant's events wait for their turn, which is rare
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +59,10 @@ async def _settled(call: Call, receipt: Receipt, wait: int) -> bool:
 
 async def _propagated(call: Call, published: Positions | None, deadline: float) -> bool:
     """Whether propagation has handled what was published, waiting until the deadline."""
-    if published is None or not await call.services.waiter.applied(published, _left(deadline)):
+    waiter = call.services.waiter
+    if published is None or not await waiter.applied(published, _left(deadline)):
         return False
-    while await is_parked(call.services.database, call.tenant, PROPAGATION):
-        if not _left(deadline):
-            return False
-        await asyncio.sleep(PARKED_SECONDS)
-    return True
+    return await waiter.unparked(call.tenant, _left(deadline))
 
 
 def _left(deadline: float) -> float:

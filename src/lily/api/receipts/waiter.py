@@ -26,6 +26,10 @@ class Progress(Protocol):
         """The same for what the administrators of each tenant decided last."""
         ...
 
+    async def unparked(self, tenants: Collection[str]) -> Mapping[str, bool]:
+        """The tenants of which propagation has no events set aside."""
+        ...
+
 
 class Waiter:
     """Woken by the notifications of PostgreSQL; reads only while a request waits, and once for all of them."""
@@ -36,9 +40,11 @@ class Waiter:
         self._applied: Watch[Positions, bool] = Watch(self._read_applied)
         self._published: Watch[Positions, Positions] = Watch(progress.published)
         self._decisions: Watch[str, Positions] = Watch(progress.decisions_published)
+        self._unparked: Watch[str, bool] = Watch(progress.unparked)
 
     def applied_notified(self) -> None:
         self._applied.notify()
+        self._unparked.notify()
 
     def published_notified(self) -> None:
         self._published.notify()
@@ -59,6 +65,10 @@ class Waiter:
         """The same for the tenant's last decision."""
         return await self._decisions.wait(tenant, seconds)
 
+    async def unparked(self, tenant: str, seconds: float) -> bool:
+        """Whether propagation has no events of the tenant set aside, waiting for that at most so long."""
+        return await self._unparked.wait(tenant, seconds) is not None
+
     async def is_applied(self, positions: Sequence[Position]) -> bool:
         """Whether all positions are applied now."""
         if not self._has(positions):
@@ -66,7 +76,8 @@ class Waiter:
         return self._has(positions)
 
     async def run(self) -> NoReturn:
-        await asyncio.gather(self._applied.run(), self._published.run(), self._decisions.run())
+        watches = (self._applied, self._published, self._decisions, self._unparked)
+        await asyncio.gather(*(watch.run() for watch in watches))
         raise AssertionError("a watch never ends")
 
     async def _read_applied(self, questions: Collection[Positions]) -> dict[Positions, bool]:
