@@ -21,7 +21,7 @@ def _delete_published_batches(connection: Connection[Any], _: Job) -> None:
 
 
 def _delete_expired_tickets(connection: Connection[Any], _: Job) -> None:
-    _log.info("expired tickets forgotten", count=delete_expired_tickets(connection))
+    _log.info("expired tickets deleted", count=delete_expired_tickets(connection))
 
 
 HOUSEKEEPING = (
