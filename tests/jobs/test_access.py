@@ -10,7 +10,7 @@ from psycopg.errors import InsufficientPrivilege
 
 from lily.model.errors import Terminal
 from lily.store.postgres.jobs import Job, NewJob, enqueue
-from lily.store.postgres.outbox.dead_letters import Letter, letters, replay_jobs
+from lily.store.postgres.outbox.dead_letters import DeadLetter, read_dead_letters, replay_jobs
 from lily.store.postgres.sessions import Database
 from tests.jobs.scene import Scene, until
 from tests.jobs.test_queue import say, saying
@@ -75,9 +75,9 @@ def test_a_failed_job_is_shown_to_its_tenant_and_can_be_replayed(scene: Scene) -
     assert done.replayed_at is not None
 
 
-async def shown_to(scene: Scene, tenant: str) -> list[Letter]:
+async def shown_to(scene: Scene, tenant: str) -> list[DeadLetter]:
     async with opened(scene) as database:
-        return await letters(database, tenant, below=None, limit=10)
+        return await read_dead_letters(database, tenant, below=None, limit=10)
 
 
 async def replay(scene: Scene, tenant: str, id_: int) -> None:

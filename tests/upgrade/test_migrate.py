@@ -177,7 +177,7 @@ def test_a_role_that_was_given_too_much_loses_it_again(database: Database) -> No
     with psycopg.connect(database.superuser, autocommit=True) as connection:
         connection.execute("alter role lily_api bypassrls")
         try:
-            with pytest.raises(Terminal, match="may not create or change the role lily_api"):
+            with pytest.raises(Terminal, match="is not allowed to create or alter the role lily_api"):
                 migrate(database.owner, PASSWORDS)
         finally:
             migrate(database.superuser, PASSWORDS)

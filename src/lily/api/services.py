@@ -26,7 +26,7 @@ from lily.store.postgres import listener
 from lily.store.postgres.access import tokens
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache
-from lily.store.postgres.lake import location
+from lily.store.postgres.lake.snapshot import current_snapshot
 from lily.store.postgres.sessions import Database
 
 GAUGE_SECONDS = 5.0
@@ -78,7 +78,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         stack.push_async_callback(ends.close)
         tag_rules = TagRulesCache(database)
         reader = AssetReader(database, tag_rules)
-        lake = LakeReader(lambda: location.located(database), io_properties(settings.s3), metrics.lake_read)
+        lake = LakeReader(lambda: current_snapshot(database), io_properties(settings.s3), metrics.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
         services = Services(

@@ -15,7 +15,7 @@ from lily.model.errors import Problem, Refused, Transient
 from lily.store.assets import StoredAsset
 from lily.store.lake.event_replay import PastState, state_at
 from lily.store.postgres.catalogue.history import changed_after
-from lily.store.postgres.lake.location import batch_by
+from lily.store.postgres.lake.snapshot import newest_batch_at
 
 
 class NotRecordedYet(Transient):
@@ -51,7 +51,9 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
 
 
 async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
-    batch = await batch_by(call.services.database, time)  # read first: the events of this batch are in the lake by now
+    batch = await newest_batch_at(
+        call.services.database, time
+    )  # read first: the events of this batch are in the lake by now
     events = await call.services.lake.events(call.tenant, asset_id)
     return state_at(
         call.tenant,

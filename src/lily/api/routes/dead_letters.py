@@ -20,10 +20,10 @@ from lily.model.events import read_event
 from lily.model.lanes import lane_of
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.outbox.dead_letters import (
-    Letter,
+    DeadLetter,
     Replayable,
-    letters,
     mark_replayed,
+    read_dead_letters,
     replay_jobs,
     replay_to_reactions,
     replayable,
@@ -43,7 +43,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     size = checked_limit(call, limit)
-    found = await letters(call.services.database, call.tenant, below=below, limit=size + 1)
+    found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=size + 1)
     page = found[:size]
     more = cursors.seal(page[-1].id, *question) if len(found) > size else None
     return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
@@ -61,7 +61,7 @@ async def replay(call: Writes) -> Json:
     that reaction again; a job is queued again."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # An event that is refused again becomes a new dead letter; the newest as of now bounds the loop.
-    newest = await letters(call.services.database, call.tenant, below=None, limit=1)
+    newest = await read_dead_letters(call.services.database, call.tenant, below=None, limit=1)
     done: list[int] = []
     while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
         await _append(call, batch)
@@ -96,7 +96,7 @@ def _topic(letter: Replayable) -> str:
     return topics.OF_LANE[lane_of(event)]
 
 
-def _item(letter: Letter) -> dict[str, Any]:
+def _item(letter: DeadLetter) -> dict[str, Any]:
     original, encoding = _legible(letter.original)
     return {
         "id": letter.id,

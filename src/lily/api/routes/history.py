@@ -21,7 +21,7 @@ from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.lake.event_replay import ReplayedChange, ReplayedHistory, replay_history
 from lily.store.postgres.catalogue.history import changes_of
-from lily.store.postgres.lake.location import batch_before
+from lily.store.postgres.lake.snapshot import newest_batch_before_promotion
 from lily.store.postgres.outbox.batches import Change
 
 router = APIRouter(tags=["metadata"])
@@ -66,7 +66,7 @@ async def _earlier(call: Call, asset: StoredAsset) -> ReplayedHistory:
     """The changes in the lake before the asset was promoted to PostgreSQL."""
     if entity_type(asset.layers) not in BULK_TYPES:
         return ReplayedHistory([], set())
-    until = await batch_before(call.services.database, call.tenant, asset.id)
+    until = await newest_batch_before_promotion(call.services.database, call.tenant, asset.id)
     events = await call.services.lake.events(call.tenant, asset.id)
     bulk = [event for event in events if event.topic == topics.ASSETS_BULK and (until is None or event.batch <= until)]
     return replay_history(call.tenant, asset.id, bulk, skew_of(call))

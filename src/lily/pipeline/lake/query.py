@@ -188,7 +188,7 @@ class LakeRun:
         while self._pending_ends and self._reached(last, self._pending_ends[0][1]):
             fresh, _ = self._pending_ends.popleft()
         if fresh is not None:
-            self._ledger.fresh(fresh, last.number)
+            self._ledger.record_freshness(fresh, last.number)
             self._metrics.lake_fresh.set(fresh.timestamp())
 
     @staticmethod

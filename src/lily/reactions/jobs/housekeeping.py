@@ -7,24 +7,24 @@ import structlog
 from psycopg import Connection
 
 from lily.reactions.jobs.base import Task
-from lily.store.postgres.access.tickets import forget_expired_tickets
+from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.jobs.queue import Job
-from lily.store.postgres.outbox.batches import forget_published
+from lily.store.postgres.outbox.batches import delete_published
 
 EVERY = timedelta(hours=1)
 
 _log = structlog.get_logger()
 
 
-def _forget_published_batches(connection: Connection[Any], _: Job) -> None:
-    _log.info("published batches forgotten", count=forget_published(connection))
+def _delete_published_batches(connection: Connection[Any], _: Job) -> None:
+    _log.info("published batches deleted", count=delete_published(connection))
 
 
-def _forget_expired_tickets(connection: Connection[Any], _: Job) -> None:
-    _log.info("expired tickets forgotten", count=forget_expired_tickets(connection))
+def _delete_expired_tickets(connection: Connection[Any], _: Job) -> None:
+    _log.info("expired tickets deleted", count=delete_expired_tickets(connection))
 
 
 HOUSEKEEPING = (
-    Task("forget-published-batches", _forget_published_batches, every=EVERY),
-    Task("forget-expired-tickets", _forget_expired_tickets, every=EVERY),
+    Task("forget-published-batches", _delete_published_batches, every=EVERY),
+    Task("forget-expired-tickets", _delete_expired_tickets, every=EVERY),
 )

@@ -19,11 +19,11 @@ EVENT_REFUSED = "lily.event.refused"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
 
-Event = dict[str, Any]
-Row = Change | EdgeChange | Propagated | Decision | Announcement
+CloudEvent = dict[str, Any]
+OutboxRow = Change | EdgeChange | Propagated | Decision | Announcement
 
 
-def change_event(change: Change) -> Event:
+def change_event(change: Change) -> CloudEvent:
     data = {
         "metadata_id": change.asset_id,
         "entity_type": change.entity_type,
@@ -38,7 +38,7 @@ def change_event(change: Change) -> Event:
     return _event(change, ASSET_CHANGED, change.asset_id, data)
 
 
-def edge_event(change: EdgeChange) -> Event:
+def edge_event(change: EdgeChange) -> CloudEvent:
     data = {
         "from": change.from_id,
         "to": change.to_id,
@@ -51,7 +51,7 @@ def edge_event(change: EdgeChange) -> Event:
     return _event(change, EDGE_CHANGED, change.to_id, data)
 
 
-def propagated_event(found: Propagated) -> Event:
+def propagated_event(found: Propagated) -> CloudEvent:
     data = {
         "tag": found.tag,
         "change": found.change,
@@ -61,11 +61,11 @@ def propagated_event(found: Propagated) -> Event:
     return _event(found, TAGS_PROPAGATED, found.root, data)
 
 
-def announcement_event(announcement: Announcement) -> Event:
+def announcement_event(announcement: Announcement) -> CloudEvent:
     return _event(announcement, TAGS_ANNOUNCED, "", announcement.body)
 
 
-def decision_event(decision: Decision) -> Event:
+def decision_event(decision: Decision) -> CloudEvent:
     data = {
         "kind": decision.kind,
         "name": decision.name,
@@ -76,7 +76,7 @@ def decision_event(decision: Decision) -> Event:
     return _event(decision, DECISION_CHANGED, "", data)
 
 
-def statement_event(said: RuleStatement) -> Event:
+def statement_event(said: RuleStatement) -> CloudEvent:
     """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
     fixed width, so that of two statements with one time the later one is the newer."""
     return cloud_event(
@@ -89,7 +89,7 @@ def statement_event(said: RuleStatement) -> Event:
     )
 
 
-def dead_letter_event(letter: dict[str, Any]) -> Event:
+def dead_letter_event(letter: dict[str, Any]) -> CloudEvent:
     """The cause, the original bytes and where they came from."""
     data = {name: letter[name] for name in ("errors", "topic", "partition", "offset")}
     return cloud_event(
@@ -101,7 +101,7 @@ def dead_letter_event(letter: dict[str, Any]) -> Event:
     )
 
 
-def sendable(event: Event) -> bytes:
+def sendable(event: CloudEvent) -> bytes:
     """The event as bytes that Kafka takes. One that is too large says what changed and not how: the store has it."""
     value = orjson.dumps(event)
     if len(value) <= MAX_EVENT_BYTES:
@@ -112,7 +112,7 @@ def sendable(event: Event) -> bytes:
     return orjson.dumps(event | {"data": data | dict.fromkeys(data.keys() & set(_BULKY), None)})
 
 
-def _event(row: Row, type_: str, subject: str, data: dict[str, Any]) -> Event:
+def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> CloudEvent:
     """`position` is where the row stands in the order of all changes; the newest cause names the write."""
     causes = data.get("causes")
     newest = causes[-1] if causes else {}

@@ -72,7 +72,7 @@ class Relay:
     def _serve(self, outbox: Outbox) -> None:
         self.ready.set()
         try:
-            while not self._stop.is_set() and not outbox.take_turn():
+            while not self._stop.is_set() and not outbox.try_lock():
                 self._stop.wait(2)
             while not self._stop.is_set():
                 if not self.publish(outbox):

@@ -1,4 +1,4 @@
-"""How values travel between Python and PostgreSQL: JSON through orjson, for every connection of the process."""
+"""Encodes and decodes JSON with orjson for every PostgreSQL connection of the process."""
 
 import orjson
 from psycopg.types.json import set_json_dumps, set_json_loads

@@ -17,19 +17,19 @@ RECONNECT_SECONDS = 1.0
 log = structlog.get_logger()
 
 
-async def listen(url: str, heard: Callable[[str, str], None]) -> NoReturn:
-    """Calls `heard` with the channel and the payload of each notification, for ever; reconnects by itself.
+async def listen(url: str, on_notification: Callable[[str, str], None]) -> NoReturn:
+    """Calls `on_notification` with the channel and payload of each notification, forever; reconnects by itself.
 
-    What was said while the connection was down is lost, so after each connect every channel counts as heard once.
+    Notifications sent while the connection is down are lost, so after each connect every channel is notified once.
     """
     lost = False
     while True:
         try:
-            async with await _connected(url) as connection:
+            async with await _connect(url) as connection:
                 if lost:
-                    log.info("listener.back")
+                    log.info("listener.reconnected")
                 lost = False
-                await _hear_out(connection, heard)
+                await _receive(connection, on_notification)
         except psycopg.OperationalError as error:
             if not lost:
                 log.warning("listener.lost", reason=str(error).partition("\n")[0], retry_seconds=RECONNECT_SECONDS)
@@ -37,16 +37,16 @@ async def listen(url: str, heard: Callable[[str, str], None]) -> NoReturn:
         await asyncio.sleep(RECONNECT_SECONDS)
 
 
-async def _connected(url: str) -> psycopg.AsyncConnection:
+async def _connect(url: str) -> psycopg.AsyncConnection:
     return await psycopg.AsyncConnection.connect(
         url, autocommit=True, application_name="lily-api-listener", connect_timeout=5, keepalives_idle=10
     )
 
 
-async def _hear_out(connection: psycopg.AsyncConnection, heard: Callable[[str, str], None]) -> None:
+async def _receive(connection: psycopg.AsyncConnection, on_notification: Callable[[str, str], None]) -> None:
     for channel in CHANNELS:
         await connection.execute(f"listen {channel}".encode())
     for channel in CHANNELS:
-        heard(channel, "")
+        on_notification(channel, "")
     async for notification in connection.notifies():
-        heard(notification.channel, notification.payload)
+        on_notification(notification.channel, notification.payload)

@@ -6,14 +6,14 @@ from typing import LiteralString
 
 from psycopg import sql
 
-import lily.store.postgres.json_codec  # noqa: F401 - code that has queries has JSON to exchange
+import lily.store.postgres.json_codec  # noqa: F401 - registers the JSON codec for all code that runs queries
 from lily.model.assets import LayerName
 
 
 @cache
 def query(name: str) -> LiteralString:
     subject, _, file = name.partition("/")
-    # The files ship with the package, so their text is as trusted as a literal.
+    # The files are part of the package, so their text can be trusted like a literal.
     return resources.files(__package__).joinpath(subject, "sql", f"{file}.sql").read_text()  # type: ignore[return-value,unused-ignore]
 
 

@@ -1,4 +1,4 @@
-"""The serving role's connections: every call is one transaction, in the tenant that asks, and one round trip."""
+"""The API's connections: every query is one transaction for one tenant, in one round trip."""
 
 import logging
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 from lily.model.errors import Problem, Refused, Terminal, Transient
 from lily.store.postgres.queries import query
 
-CONNECTIONS = 6  # more would only queue inside a PostgreSQL that shares its cores with everything else
-PATIENCE_SECONDS = 3.0  # how long a request waits for a connection before it is told to come back
-WAITING = 500
+CONNECTIONS = 6  # more would only compete for the cores that PostgreSQL shares with everything else
+WAIT_SECONDS = 3.0  # how long a request waits for a connection before it fails with StoreUnavailable
+MAX_WAITING = 500
 STATEMENT_SECONDS = 15
 
-# The pool reports every attempt to reconnect, in plain text; the listener reports the outage once.
+# The pool logs every attempt to reconnect, as plain text. The listener logs the outage once.
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 Row = tuple[Any, ...]
@@ -27,13 +27,13 @@ _SET_TENANT: LiteralString = "select set_config('lily.tenant', %(tenant)s, true)
 
 
 class StoreUnavailable(Transient):
-    """PostgreSQL does not answer, or is too busy to. Nothing was read or written; the pool reconnects by itself."""
+    """PostgreSQL does not respond or is too busy. Nothing was read or written; the pool reconnects by itself."""
 
 
 class Database:
-    """A small pool. `fetch` raises StoreUnavailable when PostgreSQL cannot be reached; it recovers without help.
+    """A small connection pool. `fetch` raises StoreUnavailable while PostgreSQL cannot be reached, and then recovers.
 
-    It raises Refused for a value that PostgreSQL cannot read; only a made-up cursor brings one this far.
+    It raises Refused for a value of the wrong type. Only a forged cursor can contain one that was not refused earlier.
     """
 
     def __init__(self, url: str) -> None:
@@ -41,22 +41,22 @@ class Database:
             url,
             min_size=2,
             max_size=CONNECTIONS,
-            timeout=PATIENCE_SECONDS,
-            max_waiting=WAITING,
+            timeout=WAIT_SECONDS,
+            max_waiting=MAX_WAITING,
             kwargs={
                 "autocommit": True,
                 "application_name": "lily-api",
                 "connect_timeout": 5,
                 "cursor_factory": AsyncClientCursor,
             },
-            # A failed attempt is repeated ever more slowly; given up early, the next request begins anew.
-            reconnect_timeout=PATIENCE_SECONDS,
+            # The pool retries with growing delays. If it gives up early, the next request starts again at once.
+            reconnect_timeout=WAIT_SECONDS,
             open=False,
             configure=_configure,
         )
 
     async def open(self) -> None:
-        """Raises StoreUnavailable if there is no server, Terminal if the role could see past row-level security."""
+        """Raises StoreUnavailable if there is no server, Terminal if the role could bypass row-level security."""
         await self._pool.open()
         await self._refuse_privileged_role()
 
@@ -64,26 +64,24 @@ class Database:
         await self._pool.close()
 
     async def fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
-        """The rows of one statement, run for one tenant, whom it calls `tenant`; None, before a tenant is known, sees
-        no one's rows.
+        """Runs a statement for one tenant, which is its parameter `tenant`, and returns its rows. With None, before the
+        tenant is known, row-level security hides all rows.
 
-        A connection that turns out to be dead is replaced and the statement sent once more, so one that writes must
-        bear being repeated; it says what it wrote with RETURNING.
+        If the connection turns out to be lost, the statement is sent again on a new one, so a statement that writes
+        must be idempotent. It reports what it wrote with RETURNING.
         """
         try:
-            return await self._fetch_again_if_dead(tenant, statement, parameters)
+            return await self._fetch_with_retry(tenant, statement, parameters)
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise StoreUnavailable("The metadata store does not answer right now. Try again in a moment.") from error
+            raise StoreUnavailable("The metadata store does not respond. Try again in a moment.") from error
         except psycopg.DataError as error:
             raise Refused(Problem("INVALID_VALUE", "a value is not of the type it is compared with")) from error
 
-    async def _fetch_again_if_dead(
-        self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]
-    ) -> list[Row]:
+    async def _fetch_with_retry(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
         try:
             return await self._fetch(tenant, statement, parameters)
         except (PoolTimeout, TooManyRequests, psycopg.errors.QueryCanceled):
-            raise  # it has waited long enough already
+            raise  # it has already waited
         except (psycopg.OperationalError, psycopg.InterfaceError):
             return await self._fetch(tenant, statement, parameters)
 
@@ -91,9 +89,9 @@ class Database:
         async with self._pool.connection() as connection:
             if tenant is None:
                 return await (await connection.execute(statement, parameters)).fetchall()
-            # Statements sent together are one implicit transaction, so the setting, which is local to its
-            # transaction, holds for the statement and for nothing after it. Measured against a pipeline of two
-            # prepared statements: a third of the CPU.
+            # Statements sent together are one implicit transaction, so the setting, which is local to the transaction,
+            # applies to this statement and to nothing after it. This takes a third of the CPU of a pipeline with two
+            # prepared statements.
             cursor = await connection.execute(_in_tenant(statement), {**parameters, "tenant": tenant})
             cursor.nextset()
             return await cursor.fetchall()
@@ -103,8 +101,8 @@ class Database:
         if superuser or bypasses or owns:
             why = "is a superuser" if superuser else "bypasses row-level security" if bypasses else "owns tables"
             raise Terminal(
-                f"The API refuses to serve as the database role {role!r}, because it {why} and could mix tenants up. "
-                "Let LILY_DATABASE_URL name the role lily_api."
+                f"The API does not start with the database role {role!r}: it {why}, so row-level security would not "
+                "separate tenants. Use the role lily_api in LILY_DATABASE_URL."
             )
 
 

@@ -1,4 +1,4 @@
-"""One run per tenant at a time, for work that must not overlap: an advisory lock of the connection."""
+"""Advisory locks per tenant, for work that must not overlap. They end with the connection."""
 
 import zlib
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from psycopg import Connection
 
 @contextmanager
 def tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> Iterator[None]:
-    """Waits for the lock, and releases it afterwards. Take it before the transaction begins, so that the transaction's
-    snapshot is newer than the last holder's commit."""
+    """Waits for the lock, and releases it at the end. Take it before the transaction begins, so that the transaction
+    sees what the previous holder committed."""
     lock = (_signed(purpose), _signed(tenant))
     connection.execute("select pg_advisory_lock(%s, %s)", lock)
     try:
@@ -23,7 +23,7 @@ def tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> Itera
 
 @contextmanager
 def try_tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> Iterator[bool]:
-    """The same without waiting; yields whether the lock was free."""
+    """The same without waiting. Yields whether the lock was taken."""
     lock = (_signed(purpose), _signed(tenant))
     row = connection.execute("select pg_try_advisory_lock(%s, %s)", lock).fetchone()
     taken = bool(row and row[0])

@@ -1,4 +1,4 @@
-"""Tenants and tokens, as the owner administers them. A token is shown once; only its hash is stored."""
+"""Administration of tenants and tokens, with the owner's role. A token is shown once; only its hash is stored."""
 
 import hashlib
 import re
@@ -18,15 +18,15 @@ _PREFIX = "lily_"
 
 
 def token_hash(token: str) -> bytes:
-    # 256 random bits need no salt and no slow hash: there is nothing to guess.
+    # A token has 256 random bits, which cannot be guessed, so it needs neither a salt nor a slow hash.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
 def create_tenant(owner_url: str, name: str) -> None:
     if not _TENANT.fullmatch(name):
         raise Terminal(
-            f"{name!r} cannot name a tenant: use 1 to 63 lower-case letters, digits, - and _, "
-            "beginning with a letter or digit."
+            f"{name!r} is not a valid tenant name. Use 1 to 63 lower-case letters, digits, - and _, "
+            "starting with a letter or digit."
         )
     with psycopg.connect(owner_url) as connection:
         connection.execute("insert into tenants (id) values (%s) on conflict do nothing", [name])
@@ -42,9 +42,13 @@ def create_token(
 ) -> str:
     unknown = sorted(set(scopes) - set(get_args(Scope)))
     if unknown or not scopes:
-        raise Terminal(f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Known: {', '.join(get_args(Scope))}.")
+        raise Terminal(
+            f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Use one of: {', '.join(get_args(Scope))}."
+        )
     if user and Checker().name(user, "user") != user:
-        raise Terminal(f"{user[:64]!r} cannot name a user: use up to {MAX_NAME} bytes without control characters.")
+        raise Terminal(
+            f"{user[:64]!r} is not a valid user name. Use up to {MAX_NAME} bytes without control characters."
+        )
     token = _PREFIX + secrets.token_urlsafe(32)
     with psycopg.connect(owner_url) as connection:
         try:
@@ -68,7 +72,7 @@ def list_tokens(owner_url: str, tenant: str) -> list[dict[str, Any]]:
 
 
 def revoke_token(owner_url: str, token_id: str) -> bool:
-    """Takes effect at once: the API hears of it and forgets what it had cached."""
+    """Takes effect at once: the API is notified and clears its cache. Returns False if no such token is valid."""
     with psycopg.connect(owner_url) as connection:
         try:
             found = connection.execute(

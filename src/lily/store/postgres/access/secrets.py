@@ -1,7 +1,8 @@
-"""A small store for secrets (webhook keys, passwords of sources), encrypted before they reach the database.
+"""Stores secrets (webhook keys, passwords of sources), encrypted before they reach the database.
 
-Each secret has a data key of its own, AES-256-GCM, and the data key is wrapped by a master key that never enters the
-database. Both seals are bound to the tenant and the name, so a row that is copied to another place does not open.
+Each secret is encrypted with a data key of its own (AES-256-GCM), and the data key with a master key that is never in
+the database. Both ciphertexts authenticate the tenant and the name, so a row that is copied elsewhere cannot be
+decrypted.
 """
 
 import base64
@@ -23,48 +24,48 @@ _KEY = 32
 
 def read_master_key(path: Path | None) -> bytes:
     if path is None:
-        raise Terminal("There is no master key. Point LILY_MASTER_KEY_FILE at a file with 32 random bytes in base64.")
+        raise Terminal("There is no master key. Set LILY_MASTER_KEY_FILE to a file with 32 random bytes in base64.")
     try:
         key = base64.b64decode(path.read_text().strip(), validate=True)
     except (OSError, binascii.Error, ValueError) as error:
         raise Terminal(f"The master key in {path} cannot be read: {error}") from error
     if len(key) != _KEY:
-        raise Terminal(f"The master key in {path} must be {_KEY} bytes in base64, and is {len(key)}.")
+        raise Terminal(f"The master key in {path} must be {_KEY} bytes in base64; it has {len(key)}.")
     return key
 
 
 class Vault:
-    """Seals and opens. Opening raises Terminal if the row was moved or altered, or the master key is another one."""
+    """Encrypts and decrypts. `open` raises Terminal if the row was altered or moved, or the master key differs."""
 
     def __init__(self, master_key: bytes) -> None:
         self._master = AESGCM(master_key)
 
     def seal(self, tenant: str, name: str, secret: str) -> tuple[bytes, bytes]:
-        """The wrapped data key and the sealed secret."""
-        place = _place(tenant, name)
+        """The encrypted data key and the encrypted secret."""
+        associated = _associated_data(tenant, name)
         data_key = AESGCM.generate_key(_KEY * 8)
-        return _seal(self._master, data_key, place), _seal(AESGCM(data_key), secret.encode(), place)
+        return _seal(self._master, data_key, associated), _seal(AESGCM(data_key), secret.encode(), associated)
 
     def open(self, tenant: str, name: str, wrapped_key: bytes, sealed: bytes) -> str:
-        place = _place(tenant, name)
+        associated = _associated_data(tenant, name)
         try:
-            return _open(AESGCM(_open(self._master, wrapped_key, place)), sealed, place).decode()
+            return _open(AESGCM(_open(self._master, wrapped_key, associated)), sealed, associated).decode()
         except InvalidTag as error:
             raise Terminal(
-                f"The secret {name!r} does not open: it was altered or moved, "
-                "or the master key is not the one that sealed it."
+                f"The secret {name!r} cannot be decrypted: its row was altered or moved, "
+                "or it was encrypted with another master key."
             ) from error
 
 
 class Secrets:
-    """The secrets of one tenant. Every query names the tenant, and row-level security would hold it anyway."""
+    """The secrets of one tenant. Every query names the tenant, and row-level security enforces it as well."""
 
     def __init__(self, connection: psycopg.Connection, tenant: str, vault: Vault) -> None:
         self._connection, self._tenant, self._vault = connection, tenant, vault
 
     def put(self, name: str, secret: str) -> None:
         wrapped, sealed = self._vault.seal(self._tenant, name, secret)
-        with self._one_tenant():
+        with self._tenant_transaction():
             self._connection.execute(
                 "insert into secrets (tenant_id, name, wrapped_key, sealed) values (%s, %s, %s, %s) "
                 "on conflict (tenant_id, name) do update "
@@ -73,34 +74,34 @@ class Secrets:
             )
 
     def get(self, name: str) -> str | None:
-        with self._one_tenant():
+        with self._tenant_transaction():
             row = self._connection.execute(
                 "select wrapped_key, sealed from secrets where tenant_id = %s and name = %s", [self._tenant, name]
             ).fetchone()
         return None if row is None else self._vault.open(self._tenant, name, *row)
 
     def remove(self, name: str) -> bool:
-        with self._one_tenant():
+        with self._tenant_transaction():
             cursor = self._connection.execute(
                 "delete from secrets where tenant_id = %s and name = %s", [self._tenant, name]
             )
         return cursor.rowcount > 0
 
     @contextmanager
-    def _one_tenant(self) -> Iterator[None]:
+    def _tenant_transaction(self) -> Iterator[None]:
         with self._connection.transaction():
             self._connection.execute("select set_config('lily.tenant', %s, true)", [self._tenant])
             yield
 
 
-def _place(tenant: str, name: str) -> bytes:
+def _associated_data(tenant: str, name: str) -> bytes:
     return f"lily/secret/{tenant}/{name}".encode()
 
 
-def _seal(cipher: AESGCM, plain: bytes, place: bytes) -> bytes:
+def _seal(cipher: AESGCM, plain: bytes, associated: bytes) -> bytes:
     nonce = os.urandom(_NONCE)
-    return nonce + cipher.encrypt(nonce, plain, place)
+    return nonce + cipher.encrypt(nonce, plain, associated)
 
 
-def _open(cipher: AESGCM, sealed: bytes, place: bytes) -> bytes:
-    return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place)
+def _open(cipher: AESGCM, sealed: bytes, associated: bytes) -> bytes:
+    return cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], associated)

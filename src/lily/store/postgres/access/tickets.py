@@ -1,4 +1,4 @@
-"""Tickets as housekeeping meets them: it removes those that nobody showed in time."""
+"""Deletes WebSocket tickets that expired without being used."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from psycopg import Connection
 from lily.store.postgres.queries import query
 
 
-def forget_expired_tickets(connection: Connection[Any]) -> int:
-    return connection.execute(query("access/forget_tickets")).rowcount
+def delete_expired_tickets(connection: Connection[Any]) -> int:
+    return connection.execute(query("access/delete_expired_tickets")).rowcount

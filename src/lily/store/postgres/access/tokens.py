@@ -1,4 +1,4 @@
-"""Tokens and tickets as the serving role meets them: it may ask about one hash, never list."""
+"""Tokens and tickets for the API, whose role may look up one hash but never list them."""
 
 import hashlib
 import secrets
@@ -12,19 +12,19 @@ TICKET_SECONDS = 30
 
 
 async def principal_of(database: Database, token_hash: bytes) -> Principal | None:
-    """Who shows this token; None if there is no such token, or it is expired or revoked."""
+    """The principal of a token; None if the token is unknown, expired or revoked."""
     return _principal(await database.fetch(None, query("access/authenticate"), {"hash": token_hash}))
 
 
 async def issue_ticket(database: Database, principal: Principal) -> str:
-    """A password for one WebSocket, good for one use."""
+    """Issues a single-use password for one WebSocket connection."""
     ticket = secrets.token_urlsafe(32)
-    stored = {
+    values = {
         "hash": _hash(ticket),
         "token": principal.token_id,
         "seconds": TICKET_SECONDS,
     }
-    await database.fetch(principal.tenant, query("access/issue_ticket"), stored)
+    await database.fetch(principal.tenant, query("access/issue_ticket"), values)
     return ticket
 
 
@@ -33,7 +33,7 @@ async def redeem_ticket(database: Database, ticket: str) -> Principal | None:
 
 
 async def still_valid(database: Database, principal: Principal) -> bool:
-    """Whether the token behind a principal is good. The role cannot look a token up by id; a ticket of it can."""
+    """Whether the principal's token is valid. The role cannot look up a token by id, so it redeems a ticket of it."""
     return await redeem_ticket(database, await issue_ticket(database, principal)) is not None
 
 

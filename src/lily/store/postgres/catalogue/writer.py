@@ -30,7 +30,7 @@ from lily.store.postgres.staged_layers import StagedLayer
 
 OffsetRange = tuple[str, int, int, int]  # topic, partition, first offset, next offset
 Event = TypeVar("Event", AssetEvent, EdgeEvent, ClaimsEvent)
-AssetId = tuple[str, str]  # tenant and id
+TenantAsset = tuple[str, str]  # tenant and id
 
 # PostgreSQL refuses the value itself, not the moment: the same event would fail again.
 _NOT_STORABLE = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
@@ -105,11 +105,11 @@ class CatalogueWriter:
             self._insert_dead_letters(batch, [*refusals, *refused])
         return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused))
 
-    def awaiting_lake(self, limit: int) -> list[AssetId]:
+    def awaiting_lake(self, limit: int) -> list[TenantAsset]:
         """Assets that may have a state in the lake that has not been promoted yet."""
         return self._connection.execute(query("catalogue/awaiting_lake"), [limit]).fetchall()
 
-    def promote(self, states: Sequence[AssetState], assets: Sequence[AssetId]) -> int:
+    def promote(self, states: Sequence[AssetState], assets: Sequence[TenantAsset]) -> int:
         """Merges the states that the lake has of these assets, and marks all of the assets as promoted.
 
         A state that PostgreSQL cannot store stays in the lake: the events it comes from are refused here as well.
@@ -131,7 +131,7 @@ class CatalogueWriter:
         middle = len(rows) // 2
         return self._merge_storable(batch, rows[:middle]) + self._merge_storable(batch, rows[middle:])
 
-    def _existing(self, assets: set[AssetId]) -> set[AssetId]:
+    def _existing(self, assets: set[TenantAsset]) -> set[TenantAsset]:
         if not assets:
             return set()
         return set(self._connection.execute(query("catalogue/existing_ids"), _columns(list(assets))).fetchall())
@@ -240,5 +240,5 @@ def _job_name(event: ClaimsEvent) -> str:
     return event.job_id
 
 
-def _columns(assets: Sequence[AssetId]) -> dict[str, str]:
+def _columns(assets: Sequence[TenantAsset]) -> dict[str, str]:
     return {"tenants": id_array(tenant for tenant, _ in assets), "ids": id_array(asset_id for _, asset_id in assets)}

@@ -1,4 +1,4 @@
-"""The job queue in PostgreSQL: `enqueue` for everyone, the rest for the worker's `jobs` resident."""
+"""The job queue in PostgreSQL: `enqueue` for all callers, the rest for the worker's `jobs` resident."""
 
 from lily.store.postgres.jobs.queue import SYSTEM, Group, Job, JobQueue, NewJob, enqueue
 

@@ -1,7 +1,7 @@
-"""Jobs that wait in PostgreSQL: how they get there, and how a worker takes them.
+"""The queue of jobs in PostgreSQL: adding jobs, and taking them as a worker.
 
-A *group* is what runs in order: one job of it at a time, on whichever worker. What a job does through the worker's
-connection commits together with its removal from the queue.
+The jobs of a *group* run in order, one at a time across all workers. What a job writes through the worker's connection
+commits together with its removal from the queue.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,14 +17,14 @@ from psycopg.types.json import Jsonb
 from lily.model.errors import Problem, Transient
 from lily.store.postgres.queries import query
 
-CHANNEL = "lily_jobs"  # heard when jobs were queued
+CHANNEL = "lily_jobs"  # is notified when jobs are queued
 TOPIC = "jobs"  # of dead letters
 SYSTEM = ""  # the tenant of Lily's own jobs
 
 
 class NewJob(NamedTuple):
-    """A job to be queued. `group` names what it must not overtake, such as a destination; the task itself by default.
-    It runs as soon as it can, or not before `run_at`; a group is in the order of `run_at`."""
+    """A job to queue. Jobs of one `group`, such as a destination, run in order; the default is the task's own group.
+    A job runs as soon as possible but not before `run_at`; a group is ordered by `run_at`."""
 
     task: str
     arguments: Mapping[str, Any]
@@ -45,31 +45,31 @@ class Job(NamedTuple):
     group: str
     task: str
     arguments: dict[str, Any]
-    attempts: int  # that failed before this one
-    starts: int  # before this one after which the process ended
+    attempts: int  # failed attempts before this one
+    starts: int  # starts before this one during which the process died
     enqueued_at: datetime
 
 
 class Ready(NamedTuple):
     groups: list[Group]
-    next_seconds: float | None  # until another group becomes ready; None if none waits
+    next_seconds: float | None  # until another group becomes ready; None if no other group has jobs
 
 
 class Taken(Transient):
-    """Another worker has run the job, or it was removed."""
+    """Another worker has run the job, or the job was deleted."""
 
 
 def enqueue(connection: Connection[Any], tenant: str, *jobs: NewJob) -> list[int]:
-    """Queues jobs in the caller's transaction, in the order given, and returns their ids. They run once it commits; if
-    it is rolled back they never were."""
-    asked = {
+    """Queues jobs in the caller's transaction, in the given order, and returns their ids. They run once it commits; a
+    rollback removes them."""
+    values = {
         "tenant": tenant,
         "groups": [job.group or job.task for job in jobs],
         "tasks": [job.task for job in jobs],
         "arguments": [Jsonb(job.arguments) for job in jobs],
         "run_at": [job.run_at for job in jobs],
     }
-    return [id_ for id_, _ in connection.execute(query("jobs/enqueue"), asked)]
+    return [id_ for id_, _ in connection.execute(query("jobs/enqueue"), values)]
 
 
 class JobQueue:
@@ -79,19 +79,19 @@ class JobQueue:
         self._connection = connection
 
     def ready(self, tasks: Collection[str], busy: Collection[Group], limit: int) -> Ready:
-        """Groups whose first job can run and is one of the tasks, tenants in turns, without those that are busy."""
-        asked = {
+        """Groups whose first job can run and has one of the tasks, without the busy ones. Tenants alternate."""
+        parameters = {
             "tasks": list(tasks),
             "busy_tenants": [group.tenant for group in busy],
             "busy_groups": [group.name for group in busy],
             "limit": limit,
         }
-        rows = self._connection.execute(query("jobs/ready"), asked).fetchall()
+        rows = self._connection.execute(query("jobs/ready"), parameters).fetchall()
         return Ready([Group(tenant, name) for _, tenant, name in rows if name is not None], rows[0][0])
 
     @contextmanager
     def locked(self, group: Group) -> Iterator[bool]:
-        """Holds the group; yields False if another worker does. The lock ends with the connection at the latest."""
+        """Locks the group; yields False if another worker holds it. The lock ends with the connection at the latest."""
         lock = [orjson.dumps([TOPIC, *group]).decode()]
         row = self._connection.execute("select pg_try_advisory_lock(hashtextextended(%s, 0))", lock).fetchone()
         taken = bool(row and row[0])
@@ -102,14 +102,14 @@ class JobQueue:
                 self._connection.execute("select pg_advisory_unlock(hashtextextended(%s, 0))", lock)
 
     def first(self, group: Group, tasks: Collection[str], limit: int) -> list[Job]:
-        """The jobs of a group that can run one after the other now. Hold the group's lock before asking: what the last
-        holder has finished is no longer seen then."""
-        asked = {"tenant": group.tenant, "group": group.name, "limit": limit}
-        rows = self._connection.execute(query("jobs/first_of_group"), asked).fetchall()
+        """The first jobs of a group that can run now, in order. Take the group's lock before: then this does not return
+        jobs that the previous holder has finished."""
+        parameters = {"tenant": group.tenant, "group": group.name, "limit": limit}
+        rows = self._connection.execute(query("jobs/first_of_group"), parameters).fetchall()
         return [Job(*row[:-1]) for row in takewhile(lambda row: row[-1] and row[3] in tasks, rows)]
 
     def count_start(self, job: Job) -> None:
-        """Records that the job was started, until it has succeeded or failed."""
+        """Records the start of a job. An attempt that fails resets the count, so it shows attempts that never ended."""
         self._connection.execute(query("jobs/count_start"), {"tenant": job.tenant, "id": job.id})
 
     def finish(self, job: Job) -> None:
@@ -119,12 +119,12 @@ class JobQueue:
             raise Taken(f"Job {job.id} ({job.task}) is no longer queued; what it did is rolled back.")
 
     def postpone(self, job: Job, seconds: float, reason: str) -> None:
-        """The job, and with it its group, waits for another attempt."""
-        asked = {"tenant": job.tenant, "id": job.id, "seconds": seconds, "reason": _storable(reason)}
-        self._connection.execute(query("jobs/postpone"), asked)
+        """Delays the next attempt of the job, and with it the whole group."""
+        parameters = {"tenant": job.tenant, "id": job.id, "seconds": seconds, "reason": _storable(reason)}
+        self._connection.execute(query("jobs/postpone"), parameters)
 
     def dead_letter(self, job: Job, problem: Problem) -> None:
-        """Removes a job for good and keeps it as a dead letter with the cause. The group goes on."""
+        """Turns a job into a dead letter with the cause. The group continues with its next job."""
         with self._connection.transaction():
             self.finish(job)
             (batch,) = self._connection.execute(query("outbox/open_batch"), (None, None, None, None)).fetchone() or (0,)
@@ -141,11 +141,11 @@ class JobQueue:
             self._connection.execute(query("reactions/dead_letter"), letter)
 
     def state(self) -> tuple[int, float]:
-        """How many jobs wait, and for how many seconds the oldest of those that could run has."""
+        """The number of queued jobs, and for how many seconds the oldest one that could run has waited."""
         count, seconds = self._connection.execute(query("jobs/state")).fetchone() or (0, 0.0)
         return count, max(seconds, 0.0)
 
 
 def _storable(text: str) -> str:
-    """An error may quote anything; PostgreSQL takes neither NUL nor a lone surrogate."""
+    """An error may quote any input, but PostgreSQL stores neither NUL nor a lone surrogate."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")[:1_000]

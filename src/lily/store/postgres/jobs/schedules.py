@@ -1,4 +1,4 @@
-"""What recurs: schedules in PostgreSQL, each of which queues a job whenever its time has come."""
+"""Schedules in PostgreSQL: each queues a job at a fixed interval."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -12,8 +12,8 @@ from lily.store.postgres.queries import query
 
 
 class Schedule(NamedTuple):
-    """A job every so often. Its jobs are one group, so two of them never run at once; times that were missed while no
-    worker ran are made up for by one job."""
+    """A recurring job. Its jobs are one group, so two of them never run at the same time. One job makes up for all
+    times that were missed while no worker ran."""
 
     name: str
     task: str
@@ -28,11 +28,11 @@ class Schedules:
 
     def register(self, schedule: Schedule) -> None:
         """Adds or changes a schedule. A new one is due at once."""
-        asked = {**schedule._asdict(), "arguments": Jsonb(schedule.arguments)}
-        self._connection.execute(query("jobs/register_schedule"), asked)
+        values = {**schedule._asdict(), "arguments": Jsonb(schedule.arguments)}
+        self._connection.execute(query("jobs/register_schedule"), values)
 
     def enqueue_due(self) -> int:
-        """Queues the jobs that are due and returns how many. Any number of workers may do so at the same time."""
+        """Queues the jobs that are due and returns their number. Several workers may call it at the same time."""
         return len(self._connection.execute(query("jobs/enqueue_due")).fetchall())
 
     def seconds_to_next(self) -> float | None:

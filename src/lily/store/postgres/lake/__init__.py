@@ -1,1 +1,1 @@
-"""What PostgreSQL records about the lake: its commits, its freshness, and where its tables are."""
+"""What PostgreSQL stores about the lake: its commits, its freshness and the locations of its tables."""

@@ -1,4 +1,4 @@
-"""What PostgreSQL knows of the lake: its commits, how fresh it is, and who may write it."""
+"""Records the commits and the freshness of the lake, and allows one writer at a time."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,13 +9,13 @@ from lily.model.errors import Transient
 from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
 
-_LOCK = 0x6C616B65  # "lake": two writers of the lake would each append the same events
+_LOCK = 0x6C616B65  # "lake": two writers would append the same events twice
 
 
 class LakeLedger:
-    """One connection of the pipeline's role. It holds the right to write the lake until it is closed or dies.
+    """One connection of the pipeline's role. It holds the lock for writing the lake until it is closed or lost.
 
-    Raises Transient if another process holds that right: it is asked for again when the query is started again.
+    Raises Transient if another process holds the lock. The query is restarted then, and tries again.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -23,7 +23,7 @@ class LakeLedger:
         (held,) = self._connection.execute("select pg_try_advisory_lock(%s)", [_LOCK]).fetchone() or (False,)
         if not held:
             self._connection.close()
-            raise Transient("Another process writes the lake. This one waits until that one is gone.")
+            raise Transient("Another process is writing to the lake. This one waits until that process ends.")
 
     def close(self) -> None:
         self._connection.close()
@@ -41,13 +41,13 @@ class LakeLedger:
         advances: str,
         committed_at: datetime | None = None,
     ) -> None:
-        """Notes a commit, and that the events of the topic `advances` can be read now. Idempotent."""
+        """Records a commit, and that the events of the topic `advances` can be read now. Idempotent."""
         nested: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in positions.items():
             nested.setdefault(topic, {})[str(partition)] = offset
         with self._connection.transaction():
             self._connection.execute(
-                query("lake/record_batch"),
+                query("lake/insert_batch"),
                 {"number": number, "committed_at": committed_at, "events": events, "positions": Jsonb(nested)},
             )
             self._connection.cursor().executemany(
@@ -56,6 +56,6 @@ class LakeLedger:
             )
             self._connection.execute("select pg_notify('lily_applied', '')")
 
-    def fresh(self, fresh_as_of: datetime, batch: int) -> None:
-        """Everything that the log took until then is in the lake."""
-        self._connection.execute(query("lake/freshness"), {"fresh_as_of": fresh_as_of, "batch": batch})
+    def record_freshness(self, fresh_as_of: datetime, batch: int) -> None:
+        """Records that the lake has everything that the log had at that time."""
+        self._connection.execute(query("lake/upsert_freshness"), {"fresh_as_of": fresh_as_of, "batch": batch})

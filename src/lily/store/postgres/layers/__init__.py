@@ -1,1 +1,1 @@
-"""Fragments of SQL that every table with layers shares."""
+"""SQL fragments shared by the tables with layers."""

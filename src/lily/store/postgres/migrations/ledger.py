@@ -1,4 +1,4 @@
-"""What a database records about its own schema: the scripts that were applied to it, with their checksums."""
+"""The record of the scripts that were applied to a database, with their checksums."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,26 +9,26 @@ from lily.store.postgres.migrations.scripts import Script
 
 
 class SchemaMismatch(Terminal):
-    """The database and the migrations of this installation do not belong together. Nothing was changed."""
+    """The database was migrated with other files than those of this installation. Nothing was changed."""
 
 
 class Ledger:
-    """The tables `migrations` and `functions_applied`, in the transaction of the migration."""
+    """The tables `migrations` and `functions_applied`. Runs in the caller's transaction."""
 
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
         connection.execute(
             "create table if not exists migrations "
             "(name text primary key, applied_at timestamptz not null default now());"
-            # Null only in databases of before checksums, until `pending` has seen them.
+            # Null only in databases that are older than checksums, until `pending` fills it in.
             "alter table migrations add column if not exists checksum text;"
             "create table if not exists functions_applied "
             "(name text primary key, applied_at timestamptz not null default now(), checksum text not null)"
         )
 
     def pending(self, migrations: Sequence[Script]) -> list[Script]:
-        """The migrations still to be applied. Raises SchemaMismatch unless those applied are the first ones of these,
-        unchanged."""
+        """The migrations that have not been applied. Raises SchemaMismatch unless the applied ones are the first of
+        these, unchanged."""
         recorded: dict[str, str | None] = dict(self._connection.execute("select name, checksum from migrations"))
         _verify(recorded, migrations)
         for script in migrations:
@@ -44,7 +44,7 @@ class Ledger:
         )
 
     def holds(self, functions: Iterable[Script]) -> bool:
-        """Whether exactly these were applied last."""
+        """Whether exactly these functions were applied last."""
         recorded: dict[str, str] = dict(self._connection.execute("select name, checksum from functions_applied"))
         return recorded == {script.name: script.checksum for script in functions}
 

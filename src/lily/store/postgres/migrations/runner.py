@@ -1,4 +1,4 @@
-"""Brings a database to the newest schema, in one transaction: all of it, or nothing."""
+"""Migrates a database to the newest schema, in one transaction."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -12,20 +12,20 @@ from lily.store.postgres.migrations.roles import ROLES, ensure_role
 from lily.store.postgres.migrations.scripts import Schema, Script, read_schema
 
 SHIPPED = resources.files(__package__)
-OLDEST_SERVER = 180000  # MERGE … RETURNING old and new came with PostgreSQL 18
-LOCK = 0x6C696C79  # "lily": any number, as long as every Lily takes the same
+OLDEST_SERVER = 180000  # PostgreSQL 18 introduced RETURNING old and new
+LOCK = 0x6C696C79  # "lily": an arbitrary number that all versions share
 
 
 class MigrationFailed(Terminal):
-    """PostgreSQL refused a script. The database is as it was."""
+    """PostgreSQL refused a script. The database is unchanged."""
 
 
 def migrate(owner_url: str, role_passwords: Mapping[str, str], folder: Traversable = SHIPPED) -> list[str]:
-    """Applies what the database lacks and returns the names of those scripts.
+    """Applies the scripts that the database lacks and returns their names.
 
-    Idempotent, and safe to run from two places at once: the second waits and finds nothing to do. Raises SchemaMismatch
-    where the database was migrated with other files than these, MigrationFailed where PostgreSQL refuses one, and
-    psycopg.OperationalError where the server cannot be reached; each leaves the database as it was.
+    Idempotent, and safe to run twice at the same time: the second run waits and has nothing to do. Raises
+    SchemaMismatch if the database was migrated with other files than these, MigrationFailed if PostgreSQL refuses a
+    script, and psycopg.OperationalError if the server cannot be reached; each leaves the database unchanged.
     """
     schema = read_schema(folder)
     with psycopg.connect(owner_url) as connection:
@@ -44,7 +44,7 @@ def _apply(connection: psycopg.Connection, schema: Schema) -> list[str]:
         ledger.record(script)
     if not pending and ledger.holds(schema.functions):
         return []
-    # All of them, also those that did not change: a migration may have dropped one together with what it depends on.
+    # All functions, also unchanged ones: a migration may have dropped one together with something it depends on.
     for script in schema.functions:
         _run(connection, script)
     ledger.replace(schema.functions)
@@ -55,17 +55,17 @@ def _run(connection: psycopg.Connection, script: Script) -> None:
     try:
         connection.execute(script.body)
     except psycopg.OperationalError:
-        raise  # the server's state, not the script's: the same call may succeed later
+        raise  # the server failed, not the script: the same call may succeed later
     except psycopg.Error as error:
         raise MigrationFailed(
-            f"{script.name} could not be applied: {error}. The database is as it was. If its schema was changed by "
-            "hand, undo that; otherwise go back to the version of Lily that you had and report this message."
+            f"{script.name} could not be applied: {error}. The database is unchanged. If its schema was changed by "
+            "hand, undo that. Otherwise return to the previous version of Lily and report this message."
         ) from error
 
 
 def _require_server(version: int) -> None:
     if version < OLDEST_SERVER:
         raise Terminal(
-            f"Lily needs PostgreSQL 18 or newer, and this server is {version // 10000}. "
+            f"Lily requires PostgreSQL 18 or newer; this server is version {version // 10000}. "
             "Upgrade it, or leave LILY_DATABASE_URL unset to use the embedded one."
         )

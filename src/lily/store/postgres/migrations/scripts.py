@@ -1,4 +1,4 @@
-"""The SQL files of the schema, as they are shipped."""
+"""The SQL files of the schema that are part of the package."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ class Script(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Everything that makes up the newest schema, in the order in which it is applied."""
+    """All scripts of the newest schema, in the order in which they are applied."""
 
     migrations: tuple[Script, ...]
     functions: tuple[Script, ...]

@@ -1,4 +1,4 @@
-"""The outbox as the relay sees it: batches that were committed and not yet published."""
+"""The outbox as the relay reads it: batches that are committed and not yet published."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
@@ -43,7 +43,7 @@ class EdgeChange(NamedTuple):
 
 
 class Propagated(NamedTuple):
-    """Assets that got or lost a derived tag."""
+    """Assets that gained or lost a derived tag."""
 
     position: int
     tenant_id: str
@@ -55,7 +55,7 @@ class Propagated(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What an administrator decided."""
+    """A change of a tag definition, a rule or a setting by an administrator."""
 
     position: int
     tenant_id: str
@@ -68,7 +68,7 @@ class Decision(NamedTuple):
 
 
 class RuleStatement(NamedTuple):
-    """What a rule states about an asset."""
+    """A statement of an attribute rule about an asset."""
 
     position: int
     tenant_id: str
@@ -78,7 +78,7 @@ class RuleStatement(NamedTuple):
 
 
 class Announcement(NamedTuple):
-    """A message for listeners that is not the change of one asset."""
+    """A message for WebSocket listeners that is not a change of a single asset."""
 
     position: int
     tenant_id: str
@@ -86,15 +86,15 @@ class Announcement(NamedTuple):
     committed_at: datetime
 
 
-def forget_published(connection: Connection[Any]) -> int:
-    """Removes batches that were published long ago; their changes stay, as history. Returns how many those were."""
-    row = connection.execute(query("outbox/forget_published"), [KEEP_PUBLISHED]).fetchone()
+def delete_published(connection: Connection[Any]) -> int:
+    """Deletes batches that were published long ago; their changes stay as history. Returns the number of batches."""
+    row = connection.execute(query("outbox/delete_published"), [KEEP_PUBLISHED]).fetchone()
     return 0 if row is None else int(row[0])
 
 
 class Outbox:
-    """One connection of the pipeline's role. It looks for unpublished batches, never for "greater than the last":
-    transactions commit in another order than they begin."""
+    """One connection of the pipeline's role. It looks for unpublished batches and not for ids above the last one,
+    because transactions do not commit in the order in which they begin."""
 
     def __init__(self, database_url: str) -> None:
         self._connection = connect(database_url, "lily-relay", dict_row)
@@ -102,10 +102,10 @@ class Outbox:
     def close(self) -> None:
         self._connection.close()
 
-    def take_turn(self) -> bool:
-        """True while this is the one relay; the lock ends with the connection, so a dead relay never holds it."""
-        row = self._connection.execute("select pg_try_advisory_lock(%s) as mine", [_RELAY_LOCK]).fetchone()
-        if row is None or not row["mine"]:
+    def try_lock(self) -> bool:
+        """Whether this is the one active relay. The lock ends with the connection, so a dead relay never holds it."""
+        row = self._connection.execute("select pg_try_advisory_lock(%s) as locked", [_RELAY_LOCK]).fetchone()
+        if row is None or not row["locked"]:
             return False
         self._connection.execute("listen lily_applied")
         return True
@@ -122,7 +122,7 @@ class Outbox:
         return [row["id"] for row in rows]
 
     def changes(self, batches: list[int]) -> Iterator[Change]:
-        """In order of position. They are fetched as they are used: a batch may hold more than memory should."""
+        """In order of position. They are streamed, because a batch may not fit into memory."""
         return map(Change._make, self._stream("outbox/changes_of_batches", batches, 2_000))
 
     def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
@@ -141,12 +141,12 @@ class Outbox:
         return map(Announcement._make, self._stream("outbox/announcements_of_batches", batches, 20))
 
     def rule_attributes(self) -> dict[str, frozenset[str]]:
-        """By tenant, the attributes that propagation rules name now."""
+        """The attributes that propagation rules name now, by tenant."""
         rows = self._connection.execute(query("outbox/rule_attributes")).fetchall()
         return {row["tenant_id"]: frozenset(row["attributes"]) for row in rows}
 
     def in_graph(self, ids: Collection[str]) -> set[str]:
-        """Those of the assets that are ends of edges, or above one."""
+        """The given assets that have edges, or that are above such an asset in the hierarchy."""
         rows = self._connection.execute(query("outbox/in_graph"), [id_array(ids)]).fetchall()
         return {row["id"] for row in rows}
 
@@ -154,12 +154,12 @@ class Outbox:
         yield from self._connection.execute(query("outbox/dead_letters_of_batches"), [batches])
 
     def mark_published(self, batches: list[int], ends: Mapping[str, Mapping[str, int]]) -> None:
-        """`ends`: where the topics of change events ended afterwards; who has read so far has seen the batches."""
+        """`ends` are the end offsets of the change topics afterwards: readers that reach them have the batches."""
         with self._connection.transaction():
             self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
             self._connection.execute("select pg_notify('lily_published', '')")
 
-    def _stream(self, name: str, batches: list[int], at_once: int) -> Iterator[tuple[Any, ...]]:
+    def _stream(self, name: str, batches: list[int], fetch_size: int) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:
-            cursor.itersize = at_once
+            cursor.itersize = fetch_size
             yield from cursor.execute(query(name), [batches])

@@ -1,4 +1,4 @@
-"""Dead letters: what the pipeline refused, why, and the original bytes to try again."""
+"""Dead letters: what the pipeline, a reaction or a job refused, with the errors and the original to replay."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,10 +8,10 @@ from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
-SHOWN_BYTES = 16 * 1024  # of an original, in a list
+SHOWN_BYTES = 16 * 1024  # of an original, in lists
 
 
-class Letter(NamedTuple):
+class DeadLetter(NamedTuple):
     id: int
     topic: str
     partition: int
@@ -19,7 +19,7 @@ class Letter(NamedTuple):
     errors: list[dict[str, str]]
     refused_at: datetime
     replayed_at: datetime | None
-    original: bytes | None  # its first SHOWN_BYTES
+    original: bytes | None  # the first SHOWN_BYTES
     length: int | None
 
 
@@ -30,23 +30,24 @@ class Replayable(NamedTuple):
     original: bytes | None
 
 
-async def letters(database: Database, tenant: str, *, below: int | None, limit: int) -> list[Letter]:
-    asked = {"below": below, "limit": limit, "shown": SHOWN_BYTES}
-    return [Letter(*row) for row in await database.fetch(tenant, query("outbox/dead_letters"), asked)]
+async def read_dead_letters(database: Database, tenant: str, *, below: int | None, limit: int) -> list[DeadLetter]:
+    parameters = {"below": below, "limit": limit, "shown": SHOWN_BYTES}
+    return [DeadLetter(*row) for row in await database.fetch(tenant, query("outbox/dead_letters"), parameters)]
 
 
 async def replayable(
     database: Database, tenant: str, *, ids: Sequence[int] | None, above: int, newest: int, limit: int
 ) -> list[Replayable]:
-    """The named letters, or every one never replayed; only those whose key is the tenant's own."""
-    asked = {
+    """The given dead letters, or all that were never replayed. Only those whose key is of the tenant."""
+    parameters = {
         "prefix": f"{tenant}/".encode(),
         "ids": None if ids is None else list(ids),
         "above": above,
         "newest": newest,
         "limit": limit,
     }
-    return [Replayable(*row) for row in await database.fetch(tenant, query("outbox/dead_letters_to_replay"), asked)]
+    rows = await database.fetch(tenant, query("outbox/dead_letters_to_replay"), parameters)
+    return [Replayable(*row) for row in rows]
 
 
 async def errors_at(
@@ -68,10 +69,10 @@ async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> 
 
 
 async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    """Parks letters of reactions for another attempt by the reaction that each came from."""
+    """Parks dead letters of reactions: each goes to the reaction that it came from for another attempt."""
     await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)})
 
 
 async def replay_jobs(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    """Queues letters of jobs again."""
+    """Queues dead letters of jobs again."""
     await database.fetch(tenant, query("jobs/replay"), {"ids": list(ids), "topic": JOBS})

@@ -1,1 +1,1 @@
-"""What reactions record: how far they have read, whose events wait, and what they could not handle."""
+"""What reactions store: their offsets, parked events and dead letters."""

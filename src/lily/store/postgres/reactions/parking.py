@@ -1,4 +1,4 @@
-"""Parked events as the API sees them: whether a reaction still has some of a tenant to handle."""
+"""Whether a reaction has parked events of a tenant, for the API."""
 
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database

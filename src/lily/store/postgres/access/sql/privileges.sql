@@ -1,4 +1,4 @@
--- What would let this role see past row-level security.
+-- The privileges of this role that would bypass row-level security.
 select current_user::text, r.rolsuper, r.rolbypassrls, exists (
   select from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema')

@@ -1,13 +1,13 @@
 -- The name of each asset, whether it is deleted, and the values of some attributes in its source and user layers. Assets
 -- that neither PostgreSQL nor the lake has are left out.
-select n.id::text, coalesce(a.qualified_name, g.qualified_name), coalesce(a.is_deleted, false), a.said, a.told
+select n.id::text, coalesce(a.qualified_name, g.qualified_name), coalesce(a.is_deleted, false), a.source_values, a.user_values
 from unnest(%(ids)s::uuid[]) as n (id)
 left join lateral (
   select s.qualified_name, s.is_deleted,
-         (select jsonb_object_agg(key, s.source -> key) from unnest(%(attributes)s::text[]) as asked (key)
-          where s.source ? key) as said,
-         (select jsonb_object_agg(key, s."user" -> key) from unnest(%(attributes)s::text[]) as asked (key)
-          where s."user" ? key) as told
+         (select jsonb_object_agg(key, s.source -> key) from unnest(%(attributes)s::text[]) as given (key)
+          where s.source ? key) as source_values,
+         (select jsonb_object_agg(key, s."user" -> key) from unnest(%(attributes)s::text[]) as given (key)
+          where s."user" ? key) as user_values
   from assets s where s.tenant_id = %(tenant)s and s.id = n.id
   offset 0
 ) a on true

@@ -1,19 +1,19 @@
 -- The nodes of a lineage graph, with the tags of the layers for assets that have any. Columns that only the lake has
 -- come from graph_nodes, unless the lake has newer events about them.
-with asked as materialized (select unnest(%(ids)s::uuid[]) as id),
+with given as materialized (select unnest(%(ids)s::uuid[]) as id),
 held as materialized (
-  select a.* from asked cross join lateral (
+  select a.* from given cross join lateral (
     select id, qualified_name, name, entity_type, is_deleted, awaits_lake,
            case when tags <> '{}' then jsonb_build_array(tags, enriched -> 'tags', "user" -> 'tags', source -> 'tags') end
              as tags
-    from assets where tenant_id = %(tenant)s and id = asked.id
+    from assets where tenant_id = %(tenant)s and id = given.id
     offset 0
   ) a
 )
 select id::text, qualified_name, name, entity_type, is_deleted, awaits_lake, tags from held
 union all
 select g.id::text, g.qualified_name, g.name, g.entity_type, g.is_deleted, false, null
-from (select id from asked except select id from held) rest
+from (select id from given except select id from held) rest
 cross join lateral (
   select * from graph_nodes g
   where g.id = rest.id and g.tenant_id = %(tenant)s and g.qualified_name is not null and not g.awaits_lake

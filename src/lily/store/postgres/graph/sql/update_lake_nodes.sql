@@ -1,6 +1,6 @@
 -- Stores what the lake has of these nodes, and returns those whose parent has changed or whose name is now known. The
 -- parent of a node whose asset PostgreSQL has by now comes from the asset.
-with told as (
+with updated as (
   update graph_nodes g
   set parent = case
         when exists (select from assets a where a.tenant_id = t.tenant_id and a.id = t.id) then g.parent
@@ -15,4 +15,4 @@ with told as (
   returning g.tenant_id, g.id::text as id,
             old.parent is distinct from new.parent or old.qualified_name is distinct from new.qualified_name as moved
 )
-select tenant_id, id from told where moved
+select tenant_id, id from updated where moved

@@ -1,5 +1,5 @@
--- Queues a job for each schedule whose time has come, once for all the times that were missed. Where two workers do this
--- at once, the second waits for the row and finds a later `next_at`. A schedule whose last job still waits is passed over.
+-- Queues one job for each schedule that is due, however many times were missed. If two workers do this at once, the second
+-- waits for the row and then sees a later `next_at`. A schedule whose last job is still queued is skipped.
 with due as (
   update job_schedules
   set next_at = next_at + every * (floor(extract(epoch from clock_timestamp() - next_at) / extract(epoch from every)) + 1)

@@ -1,8 +1,8 @@
--- Groups whose first job can run now: tenants in turns, of each tenant first the group that has waited longest. And how
--- long it takes until another group is ready.
+-- Groups whose first job can run now: tenants alternate, and of each tenant the group that has waited longest comes first.
+-- And the seconds until another group is ready.
 --
--- One probe of the index per group, however many jobs it has: a destination that is down costs as much with a hundred
--- thousand jobs behind it as with one.
+-- Each group takes one index lookup, however many jobs it has, so a destination that is down costs the same with a hundred
+-- thousand queued jobs as with one.
 with recursive heads as (
   (
     select tenant_id, job_group, task, greatest(run_at, retry_at) as due_at

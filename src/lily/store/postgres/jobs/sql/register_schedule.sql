@@ -1,4 +1,4 @@
--- A schedule that is new begins at once; one whose interval has changed keeps what it has waited.
+-- A new schedule is due at once. One whose interval has changed keeps its next time if that is earlier.
 insert into job_schedules (tenant_id, name, task, arguments, every)
 values (%(tenant)s, %(name)s, %(task)s, %(arguments)s, %(every)s)
 on conflict (tenant_id, name) do update

@@ -1,4 +1,5 @@
--- Queues dead letters of jobs again, under their ids, and marks them in the same transaction: one may fail again at once.
+-- Queues dead letters of jobs again, with their old ids, and marks them as replayed in the same statement, because one may
+-- fail again at once.
 with letters as (
   select "offset" as id, convert_from(original, 'UTF8')::jsonb as job
   from dead_letters

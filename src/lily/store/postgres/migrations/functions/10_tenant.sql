@@ -1,8 +1,8 @@
--- The tenant of the transaction: row-level security and the look-ups of the owner compare with it.
+-- The tenant of the transaction. Row-level security, and the functions that run with the owner's rights, compare with it.
 create or replace function tenant() returns text language sql stable parallel safe
 return nullif(current_setting('lily.tenant', true), '');
 
--- A tenant's setting lives in a table that the serving role must not see as a whole.
+-- The settings of the own tenant: the API's role must not read the whole table of tenants.
 create or replace function tenant_settings() returns table (on_delete text)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select t.on_delete from tenants t where t.id = tenant()

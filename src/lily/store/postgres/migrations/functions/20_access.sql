@@ -1,4 +1,4 @@
--- A token is looked up before its tenant is known, so this one look-up runs with the owner's rights, by hash only.
+-- A token is looked up before its tenant is known, so this function runs with the owner's rights. It takes a hash only.
 create or replace function authenticate(token_hash bytea)
 returns table (token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -7,7 +7,7 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   where t.hash = token_hash and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
 $$;
 
--- A ticket is used up by being shown; those that nobody showed in time go with it.
+-- Redeeming a ticket deletes it, and all expired tickets with it.
 create or replace function redeem_ticket(ticket_hash bytea)
 returns table (token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz)
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$

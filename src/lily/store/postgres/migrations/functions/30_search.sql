@@ -1,6 +1,6 @@
--- Row-level security hides rows before any operator that might tell about them, and neither @@ nor @> is known not to.
--- So lily_api could use no GIN index and would read the whole tenant. These look-ups run with the owner's rights,
--- name the tenant of the transaction themselves, and return ids only.
+-- Row-level security filters rows before any operator that might leak them, and neither @@ nor @> is marked leakproof. So
+-- lily_api could not use a GIN index and would scan the whole tenant. These functions run with the owner's rights, filter
+-- by the tenant of the transaction themselves, and return ids only.
 create or replace function ids_by_words(words text) returns setof uuid
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select id from assets
@@ -12,7 +12,7 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   select id from assets where tenant_id = tenant() and tags <> '{}' and tags @> array[tag]
 $$;
 
--- A tag that travels is looked for wherever it is: stated in any layer, or derived.
+-- A tag that propagates counts in any layer, not only where it is effective.
 create or replace function ids_by_stated(tag text) returns setof uuid
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select id from assets where tenant_id = tenant() and stated <> '{}' and stated @> array[tag]

@@ -1,4 +1,4 @@
--- Every tenant has the two that the law asks for.
+-- Defines the two legal tags for every new tenant.
 create or replace function define_legal_tags() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin

@@ -1,5 +1,5 @@
--- The label of a tag at an asset, as it leaves from there: (0, 0) where the asset states it, else the smallest of its
--- supports; nothing where it does not have it, where a person suppressed it, or where the asset is deleted and that cuts.
+-- The distance (depth, steps) with which an asset passes a tag on: (0, 0) if the asset states it, else the smallest of its
+-- supports. No row if the asset does not have the tag, suppresses it, or is deleted in a tenant where deletion cuts.
 create or replace function carried(p_tenant text, p_tag text, p_id uuid, p_cut boolean)
 returns table (depth integer, steps integer)
 language sql stable as $$
@@ -21,7 +21,7 @@ language sql stable as $$
   where not (p_cut and coalesce(a.is_deleted, false))
 $$;
 
--- Whether an edge lets a tag pass, the definition being given.
+-- Whether a tag with this definition passes an edge.
 create or replace function passes(is_deleted boolean, propagates boolean, masking boolean, type text, f tags) returns boolean
 language sql immutable as $$
   select not is_deleted and propagates and not (masking and f.stopped_by_masking)

@@ -1,24 +1,24 @@
--- Brings what is derived in one tenant in line with what is committed, around what was marked.
+-- Updates the derived tags of one tenant, around what was marked, from what is committed.
 --
 -- The caller has filled the temporary tables `marked` (assets whose tags, suppressions, deletion or parent changed) and
--- `marked_edges`, and holds the tenant's lock. Afterwards `touched` names every asset and tag whose standing may have
--- changed, with whether it stood before.
+-- `marked_edges`, and holds the tenant's lock. Afterwards `touched` has every asset and tag that may have been gained or
+-- lost, with whether the asset had the tag before.
 --
--- Labels (depth, steps) are shortest distances to an origin. What lost its support is retracted, and with it all that
--- rested on it, however it might still be reached; then the best that the neighbours offer is taken up, level by level.
--- So a circle cannot support itself, and the result is that of a full recomputation.
+-- (depth, steps) is the shortest distance to an origin. A derived tag that lost its support is retracted, and with it all
+-- that depend on it, even if they can still be reached another way. Then each asset takes the best offer of its
+-- neighbours, level by level. So a cycle cannot support itself, and the result equals that of a full recomputation.
 create or replace function propagate(p_tenant text) returns void
 language plpgsql
--- Few rows at a time meet tables of any size: always from the few to the many, by index. `offset 0` keeps the planner
--- from turning that round, which it would for a tenant that it has no statistics of.
+-- Joins go from few rows to large tables, by index. `offset 0` keeps the planner from reversing that, which it would do
+-- for a tenant of which it has no statistics.
 set join_collapse_limit = 1 set from_collapse_limit = 1
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_material = off set jit = off
--- A plan made while a table was empty would stay when it has grown under it.
+-- A plan that was made while a table was empty would still be used after the table has grown.
 set plan_cache_mode = force_custom_plan
 as $$
 declare
   cut   boolean := (select on_delete = 'cut' from tenants where id = p_tenant);
-  -- Whether any asset may hold a tag up: in most tenants none does, and then nobody has to be asked.
+  -- Whether any asset may stop a tag. In most tenants none does, and then no asset has to be checked.
   holds boolean := cut or exists (select from assets where tenant_id = p_tenant and suppressed <> '{}');
   nodes uuid[];
   roots uuid[];
@@ -27,7 +27,7 @@ declare
   depths integer[];
   hops   integer[];
 begin
-  -- The hierarchy above the ends of edges.
+  -- Add the assets of edges, and all that are above them in the hierarchy, to the graph.
   insert into concerned (id, root)
   select m.id, m.root from marked m
   where exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id)
@@ -45,7 +45,7 @@ begin
     returning g.id
   )
   select array_agg(id) into nodes from placed;
-  -- Also above those whose parent the lake has told.
+  -- Also the parents that were looked up in the lake.
   nodes := nullif(coalesce(nodes, '{}') || array(
     select c.id from concerned c
     cross join lateral (
@@ -81,7 +81,7 @@ begin
     select array_agg(id) into nodes from placed;
   end loop;
 
-  -- Retract what is not supported any more, and what rested on it.
+  -- Retract derived tags that have lost their support, and those that depend on them.
   select array_agg(s.tag), array_agg(s.asset_id), array_agg(s.kind), array_agg(s.root) into names, nodes, kinds, roots
   from (
     select d.tag, d.asset_id, d.kind, m.root
@@ -153,13 +153,13 @@ begin
       select * from derived_tags d where d.via = b.asset_id and d.tag = b.tag and d.tenant_id = p_tenant offset 0) d;
   end loop;
 
-  -- What the neighbours offer to those that lost something or were marked.
+  -- Assets that lost a tag or were marked take the best offers of their neighbours.
   with seeds as (
     select tag, id, root from touched
     union
     select f.key, m.id, m.root from tags f cross join marked m where f.tenant_id = p_tenant and f.propagates and m.whole
   ),
-  placed as (  -- what has just come into the graph: its edges are marked themselves, so only what is above it counts
+  placed as (  -- new in the graph: their edges are marked themselves, so only inheritance is missing
     select tag, id, root from seeds
     union all
     select f.key, m.id, m.root from tags f cross join marked m
@@ -236,7 +236,7 @@ begin
     where f.tenant_id = p_tenant and f.propagates and m.whole
   ) changed;
 
-  -- And what they offer in turn, a level at a time, until nobody gains by it.
+  -- They pass tags on to their neighbours in turn, level by level, until no asset gains one.
   while nodes is not null loop
     with frontier as (
       select distinct on (n.tag, n.id) n.tag, n.id, n.depth, n.steps, n.root

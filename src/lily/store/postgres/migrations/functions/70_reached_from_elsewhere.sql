@@ -1,28 +1,28 @@
--- What reached assets from elsewhere: along edges, as stored, and down the hierarchy, worked out from what is above
--- them as {tag: its name where the ancestor states it}. It tells nothing of an asset that nothing reached.
+-- The derived tags of assets: `propagated` along edges, as stored, and `inherited` down the hierarchy, computed from the
+-- ancestors as {tag: its name as the ancestor states it}. Assets without derived tags have no row.
 --
--- Most assets have no tag above them, so the walk upwards that finds that out, a level at a time, is all that a read of
--- them costs. Assets that only the lake knows are asked for with the parents they have there.
+-- The ancestors of most assets have no tags. For these, the query per level of the hierarchy is all that a read costs. The
+-- parents are parameters because assets that only the lake has are not in the table.
 create or replace function reached_from_elsewhere(p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[])
 returns table (asset_id uuid, propagated text[], inherited jsonb)
 language plpgsql stable as $$
 declare
   above   uuid[] := '{}';
-  its     uuid[] := '{}';  -- the parent of each, where it has one
-  special uuid[] := '{}';  -- those that add something to what comes down, or hold it up
+  its     uuid[] := '{}';  -- the parent of each, or null
+  special uuid[] := '{}';  -- ancestors that add a tag or stop one
   level   uuid[] := array(select distinct p.id from unnest(p_parents) as p (id) where p.id is not null);
   parents uuid[];
   present uuid[];
   marked  uuid[];
 begin
-  for i in 1 .. 64 loop  -- parents that go round in a circle end here too
+  for i in 1 .. 64 loop  -- bounds a hierarchy with a cycle
     exit when level = '{}';
     select coalesce(array_agg(a.id), '{}'), coalesce(array_agg(a.parent::uuid), '{}'),
            coalesce(array_agg(a.id) filter (where a.stated <> '{}' or a.suppressed <> '{}' or a.is_deleted), '{}')
       into present, parents, marked
     from assets a where a.tenant_id = p_tenant and a.id = any (level);
     if cardinality(present) < cardinality(level) then
-      -- Some of these only the lake knows; propagation has learnt the parents of those on the way to an edge.
+      -- Some of these are only in the lake; the graph has the parents of those that have lineage below them.
       select present || coalesce(array_agg(n.id), '{}'), parents || coalesce(array_agg(g.parent), '{}')
         into present, parents
       from unnest(level) as n (id)
@@ -66,7 +66,7 @@ begin
     left join arrived r on r.id = n.id
     where not (p_cut and coalesce(a.is_deleted, false))
   ),
-  -- From each parent upwards; what is suppressed on the way does not come down past there.
+  -- From each parent upwards. A tag that an ancestor suppresses is not inherited from above it.
   chain (root, id, parent, level, stated, suppressed, arrived, stopped) as (
     select n.id, n.id, n.parent, 1, n.stated, n.suppressed, n.arrived, '{}'::text[] collate "C"
     from nodes n where n.id = any (p_parents)
@@ -86,7 +86,7 @@ begin
     where (c.stated <> '{}' or c.arrived <> '{}') and t.tag <> all (c.stopped)
     order by c.root, t.tag, c.level
   ),
-  -- Those that are asked for have definitions, which say their names.
+  -- The tags in p_tags are defined, so the caller knows their names.
   named as (
     select c.root, jsonb_object_agg(c.tag, case when c.tag = any (p_tags) then c.tag else (
       select coalesce(a."user" -> 'tags' ->> c.tag, a.enriched -> 'tags' ->> c.tag, a.source -> 'tags' ->> c.tag)

@@ -1,4 +1,4 @@
--- The tag as it is shown, and the origin from which the root has it: the end of the chain of its supports.
+-- The defined name of the tag, and the origin from which the root has it: the end of its chain of supports.
 with recursive supports (id, step) as (
   select %(root)s::uuid, 0
   union all

@@ -1,4 +1,4 @@
--- A page of a tenant's dead letters, newest first. An original can be a megabyte; a list shows its beginning.
+-- A page of a tenant's dead letters, newest first. An original can be a megabyte, so a list shows its beginning only.
 select id, topic, partition, "offset", errors, refused_at, replayed_at,
        substring(original for %(shown)s), octet_length(original)
 from dead_letters

@@ -1,4 +1,4 @@
--- The next originals to append again, oldest first: the named ones, or all that were never replayed.
+-- The next dead letters to replay, oldest first: the given ones, or all that were never replayed.
 select id, topic, key, original
 from dead_letters
 where tenant_id = %(tenant)s and id > %(above)s and id <= %(newest)s and substring(key for octet_length(%(prefix)s)) = %(prefix)s

@@ -1,4 +1,4 @@
--- An id belongs to one tenant, so it need not be named. Edges are asked too: propagation may not have seen them yet.
+-- Ids are unique across tenants, so the tenant is not needed. Edges count too: propagation may not have handled them yet.
 select a.id::text
 from unnest(%s::uuid[]) as a (id)
 where exists (select from graph_nodes g where g.id = a.id)

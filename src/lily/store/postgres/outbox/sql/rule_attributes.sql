@@ -1,2 +1,2 @@
--- The attributes that rules name, of every tenant that has some.
+-- The attributes that propagation rules name, one row per tenant with rules.
 select tenant_id, array_agg(attribute) as attributes from propagation_rules group by tenant_id

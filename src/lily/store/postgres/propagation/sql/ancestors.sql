@@ -1,10 +1,10 @@
 -- The ancestors of an asset, its parent first, with their own tags. Ancestors that only the lake has are found if they are
 -- in the graph.
 with recursive above (id, parent, level) as (
-  select asked.id, coalesce(a.parent::uuid, g.parent), 1
-  from (values (%(parent)s::uuid)) as asked (id)
-  left join assets a on a.tenant_id = %(tenant)s and a.id = asked.id
-  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = asked.id and a.id is null
+  select given.id, coalesce(a.parent::uuid, g.parent), 1
+  from (values (%(parent)s::uuid)) as given (id)
+  left join assets a on a.tenant_id = %(tenant)s and a.id = given.id
+  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = given.id and a.id is null
   union all
   select u.parent, coalesce(a.parent::uuid, g.parent), u.level + 1
   from above u

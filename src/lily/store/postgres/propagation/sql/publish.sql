@@ -13,7 +13,7 @@ with net as materialized (
 batch as (
   insert into batches (topic) select null where exists (select from net) returning id
 ),
-told as (
+published as (
   insert into propagated (batch_id, tenant_id, tag, change, root, assets)
   select batch.id, %(tenant)s, tag, case when before then 'removed' else 'added' end, root, array_agg(net.id)
   from (

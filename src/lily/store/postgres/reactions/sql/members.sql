@@ -1,4 +1,4 @@
--- How many workers run a reaction: each holds a shared lock for as long as it is connected.
+-- The number of workers that run a reaction: each holds a shared lock while it is connected.
 select count(*) from pg_locks
 where locktype = 'advisory' and mode = 'ShareLock' and granted
   and database = (select oid from pg_database where datname = current_database())

@@ -1,5 +1,5 @@
--- Parks dead letters of reactions for another attempt, and marks them in the same transaction: the reaction may refuse
--- one again at once. The topic of one is TOPIC@REACTION.
+-- Parks dead letters of reactions for another attempt, and marks them as replayed in the same statement, because a
+-- reaction may refuse one again at once. The topic of such a dead letter is TOPIC@REACTION.
 with letters as (
   select split_part(topic, '@', 1) as topic, split_part(topic, '@', 2) as reaction, partition, "offset", key, original
   from dead_letters

@@ -1,4 +1,4 @@
--- The tenant goes to the end of the line, or leaves it if nothing of it is parked any more.
+-- Moves the tenant to the end of the queue, or removes it if it has no parked events left.
 with left_over as (
   select t.reaction, t.tenant_id,
          exists (select from parked_events e where e.reaction = t.reaction and e.tenant_id = t.tenant_id) as any

@@ -1,4 +1,4 @@
--- Where the lake's tables are now, and until when the lake has everything. Shared by all tenants.
+-- The metadata location of each table of the lake, and the time up to which the lake is complete. Shared by all tenants.
 select
   (select coalesce(jsonb_object_agg(table_name, metadata_location), '{}')
    from iceberg_tables

@@ -1,4 +1,4 @@
--- The newest batch of the lake that was there when the serving store took an asset over; no row where it never did.
+-- The newest batch of the lake when the asset came to PostgreSQL; no row if it never did.
 select (select coalesce(max(number), 0) from lake_batches b where b.committed_at <= c.committed_at)
 from changes c
 where tenant_id = %(tenant)s and asset_id = %(id)s::uuid

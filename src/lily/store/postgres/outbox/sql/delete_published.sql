@@ -1,5 +1,5 @@
--- Batches that were published long ago. Their changes stay, as history; statements of rules have become changes
--- themselves, and announcements were delivered.
+-- Deletes batches that were published long ago. Their changes stay as history. Statements of rules have become changes by
+-- then, and announcements were delivered.
 with gone as (
   delete from batches where published_at < now() - %s::interval returning id
 ),
