@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from lily.plugins.enforcers import Decision
+from lily.plugins.enforcers import Decision, Enforcer
 from lily.plugins.groups import ENFORCERS
 from lily.testing.suite import ConfiguredSuite, assert_reported, failure
 
@@ -62,17 +62,16 @@ class EnforcerSuite(ConfiguredSuite):
             self.applied(enforcer)
             once = self.state()
             enforcer.remove()
-            enforcer.apply(enforcer.plan(list(reversed(self.decisions()))))
-            assert self.state() == once, "decisions in another order gave another target"
+            turned = self._state_after(enforcer, list(reversed(self.decisions())))
+            assert turned == once, "decisions in another order gave another target"
 
     def test_a_decision_that_is_gone_is_taken_back(self) -> None:
         with self.clean() as enforcer:
             fewer = self.decisions()[:-1]
-            enforcer.apply(enforcer.plan(fewer))
-            with_fewer = self.state()
+            with_fewer = self._state_after(enforcer, fewer)
             self.applied(enforcer)
-            enforcer.apply(enforcer.plan(fewer))
-            assert self.state() == with_fewer, "what only the withdrawn decision asked for is still there"
+            again = self._state_after(enforcer, fewer)
+            assert again == with_fewer, "what only the withdrawn decision asked for is still there"
 
     def test_drift_is_found_and_repaired(self) -> None:
         with self.clean() as enforcer:
@@ -102,3 +101,7 @@ class EnforcerSuite(ConfiguredSuite):
         enforcer = self.made()
         enforcer.close()
         enforcer.close()
+
+    def _state_after(self, enforcer: Enforcer, decisions: Sequence[Decision]) -> object:
+        enforcer.apply(enforcer.plan(decisions))
+        return self.state()
