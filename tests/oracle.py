@@ -36,7 +36,7 @@ def _apply(layer: dict[str, Any], event: AssetEvent) -> None:
         layer["tags"] = layer.get("tags", set()) | {statement.tag.casefold()}
     if statement.operation == "untag" and statement.tag:
         layer["tags"] = layer.get("tags", set()) - {statement.tag.casefold()}
-    if statement.entity_type:
+    if statement.entity_type and statement.layer == "source":  # elsewhere it only names the type of the asset
         layer["entity_type"] = statement.entity_type
     if statement.layer == "source" or statement.operation in {"delete", "restore"}:
         layer["deleted"] = statement.operation == "delete"

@@ -112,8 +112,10 @@ def _said(write: Write, event: Mapping[str, Any]) -> bytes:
 
 
 def _data(stated: Mapping[str, Any]) -> bytes:
-    """Without what the door adds: who said it, and whether they may take a protective tag away."""
-    data = {key: value for key, value in stated.items() if key not in {"by", "authorised"}}
+    """Without what the API adds: who said it, whether they may remove a protective tag, and in the user layer the type
+    that the asset has."""
+    added = {"by", "authorised"} if stated["layer"] == "source" else {"by", "authorised", "entity_type"}
+    data = {key: value for key, value in stated.items() if key not in added}
     return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
 
 
