@@ -1,5 +1,7 @@
 """A small tenant whose graph a test changes as the pipeline would, and propagates, without Spark."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 
@@ -15,7 +17,7 @@ from lily.model.statements import read_statement
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.outbox.batches import RuleStatement
-from lily.store.postgres.propagation.propagator import PropagationResult, Propagator
+from lily.store.postgres.propagation.propagator import PROPAGATION, PropagationResult, Propagator
 from lily.store.postgres.queries import query
 from tests.stored_lineage import expected_derived, stored_definitions, stored_derived, stored_graph
 from tests.tag_oracle import Derived, replay
@@ -32,6 +34,17 @@ class World:
         self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
         self.marks = Marks()
         self._heard = 0
+
+    @contextmanager
+    def parked(self) -> Iterator[None]:
+        """Keeps the stack's own propagation away from this tenant: only the test propagates."""
+        park = "insert into parked_tenants (reaction, tenant_id, retry_at) values (%s, %s, 'infinity')"
+        self._owner.execute(park, [PROPAGATION, self.tenant])
+        try:
+            yield
+        finally:
+            self._owner.execute("delete from parked_events where tenant_id = %s", [self.tenant])
+            self._owner.execute("delete from parked_tenants where tenant_id = %s", [self.tenant])
 
     def id_of(self, name: str) -> str:
         return ids.asset_id(self.tenant, name)

@@ -38,8 +38,9 @@ def world(
     owner: psycopg.Connection,
 ) -> Iterator[World]:
     made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    yield made
-    check(made, owner)
+    with made.parked():
+        yield made
+        check(made, owner)
 
 
 def check(world: World, owner: psycopg.Connection) -> None:

@@ -19,7 +19,8 @@ def world(
     owner: psycopg.Connection,
 ) -> Iterator[World]:
     made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    yield made
+    with made.parked():
+        yield made
     made.settle()
     assert made.stored() == made.recomputed()
     assert made.unexplained() == []
