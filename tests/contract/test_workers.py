@@ -225,7 +225,7 @@ def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_
     [
         ("taken", "cannot listen on"),
         ("grpc taken", "LILY_GRPC_PORT"),
-        ("owner", "Let LILY_DATABASE_URL name the role lily_api"),
+        ("owner", "Use the role lily_api in LILY_DATABASE_URL"),
         ("away", "metadata store"),
     ],
 )
