@@ -1,0 +1,107 @@
+"""The compiled policies of one tenant: decides, explains, and reports what a list must leave out."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from lily.policy.decisions import Decision
+from lily.policy.explanations import Explanation, explained
+from lily.policy.policies import ACTIONS, PLANES, Action, Plane, Policy
+from lily.policy.requests import NO_CONTEXT, Check, Context, Facts, Principal
+from lily.policy.roles import Role, User
+from lily.policy.subjects import Directory, DuplicateNames
+from lily.policy.tables import Table
+from lily.policy.visibility import Visibility, visible
+
+MAX_PRINCIPALS = 20_000  # whose tables are looked up by one key; about 200 bytes each
+MAX_TABLES = 1_000  # sets of subjects; principals with the same groups and roles in policies share one
+
+Tables = dict[Action, Table]
+
+
+class PolicyIndex:
+    """Immutable but for what it remembers, so threads may share it. A change of policies is a new index."""
+
+    def __init__(self, tenant: str, policies: Iterable[Policy], roles: Iterable[Role], users: Iterable[User]) -> None:
+        self.tenant = tenant
+        self.policies: dict[str, Policy] = {}
+        self._directory = Directory(roles, users)
+        self._by_subject: dict[str, list[Policy]] = {}
+        for policy in policies:
+            if policy.id in self.policies:
+                raise DuplicateNames(f"two policies have the id {policy.id!r}; give each its own")
+            self.policies[policy.id] = policy
+            for key in {subject.key for subject in policy.subjects}:
+                self._by_subject.setdefault(key, []).append(policy)
+        self._tables: dict[Plane, dict[str, Tables]] = {plane: {} for plane in PLANES}
+        self._shared: dict[tuple[str, ...], dict[Plane, Tables]] = {}
+
+    def decide(
+        self,
+        principal: Principal,
+        action: Action,
+        facts: Facts,
+        context: Context = NO_CONTEXT,
+        plane: Plane = "data",
+    ) -> Decision:
+        """Deny first; then, on the data plane, denied unless a policy allows it, narrowed by masks and row filters."""
+        return self.table(principal, action, plane).decide(principal, facts, context)
+
+    def decide_batch(self, checks: Iterable[Check], plane: Plane = "data") -> list[Decision]:
+        """One decision per check, in order."""
+        known, decisions = self._tables[plane], []
+        for principal, action, facts, context in checks:
+            tables = known.get(principal.key)
+            table = tables[action] if tables is not None else self.table(principal, action, plane)
+            decisions.append(table.decide(principal, facts, context))
+        return decisions
+
+    def explain(
+        self,
+        principal: Principal,
+        action: Action,
+        facts: Facts,
+        context: Context = NO_CONTEXT,
+        plane: Plane = "data",
+    ) -> Explanation:
+        """The decision with every policy that matches, how it matches, and which of them decided."""
+        held = self._directory.subjects(principal)
+        return explained(self.table(principal, action, plane), held, principal, facts, context)
+
+    def visibility(
+        self, principal: Principal, action: Action = "READ", context: Context = NO_CONTEXT, plane: Plane = "metadata"
+    ) -> Visibility:
+        """What deny policies hide from a principal, as sets for one WHERE clause."""
+        return visible(self.table(principal, action, plane), principal, context)
+
+    def table(self, principal: Principal, action: Action, plane: Plane) -> Table:
+        """The policies that name the principal, for one action and plane."""
+        known = self._tables[plane]
+        tables = known.get(principal.key)
+        if tables is None:
+            tables = self._compiled(principal)[plane]
+            _make_room(known, MAX_PRINCIPALS)
+            known[principal.key] = tables
+        return tables[action]
+
+    def _compiled(self, principal: Principal) -> dict[Plane, Tables]:
+        keys = tuple(sorted(held.key for held in self._directory.subjects(principal) if held.key in self._by_subject))
+        compiled = self._shared.get(keys)
+        if compiled is None:
+            policies = {policy.id: policy for key in keys for policy in self._by_subject[key]}.values()
+            compiled = {plane: {action: Table(policies, action, plane) for action in ACTIONS} for plane in PLANES}
+            _make_room(self._shared, MAX_TABLES)
+            self._shared[keys] = compiled
+        return compiled
+
+
+def compile_policies(
+    tenant: str, policies: Iterable[Policy], roles: Iterable[Role] = (), users: Iterable[User] = ()
+) -> PolicyIndex:
+    """Raises DuplicateNames if two users or two roles have the same name but for case, or two policies the same id."""
+    return PolicyIndex(tenant, policies, roles, users)
+
+
+def _make_room(kept: dict[Any, Any], limit: int) -> None:
+    """Drops the oldest entry of a full cache."""
+    while len(kept) >= limit:
+        kept.pop(next(iter(kept)), None)

@@ -1,0 +1,80 @@
+"""The syntax that a row filter may use, as nodes of sqlglot."""
+
+from sqlglot import exp
+
+_FUNCTIONS: dict[str, tuple[type[exp.Expr], ...]] = {
+    "abs": (exp.Abs,),
+    "cast": (exp.Cast, exp.DataType, exp.DataTypeParam),
+    "coalesce": (exp.Coalesce,),
+    "current_date": (exp.CurrentDate,),
+    "current_timestamp": (exp.CurrentTimestamp,),
+    "current_user": (exp.CurrentUser, exp.SessionUser),
+    "date_trunc": (exp.TimestampTrunc, exp.DateTrunc),
+    "extract": (exp.Extract, exp.Year, exp.Month, exp.Day),
+    "length": (exp.Length,),
+    "lower": (exp.Lower,),
+    "nullif": (exp.Nullif,),
+    "substring": (exp.Substring,),
+    "trim": (exp.Trim,),
+    "upper": (exp.Upper,),
+    "||": (exp.DPipe, exp.Concat),  # Trino's text; `concat` itself treats NULL differently from engine to engine
+}
+FUNCTION_NAMES = tuple(sorted(_FUNCTIONS))
+
+_PREDICATES: tuple[type[exp.Expr], ...] = (
+    exp.And,
+    exp.Between,
+    exp.Boolean,
+    exp.EQ,
+    exp.Escape,
+    exp.GT,
+    exp.GTE,
+    exp.ILike,
+    exp.In,
+    exp.Is,
+    exp.LT,
+    exp.LTE,
+    exp.Like,
+    exp.NEQ,
+    exp.Not,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Or,
+)
+_VALUES: tuple[type[exp.Expr], ...] = (
+    exp.Add,
+    exp.Case,
+    exp.Column,
+    exp.Identifier,
+    exp.If,
+    exp.Interval,
+    exp.Literal,
+    exp.Mod,
+    exp.Mul,
+    exp.Neg,
+    exp.Null,
+    exp.Paren,
+    exp.Sub,
+    exp.Var,
+)
+NODES = frozenset({*_PREDICATES, *_VALUES, *(node for nodes in _FUNCTIONS.values() for node in nodes)})
+BOOLEAN_NODES = (*_PREDICATES, exp.Case, exp.Coalesce, exp.Column)
+
+_TYPE = exp.DataType.Type
+TYPES = frozenset(
+    {
+        _TYPE.BIGINT,
+        _TYPE.BOOLEAN,
+        _TYPE.DATE,
+        _TYPE.DATETIME,
+        _TYPE.DECIMAL,
+        _TYPE.DOUBLE,
+        _TYPE.FLOAT,
+        _TYPE.INT,
+        _TYPE.SMALLINT,
+        _TYPE.TEXT,
+        _TYPE.TIMESTAMP,
+        _TYPE.TIMESTAMPTZ,
+        _TYPE.VARCHAR,
+    }
+)
