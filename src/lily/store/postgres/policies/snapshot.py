@@ -15,7 +15,7 @@ class NoVersion(Terminal):
 
 
 class Version(NamedTuple):
-    """`number` counts every change; `compiled` is the number of the last one that is compiled. No `settings` means defaults."""
+    """`number` counts every change; `compiled` is that of the last one that is compiled. `settings` None: defaults."""
 
     number: int
     compiled: int
