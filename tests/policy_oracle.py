@@ -1,7 +1,7 @@
 """What a decision means, written as one loop over the policies as people state them: slow, and hard to get wrong."""
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -93,17 +93,10 @@ def is_resource(tenant: str, facts: Facts, kind: str, value: str) -> bool:
 def condition_outcomes(
     conditions: Mapping[str, Any], principal: Principal, facts: Facts, context: Context
 ) -> list[bool | None]:
-    times = conditions.get("time", {})
-    zone = ZoneInfo(times.get("timezone", "UTC"))
-    found: list[bool | None] = []
-    if "from" in times:
-        found.append(context.now and within_day(context.now.astimezone(zone), times["from"], times["to"]))
-    if "not_before" in times:
-        found.append(context.now and context.now >= datetime.fromisoformat(times["not_before"]))
-    if "not_after" in times:
-        found.append(context.now and context.now < datetime.fromisoformat(times["not_after"]))
-    if "weekdays" in conditions:
-        found.append(context.now and DAYS[context.now.astimezone(zone).weekday()] in conditions["weekdays"])
+    timed = {"time", "weekdays"} & conditions.keys()
+    found: list[bool | None] = [None] * len(timed)
+    if context.now is not None:
+        found = [*time_outcomes(conditions, context.now)]
     if "networks" in conditions:
         found.append(within_networks(context.address, conditions["networks"]))
     if "purpose" in conditions:
@@ -114,6 +107,19 @@ def condition_outcomes(
     for name, value in conditions.get("attributes", {}).get("principal", {}).items():
         found.append(principal.attributes[name] == value if name in principal.attributes else None)
     return found
+
+
+def time_outcomes(conditions: Mapping[str, Any], now: datetime) -> Iterator[bool]:
+    times = conditions.get("time", {})
+    local = now.astimezone(ZoneInfo(times.get("timezone", "UTC")))
+    if "from" in times:
+        yield within_day(local, times["from"], times["to"])
+    if "not_before" in times:
+        yield now >= datetime.fromisoformat(times["not_before"])
+    if "not_after" in times:
+        yield now < datetime.fromisoformat(times["not_after"])
+    if "weekdays" in conditions:
+        yield DAYS[local.weekday()] in conditions["weekdays"]
 
 
 def within_day(moment: datetime, start: str, end: str) -> bool:

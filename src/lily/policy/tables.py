@@ -38,7 +38,7 @@ class Table:
             if key in by_key:
                 bits |= by_key[key]
         if bits & self._conditional:
-            bits = self._without_inapplicable(bits, principal, facts, context)
+            bits = self._applicable(bits, principal, facts, context)
         decision = self._decisions.get(bits)
         return self._decided(bits) if decision is None else decision
 
@@ -49,13 +49,19 @@ class Table:
             bits |= self._by_key.get(key, 0)
         return self._policies(bits)
 
-    def _without_inapplicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
-        if bits & self._deny & ~self._conditional:
-            return bits & ~self._conditional  # denied in any case
-        rest = bits & self._conditional
-        while rest:
-            bit = rest & -rest
-            rest ^= bit
+    def _applicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
+        """The matching policies whose conditions let them apply; of several denials only the first."""
+        denials = bits & self._deny
+        certain = denials & ~self._conditional
+        first = certain & -certain
+        doubtful = denials & self._conditional & (first - 1)  # without a certain one: all of them
+        for bit in _each(doubtful):
+            if applies(self.policies[bit.bit_length() - 1], principal, facts, context):
+                return bit
+        if first:
+            return first
+        bits ^= denials
+        for bit in _each(bits & self._conditional):
             if not applies(self.policies[bit.bit_length() - 1], principal, facts, context):
                 bits ^= bit
         return bits
@@ -106,9 +112,7 @@ class Table:
         return self.policies[(bits & -bits).bit_length() - 1]
 
     def _policies(self, bits: int) -> Iterator[Policy]:
-        while bits:
-            yield self._first(bits)
-            bits &= bits - 1
+        return (self._first(bit) for bit in _each(bits))
 
 
 def applies(policy: Policy, principal: Principal, facts: Facts, context: Context) -> bool:
@@ -117,6 +121,13 @@ def applies(policy: Policy, principal: Principal, facts: Facts, context: Context
         return True
     outcome = policy.conditions.outcome(principal, facts, context)
     return outcome if outcome is not None else policy.effect != "allow"
+
+
+def _each(bits: int) -> Iterator[int]:
+    """Each bit alone, the lowest first."""
+    while bits:
+        yield bits & -bits
+        bits &= bits - 1
 
 
 def _bits(flags: Iterable[bool]) -> int:
