@@ -16,6 +16,7 @@ from lily.policy.names import fold
 if TYPE_CHECKING:  # requests.py needs the policies, whose conditions are defined here
     from lily.policy.requests import Context, Facts, Principal
 
+_NOT_EVALUATED = object()
 MAX_RESULTS = 4096  # kept with a context; a context that is shared for long must not grow
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -114,16 +115,18 @@ class Conditions:
 
     def outcome_without_asset(self, principal: "Principal", context: "Context") -> bool | None:
         """The outcome of the conditions on context and principal alone."""
-        try:
-            here = context.results[self]
-        except KeyError:
-            here = all_of(circumstance.holds(context) for circumstance in self.circumstances)
-            if len(context.results) >= MAX_RESULTS:
-                context.results.clear()
-            context.results[self] = here
+        found = context.results.get(self, _NOT_EVALUATED)
+        here = self._outcome_of_context(context) if found is _NOT_EVALUATED else found
         if not self.principal or here is False:
             return here
         return all_of((here, self.principal_outcome(principal)))
+
+    def _outcome_of_context(self, context: "Context") -> bool | None:
+        outcome = all_of(circumstance.holds(context) for circumstance in self.circumstances)
+        if len(context.results) >= MAX_RESULTS:
+            context.results.clear()
+        context.results[self] = outcome
+        return outcome
 
     def asset_outcome(self, facts: "Facts") -> bool | None:
         """The catalogue knows the asset: an attribute that it does not have is not equal. Unknown if not loaded."""
@@ -135,10 +138,14 @@ class Conditions:
     def principal_outcome(self, principal: "Principal") -> bool | None:
         """A token may lack a claim that the user has: an attribute that is missing is unknown."""
         known = principal.attributes
-        return all_of(
-            None if (value := known.get(name)) is None else _equals(value, values)
-            for name, values in self.principal.items()
-        )
+        result: bool | None = True
+        for name, values in self.principal.items():
+            value = known.get(name)
+            if value is None:
+                result = None
+            elif not _equals(value, values):
+                return False
+        return result
 
 
 def all_of(outcomes: Iterable[bool | None]) -> bool | None:
@@ -154,6 +161,8 @@ def all_of(outcomes: Iterable[bool | None]) -> bool | None:
 
 def _equals(value: Any, stated: tuple[Any, ...]) -> bool:
     """Whether a value, or an item of a list, is one of the stated. In Python `1 == True`; in JSON it is not."""
+    if isinstance(value, str):
+        return value in stated
     items = value if isinstance(value, list | tuple) else (value,)
     return any(
         item == wanted and isinstance(item, bool) == isinstance(wanted, bool) for item in items for wanted in stated

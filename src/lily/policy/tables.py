@@ -26,6 +26,7 @@ class Table:
             for key in (key for resource in policy.resources for key in resource.keys):
                 self._by_key[key] = self._by_key.get(key, 0) | 1 << number
         self._everywhere = self._by_key.pop(EVERYTHING, 0)
+        self._keys = frozenset(self._by_key)
         self._conditional = _bits(policy.conditions is not None for policy in self.policies)
         self._deny, self._allow = self._with_effect("deny"), self._with_effect("allow")
         self._mask, self._row_filter = self._with_effect("mask"), self._with_effect("row-filter")
@@ -34,9 +35,8 @@ class Table:
     def decide(self, principal: Principal, facts: Facts, context: Context) -> Decision:
         bits = self._everywhere
         by_key = self._by_key
-        for key in facts.keys:
-            if key in by_key:
-                bits |= by_key[key]
+        for key in facts.keys & self._keys:
+            bits |= by_key[key]
         if bits & self._conditional:
             bits = self._applicable(bits, principal, facts, context)
         decision = self._decisions.get(bits)
@@ -51,19 +51,25 @@ class Table:
 
     def _applicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
         """The matching policies whose conditions let them apply; of several denials only the first."""
+        policies = self.policies
         denials = bits & self._deny
         certain = denials & ~self._conditional
         first = certain & -certain
         doubtful = denials & self._conditional & (first - 1)  # without a certain one: all of them
-        for bit in _each(doubtful):
-            if applies(self.policies[bit.bit_length() - 1], principal, facts, context):
+        while doubtful:
+            bit = doubtful & -doubtful
+            if applies(policies[bit.bit_length() - 1], principal, facts, context):
                 return bit
+            doubtful ^= bit
         if first:
             return first
         bits ^= denials
-        for bit in _each(bits & self._conditional):
-            if not applies(self.policies[bit.bit_length() - 1], principal, facts, context):
+        doubtful = bits & self._conditional
+        while doubtful:
+            bit = doubtful & -doubtful
+            if not applies(policies[bit.bit_length() - 1], principal, facts, context):
                 bits ^= bit
+            doubtful ^= bit
         return bits
 
     def _decided(self, bits: int) -> Decision:
@@ -112,7 +118,9 @@ class Table:
         return self.policies[(bits & -bits).bit_length() - 1]
 
     def _policies(self, bits: int) -> Iterator[Policy]:
-        return (self._first(bit) for bit in _each(bits))
+        while bits:
+            yield self._first(bits)
+            bits &= bits - 1
 
 
 def applies(policy: Policy, principal: Principal, facts: Facts, context: Context) -> bool:
@@ -121,13 +129,6 @@ def applies(policy: Policy, principal: Principal, facts: Facts, context: Context
         return True
     outcome = policy.conditions.outcome(principal, facts, context)
     return outcome if outcome is not None else policy.effect != "allow"
-
-
-def _each(bits: int) -> Iterator[int]:
-    """Each bit alone, the lowest first."""
-    while bits:
-        yield bits & -bits
-        bits &= bits - 1
 
 
 def _bits(flags: Iterable[bool]) -> int:
