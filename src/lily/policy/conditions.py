@@ -108,20 +108,19 @@ class Conditions:
 
     def outcome(self, principal: "Principal", facts: "Facts", context: "Context") -> bool | None:
         """Whether all hold; false if one does not, whatever is unknown."""
-        here = self.outcome_without_asset(principal, context)
-        if not self.asset or here is False:
+        here = self._outcome_of_context(context)
+        if here is False or not (self.asset or self.principal):
             return here
-        return all_of((here, self.asset_outcome(facts)))
+        return all_of((here, self.principal_outcome(principal), self.asset_outcome(facts)))
 
     def outcome_without_asset(self, principal: "Principal", context: "Context") -> bool | None:
         """The outcome of the conditions on context and principal alone."""
-        found = context.results.get(self, _NOT_EVALUATED)
-        here = self._outcome_of_context(context) if found is _NOT_EVALUATED else found
-        if not self.principal or here is False:
-            return here
-        return all_of((here, self.principal_outcome(principal)))
+        return all_of((self._outcome_of_context(context), self.principal_outcome(principal)))
 
     def _outcome_of_context(self, context: "Context") -> bool | None:
+        known: bool | None = context.results.get(self, _NOT_EVALUATED)
+        if known is not _NOT_EVALUATED:
+            return known
         outcome = all_of(circumstance.holds(context) for circumstance in self.circumstances)
         if len(context.results) >= MAX_RESULTS:
             context.results.clear()
@@ -132,7 +131,7 @@ class Conditions:
         """The catalogue knows the asset: an attribute that it does not have is not equal. Unknown if not loaded."""
         known = facts.attributes
         if known is None:
-            return None
+            return None if self.asset else True
         return all(_equals(known.get(name), values) for name, values in self.asset.items())
 
     def principal_outcome(self, principal: "Principal") -> bool | None:
@@ -146,6 +145,9 @@ class Conditions:
             elif not _equals(value, values):
                 return False
         return result
+
+
+NO_CONDITIONS = Conditions({})
 
 
 def all_of(outcomes: Iterable[bool | None]) -> bool | None:

@@ -1,10 +1,12 @@
 """The compiled policies of one tenant: decides, explains, and reports what a list must leave out."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from lily.policy.decisions import Decision
 from lily.policy.explanations import Explanation, explained
+from lily.policy.names import EVERY, fold
 from lily.policy.policies import ACTIONS, PLANES, Action, Plane, Policy
 from lily.policy.requests import NO_CONTEXT, Check, Context, Facts, Principal
 from lily.policy.roles import Role, User
@@ -32,6 +34,18 @@ class PolicyIndex:
                 self._by_subject.setdefault(key, []).append(policy)
         self._known: dict[Plane, dict[Action, dict[str, Table]]] = {p: {a: {} for a in ACTIONS} for p in PLANES}
         self._shared: dict[tuple[Plane, Action, tuple[str, ...]], Table] = {}
+
+    @cached_property
+    def named_tags(self) -> frozenset[str]:
+        """The folded tags that policies name. They are protective: taking one away would change decisions."""
+        resources = (resource for policy in self.policies.values() for resource in policy.resources)
+        return frozenset(fold(resource.value) for resource in resources if resource.kind == "tag") - {EVERY}
+
+    @cached_property
+    def compared_attributes(self) -> frozenset[str]:
+        """The attributes of assets that conditions compare: all that `Facts.attributes` needs to have."""
+        conditions = (policy.conditions for policy in self.policies.values() if policy.conditions is not None)
+        return frozenset(name for one in conditions for name in one.asset)
 
     def decide(
         self,

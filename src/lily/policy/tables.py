@@ -6,6 +6,7 @@ are the union over its keys. The lowest bit is the policy that is considered fir
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lily.policy.conditions import NO_CONDITIONS
 from lily.policy.decisions import Decision
 from lily.policy.names import EVERYTHING
 from lily.policy.policies import Action, Effect, Plane, Policy
@@ -27,6 +28,7 @@ class Table:
                 self._by_key[key] = self._by_key.get(key, 0) | 1 << number
         self._everywhere = self._by_key.pop(EVERYTHING, 0)
         self._keys = frozenset(self._by_key)
+        self._conditions = [policy.conditions or NO_CONDITIONS for policy in self.policies]
         self._conditional = _bits(policy.conditions is not None for policy in self.policies)
         self._deny, self._allow = self._with_effect("deny"), self._with_effect("allow")
         self._mask, self._row_filter = self._with_effect("mask"), self._with_effect("row-filter")
@@ -51,14 +53,14 @@ class Table:
 
     def _applicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
         """The matching policies whose conditions let them apply; of several denials only the first."""
-        policies = self.policies
+        conditions = self._conditions
         denials = bits & self._deny
         certain = denials & ~self._conditional
         first = certain & -certain
         doubtful = denials & self._conditional & (first - 1)  # without a certain one: all of them
         while doubtful:
             bit = doubtful & -doubtful
-            if applies(policies[bit.bit_length() - 1], principal, facts, context):
+            if conditions[bit.bit_length() - 1].outcome(principal, facts, context) is not False:
                 return bit
             doubtful ^= bit
         if first:
@@ -67,7 +69,8 @@ class Table:
         doubtful = bits & self._conditional
         while doubtful:
             bit = doubtful & -doubtful
-            if not applies(policies[bit.bit_length() - 1], principal, facts, context):
+            outcome = conditions[bit.bit_length() - 1].outcome(principal, facts, context)
+            if not outcome and (outcome is False or bit & self._allow):
                 bits ^= bit
             doubtful ^= bit
         return bits

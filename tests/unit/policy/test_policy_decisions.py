@@ -246,3 +246,13 @@ def test_more_principals_and_combinations_than_are_kept_are_still_decided(monkey
             who = Principal(f"u{number}")
             allowed = [read(compiled, Facts("x", tags=[f"t{other}"]), who).allowed for other in range(8)]
             assert allowed == [other == number for other in range(8)]
+
+
+def test_an_index_reports_the_tags_and_attributes_that_its_policies_name() -> None:
+    conditions = {"attributes": {"asset": {"domain": "hr", "owner": "ann"}, "principal": {"team": "hr"}}}
+    compiled = index(
+        policy("a", resources=[{"tag": "PII"}, {"tag": "*"}, {"data_source": "x"}]),
+        policy("b", "deny", resources=[{"tag": "pii"}, {"tag": "Finance"}], conditions=conditions),
+    )
+    assert compiled.named_tags == {"pii", "finance"}
+    assert compiled.compared_attributes == {"domain", "owner"}
