@@ -16,6 +16,7 @@ from lily.policy.names import fold
 if TYPE_CHECKING:  # requests.py needs the policies, whose conditions are defined here
     from lily.policy.requests import Context, Facts, Principal
 
+_NOT_EVALUATED = object()
 MAX_RESULTS = 4096  # kept with a context; a context that is shared for long must not grow
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -107,38 +108,46 @@ class Conditions:
 
     def outcome(self, principal: "Principal", facts: "Facts", context: "Context") -> bool | None:
         """Whether all hold; false if one does not, whatever is unknown."""
-        here = self.outcome_without_asset(principal, context)
-        if not self.asset or here is False:
+        here = self._outcome_of_context(context)
+        if here is False or not (self.asset or self.principal):
             return here
-        return all_of((here, self.asset_outcome(facts)))
+        return all_of((here, self.principal_outcome(principal), self.asset_outcome(facts)))
 
     def outcome_without_asset(self, principal: "Principal", context: "Context") -> bool | None:
         """The outcome of the conditions on context and principal alone."""
-        try:
-            here = context.results[self]
-        except KeyError:
-            here = all_of(circumstance.holds(context) for circumstance in self.circumstances)
-            if len(context.results) >= MAX_RESULTS:
-                context.results.clear()
-            context.results[self] = here
-        if not self.principal or here is False:
-            return here
-        return all_of((here, self.principal_outcome(principal)))
+        return all_of((self._outcome_of_context(context), self.principal_outcome(principal)))
+
+    def _outcome_of_context(self, context: "Context") -> bool | None:
+        known: bool | None = context.results.get(self, _NOT_EVALUATED)
+        if known is not _NOT_EVALUATED:
+            return known
+        outcome = all_of(circumstance.holds(context) for circumstance in self.circumstances)
+        if len(context.results) >= MAX_RESULTS:
+            context.results.clear()
+        context.results[self] = outcome
+        return outcome
 
     def asset_outcome(self, facts: "Facts") -> bool | None:
         """The catalogue knows the asset: an attribute that it does not have is not equal. Unknown if not loaded."""
         known = facts.attributes
         if known is None:
-            return None
+            return None if self.asset else True
         return all(_equals(known.get(name), values) for name, values in self.asset.items())
 
     def principal_outcome(self, principal: "Principal") -> bool | None:
         """A token may lack a claim that the user has: an attribute that is missing is unknown."""
         known = principal.attributes
-        return all_of(
-            None if (value := known.get(name)) is None else _equals(value, values)
-            for name, values in self.principal.items()
-        )
+        result: bool | None = True
+        for name, values in self.principal.items():
+            value = known.get(name)
+            if value is None:
+                result = None
+            elif not _equals(value, values):
+                return False
+        return result
+
+
+NO_CONDITIONS = Conditions({})
 
 
 def all_of(outcomes: Iterable[bool | None]) -> bool | None:
@@ -154,6 +163,8 @@ def all_of(outcomes: Iterable[bool | None]) -> bool | None:
 
 def _equals(value: Any, stated: tuple[Any, ...]) -> bool:
     """Whether a value, or an item of a list, is one of the stated. In Python `1 == True`; in JSON it is not."""
+    if isinstance(value, str):
+        return value in stated
     items = value if isinstance(value, list | tuple) else (value,)
     return any(
         item == wanted and isinstance(item, bool) == isinstance(wanted, bool) for item in items for wanted in stated

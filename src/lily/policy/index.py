@@ -1,10 +1,12 @@
 """The compiled policies of one tenant: decides, explains, and reports what a list must leave out."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 from lily.policy.decisions import Decision
 from lily.policy.explanations import Explanation, explained
+from lily.policy.names import EVERY, fold
 from lily.policy.policies import ACTIONS, PLANES, Action, Plane, Policy
 from lily.policy.requests import NO_CONTEXT, Check, Context, Facts, Principal
 from lily.policy.roles import Role, User
@@ -14,8 +16,6 @@ from lily.policy.visibility import Visibility, visible
 
 MAX_PRINCIPALS = 20_000  # whose tables are looked up by one key; about 200 bytes each
 MAX_TABLES = 1_000  # sets of subjects; principals with the same groups and roles in policies share one
-
-Tables = dict[Action, Table]
 
 
 class PolicyIndex:
@@ -32,8 +32,20 @@ class PolicyIndex:
             self.policies[policy.id] = policy
             for key in {subject.key for subject in policy.subjects}:
                 self._by_subject.setdefault(key, []).append(policy)
-        self._tables: dict[Plane, dict[str, Tables]] = {plane: {} for plane in PLANES}
-        self._shared: dict[tuple[str, ...], dict[Plane, Tables]] = {}
+        self._known: dict[Plane, dict[Action, dict[str, Table]]] = {p: {a: {} for a in ACTIONS} for p in PLANES}
+        self._shared: dict[tuple[Plane, Action, tuple[str, ...]], Table] = {}
+
+    @cached_property
+    def named_tags(self) -> frozenset[str]:
+        """The folded tags that policies name. They are protective: taking one away would change decisions."""
+        resources = (resource for policy in self.policies.values() for resource in policy.resources)
+        return frozenset(fold(resource.value) for resource in resources if resource.kind == "tag") - {EVERY}
+
+    @cached_property
+    def compared_attributes(self) -> frozenset[str]:
+        """The attributes of assets that conditions compare: all that `Facts.attributes` needs to have."""
+        conditions = (policy.conditions for policy in self.policies.values() if policy.conditions is not None)
+        return frozenset(name for one in conditions for name in one.asset)
 
     def decide(
         self,
@@ -48,10 +60,9 @@ class PolicyIndex:
 
     def decide_batch(self, checks: Iterable[Check], plane: Plane = "data") -> list[Decision]:
         """One decision per check, in order."""
-        known, decisions = self._tables[plane], []
+        known, decisions = self._known[plane], []
         for principal, action, facts, context in checks:
-            tables = known.get(principal.key)
-            table = tables[action] if tables is not None else self.table(principal, action, plane)
+            table = known[action].get(principal.key) or self.table(principal, action, plane)
             decisions.append(table.decide(principal, facts, context))
         return decisions
 
@@ -75,23 +86,23 @@ class PolicyIndex:
 
     def table(self, principal: Principal, action: Action, plane: Plane) -> Table:
         """The policies that name the principal, for one action and plane."""
-        known = self._tables[plane]
-        tables = known.get(principal.key)
-        if tables is None:
-            tables = self._compiled(principal)[plane]
+        known = self._known[plane][action]
+        table = known.get(principal.key)
+        if table is None:
+            table = self._compiled(principal, action, plane)
             _make_room(known, MAX_PRINCIPALS)
-            known[principal.key] = tables
-        return tables[action]
+            known[principal.key] = table
+        return table
 
-    def _compiled(self, principal: Principal) -> dict[Plane, Tables]:
+    def _compiled(self, principal: Principal, action: Action, plane: Plane) -> Table:
         keys = tuple(sorted(held.key for held in self._directory.subjects(principal) if held.key in self._by_subject))
-        compiled = self._shared.get(keys)
-        if compiled is None:
-            policies = {policy.id: policy for key in keys for policy in self._by_subject[key]}.values()
-            compiled = {plane: {action: Table(policies, action, plane) for action in ACTIONS} for plane in PLANES}
+        table = self._shared.get((plane, action, keys))
+        if table is None:
+            policies = {policy.id: policy for key in keys for policy in self._by_subject[key]}
+            table = Table(policies.values(), action, plane)
             _make_room(self._shared, MAX_TABLES)
-            self._shared[keys] = compiled
-        return compiled
+            self._shared[plane, action, keys] = table
+        return table
 
 
 def compile_policies(

@@ -39,7 +39,9 @@ def parse_policy(data: Any, *, tenant: str, policy_id: str) -> Policy:
 
 def stored_policy(data: Any, *, tenant: str, policy_id: str) -> Policy:
     """A policy that `parse_policy` accepted before: its row filter is parsed when it is rendered, not now, because
-    that takes milliseconds and an index has thousands. Raises Refused for anything else that is wrong."""
+    that takes milliseconds and an index has thousands. Raises Refused for anything else that is wrong. A policy that
+    is refused must not be left out of an index: it may be a deny.
+    """
     return _policy(data, tenant, policy_id, stored=True)
 
 

@@ -76,7 +76,7 @@ class Context:
     address: str | None = None
     purpose: str | None = None
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address | None = field(init=False)
-    results: dict[object, bool | None] = field(init=False, default_factory=dict)
+    results: dict[object, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.now is not None and self.now.tzinfo is None:

@@ -21,6 +21,14 @@ _FUNCTIONS: dict[str, tuple[type[exp.Expr], ...]] = {
 }
 FUNCTION_NAMES = tuple(sorted(_FUNCTIONS))
 
+# Words that may stand before a parenthesis. Any other is refused before parsing: for some, such as `date(date(…`, the
+# time that sqlglot takes doubles with every level. The last line is what later checks describe better.
+_KEYWORDS = "and between case distinct else escape for from ilike in is like not or then when"
+_OTHER_NAMES = "day mod month substr year"
+_DESCRIBED_LATER = "as exists over select"
+CALLABLE = frozenset({*FUNCTION_NAMES, *_KEYWORDS.split(), *_OTHER_NAMES.split(), *_DESCRIBED_LATER.split()})
+SIZED_TYPES = frozenset({"char", "decimal", "numeric", "varchar"})  # which have numbers in parentheses
+
 _PREDICATES: tuple[type[exp.Expr], ...] = (
     exp.And,
     exp.Between,

@@ -6,17 +6,18 @@ engines, such as division and `IS TRUE`. Each dialect's text is parsed again bef
 or a name cannot turn into syntax on the way.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
 from sqlglot import exp, parse, tokenize
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
 
 from lily.model.errors import Problem, Refused
 from lily.model.values import Checker
-from lily.policy.row_filter_syntax import BOOLEAN_NODES, FUNCTION_NAMES, NODES, TYPES
+from lily.policy.row_filter_syntax import BOOLEAN_NODES, CALLABLE, FUNCTION_NAMES, NODES, SIZED_TYPES, TYPES
 
 DIALECTS = ("postgres", "trino", "snowflake", "bigquery", "databricks")
 CANONICAL = "postgres"
@@ -93,7 +94,10 @@ def _parsed(text: str, dialect: str = CANONICAL) -> exp.Expr:
     if len(text) > MAX_LENGTH:
         raise _refused(f"it must not exceed {MAX_LENGTH} characters; tag the rows' class in a column and compare that")
     try:
-        _refuse_tokens(text, dialect)
+        tokens = tokenize(text, read=dialect)
+        _refuse_tokens(tokens)
+        if dialect == CANONICAL:  # other text is Lily's own
+            _refuse_calls(tokens)
         found = parse(text, read=dialect)
     except (SqlglotError, RecursionError) as error:
         described = f"it is not a SQL expression: {str(error).splitlines()[0][:200]}"
@@ -107,8 +111,7 @@ def _parsed(text: str, dialect: str = CANONICAL) -> exp.Expr:
     return found[0]
 
 
-def _refuse_tokens(text: str, dialect: str) -> None:
-    tokens = tokenize(text, read=dialect)
+def _refuse_tokens(tokens: Sequence[Token]) -> None:
     if len(tokens) > MAX_TOKENS:
         raise _refused(f"it must not have more than {MAX_TOKENS} words and signs; use a shorter one")
     kinds = [token.token_type.name for token in tokens]
@@ -123,13 +126,27 @@ def _refuse_tokens(text: str, dialect: str) -> None:
         )
 
 
+def _refuse_calls(tokens: Sequence[Token]) -> None:
+    for word, opening, inside in zip(tokens, tokens[1:], [*tokens[2:], None], strict=False):
+        name = word.text.lower()
+        if (
+            opening.token_type.name != "L_PAREN"
+            or not name.replace("_", "").isalnum()
+            or word.token_type.name == "STRING"
+        ):
+            continue
+        sized = name in SIZED_TYPES and inside is not None and inside.token_type.name == "NUMBER"
+        if name not in CALLABLE and not sized:
+            raise _refused(_unknown_function(name))
+
+
 def _refuse_node(node: exp.Expr, dialect: str) -> None:
     if isinstance(node, exp.Query | exp.Subquery | exp.Exists):
         raise _refused("it must not contain a subquery; compare columns of the row itself")
     if isinstance(node, exp.AggFunc | exp.Window):
         raise _refused("it must not contain an aggregate or a window; it is evaluated for each row alone")
     if type(node) not in NODES or (isinstance(node, exp.SessionUser) and dialect != NO_CURRENT_USER):
-        raise _refused(f"it must not contain {_described(node)}")
+        raise _refused(_described(node))
     if isinstance(node, exp.Column) and any(part != "this" and value for part, value in node.args.items()):
         raise _refused(f"name the column alone, {node.name[:64]!r}: which table it belongs to depends on the query")
     if isinstance(node, exp.DataType) and (node.this not in TYPES or node.args.get("nested")):
@@ -137,6 +154,8 @@ def _refuse_node(node: exp.Expr, dialect: str) -> None:
         raise _refused(f"it must not cast to {node.sql()[:64]}; use one of: {known}")
     if isinstance(node, exp.Is) and not _is_null(node.expression):
         raise _refused("IS may be followed by NULL or NOT NULL only; write `= true` or coalesce")
+    if isinstance(node, exp.Interval) and not (isinstance(node.this, exp.Literal) and node.args.get("unit")):
+        raise _refused("an interval is a number and a unit: interval '7' day")
     if isinstance(node, exp.Like | exp.ILike) and "\\" in node.expression.name:
         raise _refused("engines differ in what a backslash means in LIKE; use another sign with ESCAPE")
     if isinstance(node, exp.Var) and not node.name.isalpha():
@@ -149,9 +168,13 @@ def _is_null(node: exp.Expr) -> bool:
 
 def _described(node: exp.Expr) -> str:
     if isinstance(node, exp.Func):
-        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        return f"the function {name[:64].lower()}; use one of: {', '.join(FUNCTION_NAMES)}"
-    return f"{type(node).__name__.lower()}; use comparisons, AND, OR, NOT, IN, BETWEEN, LIKE and IS NULL"
+        return _unknown_function(node.name if isinstance(node, exp.Anonymous) else node.sql_name())
+    what = type(node).__name__.lower()
+    return f"it must not contain {what}; use comparisons, AND, OR, NOT, IN, BETWEEN, LIKE and IS NULL"
+
+
+def _unknown_function(name: str) -> str:
+    return f"it must not contain the function {name[:64].lower()}; use one of: {', '.join(FUNCTION_NAMES)}"
 
 
 def _is_boolean(expression: exp.Expr) -> bool:

@@ -6,6 +6,7 @@ are the union over its keys. The lowest bit is the policy that is considered fir
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lily.policy.conditions import NO_CONDITIONS
 from lily.policy.decisions import Decision
 from lily.policy.names import EVERYTHING
 from lily.policy.policies import Action, Effect, Plane, Policy
@@ -26,6 +27,8 @@ class Table:
             for key in (key for resource in policy.resources for key in resource.keys):
                 self._by_key[key] = self._by_key.get(key, 0) | 1 << number
         self._everywhere = self._by_key.pop(EVERYTHING, 0)
+        self._keys = frozenset(self._by_key)
+        self._conditions = [policy.conditions or NO_CONDITIONS for policy in self.policies]
         self._conditional = _bits(policy.conditions is not None for policy in self.policies)
         self._deny, self._allow = self._with_effect("deny"), self._with_effect("allow")
         self._mask, self._row_filter = self._with_effect("mask"), self._with_effect("row-filter")
@@ -34,11 +37,10 @@ class Table:
     def decide(self, principal: Principal, facts: Facts, context: Context) -> Decision:
         bits = self._everywhere
         by_key = self._by_key
-        for key in facts.keys:
-            if key in by_key:
-                bits |= by_key[key]
+        for key in facts.keys & self._keys:
+            bits |= by_key[key]
         if bits & self._conditional:
-            bits = self._without_inapplicable(bits, principal, facts, context)
+            bits = self._applicable(bits, principal, facts, context)
         decision = self._decisions.get(bits)
         return self._decided(bits) if decision is None else decision
 
@@ -49,15 +51,28 @@ class Table:
             bits |= self._by_key.get(key, 0)
         return self._policies(bits)
 
-    def _without_inapplicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
-        if bits & self._deny & ~self._conditional:
-            return bits & ~self._conditional  # denied in any case
-        rest = bits & self._conditional
-        while rest:
-            bit = rest & -rest
-            rest ^= bit
-            if not applies(self.policies[bit.bit_length() - 1], principal, facts, context):
+    def _applicable(self, bits: int, principal: Principal, facts: Facts, context: Context) -> int:
+        """The matching policies whose conditions let them apply; of several denials only the first."""
+        conditions = self._conditions
+        denials = bits & self._deny
+        certain = denials & ~self._conditional
+        first = certain & -certain
+        doubtful = denials & self._conditional & (first - 1)  # without a certain one: all of them
+        while doubtful:
+            bit = doubtful & -doubtful
+            if conditions[bit.bit_length() - 1].outcome(principal, facts, context) is not False:
+                return bit
+            doubtful ^= bit
+        if first:
+            return first
+        bits ^= denials
+        doubtful = bits & self._conditional
+        while doubtful:
+            bit = doubtful & -doubtful
+            outcome = conditions[bit.bit_length() - 1].outcome(principal, facts, context)
+            if not outcome and (outcome is False or bit & self._allow):
                 bits ^= bit
+            doubtful ^= bit
         return bits
 
     def _decided(self, bits: int) -> Decision:
