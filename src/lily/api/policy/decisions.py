@@ -1,5 +1,6 @@
 """Decides batches of checks by the policies in force and by what is committed now."""
 
+import asyncio
 from collections import Counter
 
 from lily.api.policy.checks import Batch
@@ -11,6 +12,8 @@ from lily.policy import Decision, Principal
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import read_facts
 
+FEW = 200
+
 
 async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantPolicies, list[Decision]]:
     """Decides by the policies in force and by what is committed now. Raises StoreUnavailable if that is unknown."""
@@ -18,7 +21,11 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
     principals = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, tenant)
     facts = await read_facts(services.database, tenant, batch.assets, policies.wanted(rules))
-    decisions = decided(policies.index, policies.settings, batch, principals, facts)
+    arguments = (policies.index, policies.settings, batch, principals, facts)
+    # In a thread if there are many: the first decision of each principal after a change arranges its policies, which
+    # takes milliseconds in a large tenant, and other requests are served meanwhile.
+    few = len(batch.checks) <= FEW
+    decisions = decided(*arguments) if few else await asyncio.to_thread(decided, *arguments)
     for effect, count in Counter(decision.effect for decision in decisions).items():
         services.metrics.policy.decisions[effect].inc(count)
     return policies, decisions
