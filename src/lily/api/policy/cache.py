@@ -29,6 +29,7 @@ class PolicyCache:
         self._current: dict[str, TenantPolicies] = {}
         self._fresh: set[str] = set()  # tenants without a change since their versions were read
         self._compiling: dict[str, asyncio.Task[TenantPolicies]] = {}
+        self._refreshing: dict[str, asyncio.Task[TenantPolicies]] = {}
         self._confirmed_at = float("-inf")
 
     @property
@@ -102,8 +103,15 @@ class PolicyCache:
         return await asyncio.shield(self._compiling[tenant])
 
     def _compile_again(self, tenant: str) -> None:
-        task = asyncio.ensure_future(self._verified(tenant))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the next request raises it
+        """One at a time: what changes meanwhile has marked the tenant, so the next decision reads the version."""
+        if tenant not in self._refreshing:
+            task = self._refreshing[tenant] = asyncio.create_task(self._verified(tenant))
+            task.add_done_callback(lambda done: self._refreshed(tenant, done))
+
+    def _refreshed(self, tenant: str, done: "asyncio.Task[TenantPolicies]") -> None:
+        self._refreshing.pop(tenant, None)
+        if not done.cancelled():
+            done.exception()  # the next request raises it to its caller
 
     async def _compile(self, tenant: str) -> TenantPolicies:
         began, previous = time.monotonic(), self._current.get(tenant)
