@@ -17,6 +17,7 @@ from lily.policy import Facts
 from lily.policy import Principal as Someone
 from lily.store.postgres import listener
 from lily.store.postgres.policies import objects
+from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.sessions import Database, StoreUnavailable
 from tests.relay_proxy import proxy_of
@@ -212,6 +213,9 @@ def test_users_are_looked_up_once_per_version(url: str, tenant: str) -> None:
                 assert users["ann"] is not None
                 assert users["ann"].roles == ("a",)
                 assert users["bob"] is None
+            caller = await one.cache.principal(policies, "ANN", ["From the IdP"])
+            assert (caller.groups, caller.roles) == (("from the idp",), ("a",))
+            assert (await one.cache.principal(policies, "")).roles == ()
             assert sum("users" in text for text in one.queries if "select key, body" in text) <= 1
             await one.store("replace", Entry("user", "ann", {"name": "Ann", "roles": ["b"], "groups": []}))
             async with asyncio.timeout(30):
@@ -253,3 +257,23 @@ def test_row_level_security_hides_the_policies_of_other_tenants(
         assert connection.execute("select count(*) from policies").fetchone() == (1,)
         assert connection.execute("select version from access_versions").fetchone() == (1,)
         connection.rollback()
+
+
+def test_housekeeping_deletes_old_decisions_of_every_tenant(
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenants = [make_tenant()[0] for _ in range(2)]
+    with psycopg.connect(stack.database, autocommit=True) as owner:
+        for tenant in tenants:
+            for days in (1, 29, 31, 400):
+                owner.execute(
+                    "insert into policy_decisions values (gen_random_uuid(), %s, now() - make_interval(days => %s), 'me', "
+                    "'ann', 'READ', 'data', gen_random_uuid(), 'deny', null, 'because', 1)",
+                    [tenant, days],
+                )
+        with psycopg.connect(stack.database_of("lily_pipeline")) as connection:
+            assert delete_old_decisions(connection) >= 4
+        left = owner.execute(
+            "select tenant_id, count(*) from policy_decisions where tenant_id = any(%s) group by 1", [tenants]
+        ).fetchall()
+    assert sorted(left) == sorted((tenant, 2) for tenant in tenants)

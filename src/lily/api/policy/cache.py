@@ -8,11 +8,11 @@ Decision 22 has the reasons.
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from lily.api.metrics import PolicyMetrics
 from lily.api.policy.compiled import TenantPolicies, compiled
-from lily.policy import User, fold, parse_user
+from lily.policy import Principal, User, fold, parse_user
 from lily.store.postgres.policies.snapshot import Version, read_snapshot, read_users, read_version
 from lily.store.postgres.sessions import Database
 
@@ -76,6 +76,14 @@ class PolicyCache:
                 known.clear()
             known |= {key: parse_user(found[key]) if key in found else None for key in missing}
         return known
+
+    async def principal(self, policies: TenantPolicies, user: str, groups: Iterable[str] = ()) -> Principal:
+        """A caller as policies see it: with the groups and roles of the tenant's user of that name, and the groups that
+        its identity provider states."""
+        found = (await self.users(policies, [user])).get(fold(user)) if user else None
+        if found is None:
+            return Principal(user, groups)
+        return Principal(user, (*groups, *found.groups), found.roles)
 
     async def _verified(self, tenant: str) -> TenantPolicies:
         """The policies of the version that is stored now. A change that comes meanwhile marks the tenant again."""
