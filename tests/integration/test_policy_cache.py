@@ -267,8 +267,8 @@ def test_housekeeping_deletes_old_decisions_of_every_tenant(
         for tenant in tenants:
             for days in (1, 29, 31, 400):
                 owner.execute(
-                    "insert into policy_decisions values (gen_random_uuid(), %s, now() - make_interval(days => %s), 'me', "
-                    "'ann', 'READ', 'data', gen_random_uuid(), 'deny', null, 'because', 1)",
+                    "insert into policy_decisions values (gen_random_uuid(), %s, now() - make_interval(days => %s), "
+                    "'me', 'ann', 'READ', 'data', gen_random_uuid(), 'deny', null, 'because', 1)",
                     [tenant, days],
                 )
         with psycopg.connect(stack.database_of("lily_pipeline")) as connection:
