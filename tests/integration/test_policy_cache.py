@@ -12,6 +12,7 @@ import pytest
 
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
+from lily.api.policy.compiled import InvalidStoredObject
 from lily.model.access import Principal
 from lily.policy import Facts
 from lily.policy import Principal as Someone
@@ -225,6 +226,19 @@ def test_users_are_looked_up_once_per_version(url: str, tenant: str) -> None:
                     if ann is not None and ann.roles == ("b",):
                         break
                     await asyncio.sleep(0.01)
+
+    run(story())
+
+
+def test_a_stored_policy_that_is_not_valid_stops_decisions_until_it_is_deleted(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant) as one:
+            await one.change("good", "allow")
+            await one.store("create", Entry("policy", "bad", {"id": "bad", "name": "bad", "effect": "deny"}))
+            with pytest.raises(InvalidStoredObject, match="'bad'"):
+                await one.effect()
+            await one.change("bad", None)
+            assert await one.effect() == "allow"
 
     run(story())
 
