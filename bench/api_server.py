@@ -67,7 +67,7 @@ def main() -> None:
     elif choice["reads"] == "override":
         _uvicorn(settings, workers, "bench.uvicorn_override:Override")
     else:
-        _uvicorn(settings, workers, "lily.api.http.protocol:Protocol")
+        _uvicorn(settings, workers, "lily.api.http.server.protocol:Protocol")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lily.api.application import Application
-from lily.api.http.correlation import HEADER
+from lily.api.http.server.correlation import HEADER
 from lily.api.reads.fast_read import Found, Reading
 
 

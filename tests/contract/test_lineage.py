@@ -8,7 +8,7 @@ import orjson
 import psycopg
 from confluent_kafka import Producer
 
-from lily.api.http.requests import MOST_EDGES
+from lily.api.http.openapi.requests import MOST_EDGES
 from lily.bus import topics
 from lily.model import ids
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement

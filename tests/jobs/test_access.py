@@ -9,8 +9,8 @@ import pytest
 from psycopg.errors import InsufficientPrivilege
 
 from lily.model.errors import Terminal
+from lily.store.postgres.dead_letters.records import DeadLetter, read_dead_letters, replay_jobs
 from lily.store.postgres.jobs import Job, NewJob, enqueue
-from lily.store.postgres.outbox.dead_letters import DeadLetter, read_dead_letters, replay_jobs
 from lily.store.postgres.sessions import Database
 from tests.jobs.scene import Scene, until
 from tests.jobs.test_queue import say, saying

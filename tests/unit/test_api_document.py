@@ -7,7 +7,7 @@ import pytest
 from fastapi.routing import APIRoute
 from hypothesis import given
 
-from lily.api.http.openapi import ERRORS, PUBLIC
+from lily.api.http.openapi.document import ERRORS, PUBLIC
 from lily.api.http.query import declared_parameters
 from lily.api.reads.lineage_pages import MOST_EDGES
 from lily.api.server import ROUTERS, build

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from lily.api.http.middleware import RequestMiddleware
-from lily.api.http.request_log import RequestLog
+from lily.api.http.server.middleware import RequestMiddleware
+from lily.api.http.server.request_log import RequestLog
 from lily.api.metrics import ApiMetrics
 
 SCOPE = {"type": "http", "method": "POST", "path": "/ingest-metadata/bulk", "headers": []}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Match
 
-from lily.api.http.paths import SUBRESOURCES, TextConvertor, keep_encoded_slashes
+from lily.api.http.server.paths import SUBRESOURCES, TextConvertor, keep_encoded_slashes
 from lily.api.server import ROUTERS
 
 ROUTES = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]

@@ -3,12 +3,12 @@
 import orjson
 import pytest
 
-from lily.api.routes.dead_letters import _topic
+from lily.api.routes.operations.dead_letters import _topic
 from lily.bus import topics
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.statements import Statement
-from lily.store.postgres.outbox.dead_letters import Replayable
+from lily.store.postgres.dead_letters.records import Replayable
 
 
 def original(**attributes: object) -> bytes:

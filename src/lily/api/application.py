@@ -12,13 +12,13 @@ from starlette.types import Receive, Scope, Send
 
 from lily import __version__
 from lily.api.grpc.server import served, served_by_one
-from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import answer_for
-from lily.api.http.middleware import RequestMiddleware
-from lily.api.http.openapi import ERRORS, complete
-from lily.api.http.paths import keep_encoded_slashes
-from lily.api.http.request_log import RequestLog
-from lily.api.http.responses import Json
+from lily.api.http.openapi.document import ERRORS, complete
+from lily.api.http.openapi.responses import Json
+from lily.api.http.server.correlation import correlation_of
+from lily.api.http.server.middleware import RequestMiddleware
+from lily.api.http.server.paths import keep_encoded_slashes
+from lily.api.http.server.request_log import RequestLog
 from lily.api.metrics import ApiMetrics
 from lily.api.reads.fast_read import FastRead
 from lily.api.services import Services, opened

@@ -7,10 +7,10 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from lily.api.http.correlation import correlation_of
 from lily.api.http.errors import forbidden, unauthenticated
 from lily.api.http.prefer import wait_of
 from lily.api.http.query import refuse_unknown_parameters
+from lily.api.http.server.correlation import correlation_of
 from lily.api.services import Services
 from lily.model.access import Principal, Scope
 

@@ -3,31 +3,13 @@
 import gc
 
 from lily.api.application import Application
-from lily.api.http.listening import CannotServe, listen
-from lily.api.routes import (
-    attribute_rules,
-    attributes,
-    bulk,
-    dead_letters,
-    docs,
-    dry_run,
-    health,
-    history,
-    home,
-    ingest,
-    lineage,
-    lineage_sql,
-    metadata,
-    metrics,
-    notifications,
-    openlineage,
-    propagations,
-    schemas,
-    search,
-    settings,
-    tag_definitions,
-    tags,
-)
+from lily.api.http.server.listening import CannotServe, listen
+from lily.api.routes import notifications
+from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, search, tags
+from lily.api.routes.documents import docs, home, schemas
+from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
+from lily.api.routes.lineage import graph, openlineage, sql
+from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -49,8 +31,8 @@ ROUTERS = (
     attribute_rules.router,
     settings.router,
     openlineage.router,
-    lineage_sql.router,
-    lineage.router,
+    sql.router,
+    graph.router,
     dead_letters.router,
     notifications.router,
     health.router,

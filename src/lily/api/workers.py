@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lily.api.http.listening import listen
+from lily.api.http.server.listening import listen
 from lily.model.errors import LilyError, Terminal, Transient
 from lily.settings import Settings
 

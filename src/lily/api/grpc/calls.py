@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from grpc.aio import ServicerContext
 
 from lily.api.calls import Call
-from lily.api.http.correlation import HEADER
+from lily.api.http.server.correlation import HEADER
 from lily.api.receipts.receipt import Receipt
 from lily.api.receipts.settling import RECEIPT
 from lily.model.errors import Problem, Refused

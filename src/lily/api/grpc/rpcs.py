@@ -19,8 +19,8 @@ from opentelemetry.trace import SpanKind
 from lily.api.calls import identified
 from lily.api.grpc.calls import Context, GrpcCall, Headers, headers_of
 from lily.api.grpc.failures import Failure, failure_for
-from lily.api.http.correlation import HEADER, correlate
-from lily.api.http.request_log import RequestLog
+from lily.api.http.server.correlation import HEADER, correlate
+from lily.api.http.server.request_log import RequestLog
 from lily.api.services import Services
 from lily.model.access import Scope
 from lily.model.errors import LilyError, Problem, Refused

@@ -9,7 +9,7 @@ import structlog
 
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
-from lily.api.http.request_log import RequestLog
+from lily.api.http.server.request_log import RequestLog
 from lily.api.services import Services
 from lily.api.workers import WorkerGroup
 from lily.model.errors import Terminal

@@ -10,7 +10,7 @@ from lily.api.ingest.records import Record
 from lily.api.receipts.receipt import Stated
 from lily.model.errors import Problem
 from lily.model.records import Position
-from lily.store.postgres.outbox.dead_letters import errors_at
+from lily.store.postgres.dead_letters.records import errors_at
 
 DURABLE = "durable: it can be read in a moment"
 APPLIED = "applied: it can be read now"

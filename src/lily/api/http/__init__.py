@@ -1,1 +1,1 @@
-"""HTTP itself: bodies, errors, cursors, the OpenAPI document, and what surrounds every request."""
+"""HTTP: request bodies, errors, cursors and query parameters; the OpenAPI document; the server."""

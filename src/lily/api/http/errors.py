@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from lily.api.http.responses import Json
+from lily.api.http.openapi.responses import Json
 from lily.bus.producer import LogFull
 from lily.model.errors import Problem, Refused, Transient
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lily.api.calls import Call
-from lily.api.http.responses import Json
+from lily.api.http.openapi.responses import Json
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record
 from lily.api.receipts.receipt import standing
@@ -13,8 +13,8 @@ from lily.lineage.edge_protection import EdgeState, describe, edge_name, may_sto
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
 from lily.model.records import Position
+from lily.store.postgres.dead_letters.records import errors_at
 from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
-from lily.store.postgres.outbox.dead_letters import errors_at
 
 MOST_ERRORS = 100
 

@@ -1,7 +1,7 @@
 """One statement about an asset: appends it to the log and responds, at once or when it can be read."""
 
 from lily.api.calls import Call
-from lily.api.http.responses import Json
+from lily.api.http.openapi.responses import Json
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import asset_record
 from lily.api.receipts.outcome import is_superseded, outcome_for

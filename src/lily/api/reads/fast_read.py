@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from starlette.types import Send
 
 from lily.api.calls import bearer
-from lily.api.http.correlation import HEADER, correlate
-from lily.api.http.request_log import RequestLog
+from lily.api.http.server.correlation import HEADER, correlate
+from lily.api.http.server.request_log import RequestLog
 from lily.api.services import Services
 from lily.model import ids
 from lily.model.access import Principal

@@ -1,1 +1,1 @@
-"""The routes of the contract, one file per subject."""
+"""The routes of the contract, one folder per subject and one module per path."""

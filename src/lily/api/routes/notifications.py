@@ -6,8 +6,8 @@ from fastapi import APIRouter, WebSocket
 
 from lily.api.calls import Reads, bearer
 from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.openapi.responses import Json, Ticket
 from lily.api.http.query import refuse_unknown
-from lily.api.http.responses import Json, Ticket
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
 from lily.api.websocket.messages import AssetFilter, seal_position, unseal_position

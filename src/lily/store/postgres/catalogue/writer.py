@@ -218,7 +218,7 @@ class CatalogueWriter:
             for refusal in refusals
         ]
         if rows:
-            self._connection.cursor().executemany(query("outbox/insert_dead_letters"), rows)
+            self._connection.cursor().executemany(query("dead_letters/insert"), rows)
 
 
 def _offset_range(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> OffsetRange:

@@ -1,1 +1,1 @@
-"""The outbox: batches of committed changes that the relay publishes, and dead letters."""
+"""The outbox: batches of committed changes that the relay publishes."""

@@ -18,5 +18,5 @@ async def applied_offsets(database: Database) -> dict[tuple[str, int], int]:
 
 
 async def backlog(database: Database) -> Backlog:
-    (row,) = await database.fetch(None, query("outbox/backlog"), {})
+    (row,) = await database.fetch(None, query("progress/backlog"), {})
     return Backlog(*row)

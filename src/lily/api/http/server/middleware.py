@@ -7,9 +7,9 @@ import structlog
 from opentelemetry import trace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lily.api.http.correlation import HEADER, correlate
 from lily.api.http.errors import answer_for
-from lily.api.http.request_log import RequestLog
+from lily.api.http.server.correlation import HEADER, correlate
+from lily.api.http.server.request_log import RequestLog
 from lily.model.errors import LilyError, Transient
 from lily.observe import traces
 

@@ -8,11 +8,11 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
-from lily.api.http import examples
 from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
-from lily.api.http.openapi import body_schema
-from lily.api.http.responses import Bulk, Json, LineageTaken
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_schema
+from lily.api.http.openapi.responses import Bulk, Json, LineageTaken
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, lineage_record
 from lily.model import clock

@@ -6,8 +6,8 @@ from fastapi import Path
 from fastapi.openapi.models import Example
 from starlette.convertors import register_url_convertor
 
-from lily.api.http.examples import DASHBOARD, ORDERS, RULE, TAG
-from lily.api.http.paths import AssetConvertor, TextConvertor
+from lily.api.http.openapi.examples import DASHBOARD, ORDERS, RULE, TAG
+from lily.api.http.server.paths import AssetConvertor, TextConvertor
 
 register_url_convertor("text", TextConvertor())  # `{id:text}` in the path of a route
 register_url_convertor("asset", AssetConvertor())

@@ -32,7 +32,7 @@ class Replayable(NamedTuple):
 
 async def read_dead_letters(database: Database, tenant: str, *, below: int | None, limit: int) -> list[DeadLetter]:
     parameters = {"below": below, "limit": limit, "shown": SHOWN_BYTES}
-    return [DeadLetter(*row) for row in await database.fetch(tenant, query("outbox/dead_letters"), parameters)]
+    return [DeadLetter(*row) for row in await database.fetch(tenant, query("dead_letters/list"), parameters)]
 
 
 async def replayable(
@@ -46,7 +46,7 @@ async def replayable(
         "newest": newest,
         "limit": limit,
     }
-    rows = await database.fetch(tenant, query("outbox/dead_letters_to_replay"), parameters)
+    rows = await database.fetch(tenant, query("dead_letters/replayable"), parameters)
     return [Replayable(*row) for row in rows]
 
 
@@ -60,12 +60,12 @@ async def errors_at(
         "offsets": [offset for _, offset in offsets],
         "limit": limit,
     }
-    rows = await database.fetch(tenant, query("outbox/dead_letter_errors"), parameters)
+    rows = await database.fetch(tenant, query("dead_letters/errors_at"), parameters)
     return [error for (errors,) in rows for error in errors]
 
 
 async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    await database.fetch(tenant, query("outbox/mark_replayed"), {"ids": list(ids)})
+    await database.fetch(tenant, query("dead_letters/mark_replayed"), {"ids": list(ids)})
 
 
 async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:

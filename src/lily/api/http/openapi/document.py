@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from lily.api.http.examples import BULK, Examples
-from lily.api.http.responses import Errors
+from lily.api.http.openapi.examples import BULK, Examples
+from lily.api.http.openapi.responses import Errors
 from lily.model.schemas import INGEST_BODY, Schema
 
 JSON = "application/json"

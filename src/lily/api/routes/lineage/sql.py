@@ -5,12 +5,12 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
-from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_answer
-from lily.api.http.openapi import body_model
-from lily.api.http.requests import SqlBody
-from lily.api.http.responses import Json, SqlLineage
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.requests import SqlBody
+from lily.api.http.openapi.responses import Json, SqlLineage
 from lily.api.ingest.known_tables import known_tables
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record

@@ -4,10 +4,10 @@ from fastapi import APIRouter
 
 from lily.api.auth.protection import guard_source
 from lily.api.calls import Writes
-from lily.api.http import examples
 from lily.api.http.bodies import read_json
-from lily.api.http.openapi import body_schema
-from lily.api.http.responses import Accepted, Applied, Json
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_schema
+from lily.api.http.openapi.responses import Accepted, Applied, Json
 from lily.api.ingest.asset_events import source_event
 from lily.api.ingest.writes import write
 from lily.model.errors import Refused

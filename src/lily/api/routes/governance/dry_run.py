@@ -6,12 +6,13 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads
-from lily.api.http import cursors, examples
+from lily.api.http import cursors
 from lily.api.http.bodies import read_body
-from lily.api.http.openapi import body_model
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.requests import DryRunBody
+from lily.api.http.openapi.responses import DryRun, Json
 from lily.api.http.paging import Cursor, Limit, checked_limit
-from lily.api.http.requests import DryRunBody
-from lily.api.http.responses import DryRun, Json
 from lily.api.reads.references import find, normal
 from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset

@@ -6,14 +6,15 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors, examples
+from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
-from lily.api.http.openapi import body_model
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.parameters import DefinedTag
+from lily.api.http.openapi.requests import DefineBody, RedefineBody
+from lily.api.http.openapi.responses import Definition, Definitions, Errors, Json, Undefined
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.http.parameters import DefinedTag
-from lily.api.http.requests import DefineBody, RedefineBody
-from lily.api.http.responses import Definition, Definitions, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
 from lily.api.reads.references import normal
 from lily.api.receipts.settling import decision_settled

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from lily.api.calls import HttpCall, Writes
 from lily.api.http.bodies import require_media_type
 from lily.api.http.encodings import decoded, is_gzip, refuse_longer
-from lily.api.http.responses import Bulk, Json
+from lily.api.http.openapi.responses import Bulk, Json
 from lily.api.ingest.bulk.intake import BulkIntake
 from lily.api.ingest.log_append import LogAppend
 from lily.bus.producer import LogUnavailable

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 
 from lily.api.calls import services_of
 from lily.api.http.errors import RETRY_SECONDS, problems_answer
-from lily.api.http.responses import Health, Json, Readiness
+from lily.api.http.openapi.responses import Health, Json, Readiness
 from lily.api.services import Services
 from lily.bus import topics
 from lily.bus.offsets import lag_by_topic

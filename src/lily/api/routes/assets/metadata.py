@@ -7,12 +7,12 @@ from fastapi.openapi.models import Example
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Call, HttpCall, Reads, Writes
-from lily.api.http import examples
 from lily.api.http.bodies import read_body
-from lily.api.http.openapi import body_model, body_schema
-from lily.api.http.parameters import AssetId
-from lily.api.http.requests import BatchGetBody, UpdateBody
-from lily.api.http.responses import Accepted, Applied, Asset, Batch, Json
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model, body_schema
+from lily.api.http.openapi.parameters import AssetId
+from lily.api.http.openapi.requests import BatchGetBody, UpdateBody
+from lily.api.http.openapi.responses import Accepted, Applied, Asset, Batch, Json
 from lily.api.ingest.asset_events import person_event
 from lily.api.ingest.writes import write
 from lily.api.reads.as_of import find_past

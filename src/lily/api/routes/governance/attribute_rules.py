@@ -6,15 +6,16 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, Call
-from lily.api.http import cursors, examples
+from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
-from lily.api.http.openapi import body_model
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.parameters import RuleName
+from lily.api.http.openapi.requests import DefineRuleBody, RedefineRuleBody
+from lily.api.http.openapi.responses import AttributeRule as RuleAnswer
+from lily.api.http.openapi.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.http.parameters import RuleName
-from lily.api.http.requests import DefineRuleBody, RedefineRuleBody
-from lily.api.http.responses import AttributeRule as RuleAnswer
-from lily.api.http.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.ingest.edge_types import edge_types
 from lily.api.reads.references import normal
 from lily.api.receipts.settling import decision_settled

@@ -31,7 +31,8 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
             host=settings.host,
             port=settings.port,
             loop="uvloop",
-            http="lily.api.http.protocol:Protocol",  # by name: a process that only watches workers does not import it
+            # By name: the parent process of several workers serves nothing and need not import it.
+            http="lily.api.http.server.protocol:Protocol",
             ws_per_message_deflate=False,  # 300 KB per connection, to make small messages smaller
             lifespan="on",
             access_log=False,

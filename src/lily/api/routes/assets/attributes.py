@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 
 from lily.api.calls import Reads
-from lily.api.http.parameters import AssetId
-from lily.api.http.responses import AttributeItems, Json
+from lily.api.http.openapi.parameters import AssetId
+from lily.api.http.openapi.responses import AttributeItems, Json
 from lily.api.reads.references import find
 from lily.store.postgres.attributes.paths import derived_attributes
 

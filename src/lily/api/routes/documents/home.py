@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from lily import __version__
 from lily.api.http.negotiation import HTML, prefers_html
-from lily.api.http.responses import Json, Pointer
+from lily.api.http.openapi.responses import Json, Pointer
 from lily.api.pages.page import load
 
 router = APIRouter(tags=["operations"])

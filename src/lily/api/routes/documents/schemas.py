@@ -7,7 +7,7 @@ from fastapi.openapi.models import Example
 
 from lily.api.calls import Anyone
 from lily.api.http.errors import not_found
-from lily.api.http.responses import Json
+from lily.api.http.openapi.responses import Json
 from lily.model.schemas import SCHEMAS
 
 router = APIRouter(tags=["operations"])

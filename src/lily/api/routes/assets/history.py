@@ -8,9 +8,9 @@ from pydantic import Field, TypeAdapter
 
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
+from lily.api.http.openapi.parameters import AssetId
+from lily.api.http.openapi.responses import History, Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.http.parameters import AssetId
-from lily.api.http.responses import History, Json
 from lily.api.reads.as_of import skew_of
 from lily.api.reads.references import find
 from lily.bus import topics

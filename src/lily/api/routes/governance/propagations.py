@@ -6,8 +6,8 @@ from fastapi import APIRouter, Path
 
 from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
-from lily.api.http.responses import Json
-from lily.api.http.responses import Receipt as ReceiptAnswer
+from lily.api.http.openapi.responses import Json
+from lily.api.http.openapi.responses import Receipt as ReceiptAnswer
 from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.model import clock

@@ -6,14 +6,15 @@ from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
 from lily.api.calls import ReadsLineage, WritesLineage
-from lily.api.http import cursors, examples
+from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found, problems_answer
-from lily.api.http.openapi import body_schema
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_schema
+from lily.api.http.openapi.parameters import AssetId
+from lily.api.http.openapi.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
+from lily.api.http.openapi.responses import EdgesAccepted, EdgesApplied, Json, Lineage
 from lily.api.http.paging import Cursor
-from lily.api.http.parameters import AssetId
-from lily.api.http.requests import EdgeBody, EdgeNameBody, EdgeNamesBody, EdgesBody, edges_schema
-from lily.api.http.responses import EdgesAccepted, EdgesApplied, Json, Lineage
 from lily.api.ingest.edge_events import edge_events
 from lily.api.ingest.edge_writes import guard, missing, write_edges
 from lily.api.reads.lineage_pages import (

@@ -6,17 +6,17 @@ from fastapi import APIRouter, Query
 
 from lily.api.auth.protection import guard
 from lily.api.calls import Reads, Writes
-from lily.api.http import examples
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found
-from lily.api.http.openapi import body_model
-from lily.api.http.parameters import AssetId, TagName
-from lily.api.http.requests import SuppressBody, TagBody
-from lily.api.http.responses import Json, TagItems
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.parameters import AssetId, TagName
+from lily.api.http.openapi.requests import SuppressBody, TagBody
+from lily.api.http.openapi.responses import Json, TagItems
 from lily.api.ingest.asset_events import person_event
 from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
-from lily.api.routes.metadata import WRITTEN
+from lily.api.routes.assets.metadata import WRITTEN
 from lily.model import clock
 from lily.model.assets import LAYERS, SUPPRESSED, suppressions, tag_key
 from lily.store.assets import StoredAsset

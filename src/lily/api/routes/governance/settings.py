@@ -3,12 +3,12 @@
 from fastapi import APIRouter
 
 from lily.api.calls import Anyone
-from lily.api.http import examples
 from lily.api.http.bodies import read_body
-from lily.api.http.openapi import body_model
-from lily.api.http.requests import SettingsBody
-from lily.api.http.responses import Json
-from lily.api.http.responses import TenantSettings as SettingsAnswer
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.requests import SettingsBody
+from lily.api.http.openapi.responses import Json
+from lily.api.http.openapi.responses import TenantSettings as SettingsAnswer
 from lily.api.receipts.settling import decision_settled
 from lily.store.postgres.definitions.tags import read_tag_rules, set_on_delete
 

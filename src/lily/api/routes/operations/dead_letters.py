@@ -7,19 +7,19 @@ import orjson
 from fastapi import APIRouter
 
 from lily.api.calls import Call, Reads, Writes
-from lily.api.http import cursors, examples
+from lily.api.http import cursors
 from lily.api.http.bodies import read_body
-from lily.api.http.openapi import body_schema
+from lily.api.http.openapi import examples
+from lily.api.http.openapi.document import body_schema
+from lily.api.http.openapi.requests import REPLAY_SCHEMA, ReplayBody
+from lily.api.http.openapi.responses import DeadLetters, Json, Replayed
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.http.requests import REPLAY_SCHEMA, ReplayBody
-from lily.api.http.responses import DeadLetters, Json, Replayed
 from lily.bus import topics
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
-from lily.store.postgres.jobs.queue import TOPIC as JOBS
-from lily.store.postgres.outbox.dead_letters import (
+from lily.store.postgres.dead_letters.records import (
     DeadLetter,
     Replayable,
     mark_replayed,
@@ -28,6 +28,7 @@ from lily.store.postgres.outbox.dead_letters import (
     replay_to_reactions,
     replayable,
 )
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.reactions.ledger import SEPARATOR
 
 AT_ONCE = 50  # originals held at once; each can be a megabyte

@@ -7,8 +7,8 @@ from pydantic import TypeAdapter
 
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
+from lily.api.http.openapi.responses import Assets, Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
-from lily.api.http.responses import Assets, Json
 from lily.api.reads.entity_types import known_type
 from lily.api.reads.references import normal, resolve
 from lily.model import ids

@@ -1,0 +1,1 @@
+"""Assets: ingest, read, search, edit; their tags, attributes and history."""

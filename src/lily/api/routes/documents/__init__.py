@@ -1,0 +1,1 @@
+"""What describes the API: the home page, the interactive documentation, and the JSON Schemas."""

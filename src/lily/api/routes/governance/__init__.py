@@ -1,0 +1,1 @@
+"""Governance: tag definitions, propagation rules, tenant settings, and the state of propagation."""

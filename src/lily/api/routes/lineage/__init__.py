@@ -1,0 +1,1 @@
+"""Lineage: edges and the graph, lineage from SQL, and OpenLineage events."""
