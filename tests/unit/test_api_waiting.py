@@ -170,46 +170,46 @@ def test_requests_of_a_parked_tenant_wait_until_its_events_are_handled() -> None
 class Tokens:
     def __init__(self) -> None:
         self.good = {"good"}
-        self.asked = 0
-        self.answer = asyncio.Event()
-        self.answer.set()
+        self.look_ups = 0
+        self.ready = asyncio.Event()
+        self.ready.set()
 
-    async def look(self, _: bytes) -> Principal | None:
-        self.asked += 1
-        found = Principal("id", "tenant", "user", frozenset()) if self.good else None
-        await self.answer.wait()
-        return found
+    async def look_up(self, _: bytes) -> Principal | None:
+        self.look_ups += 1
+        principal = Principal("id", "tenant", "user", frozenset()) if self.good else None
+        await self.ready.wait()
+        return principal
 
 
-def test_a_token_is_asked_about_once_and_forgotten_when_access_changes() -> None:
+def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look)
+        principals = Principals(tokens.look_up)
         assert all(await asyncio.gather(*(principals.of("good") for _ in range(20))))
-        assert tokens.asked == 1
-        assert principals.known("good") is not None
+        assert tokens.look_ups == 1
+        assert principals.cached("good") is not None
         change = principals.next_change()
         tokens.good.clear()
-        principals.forget()
+        principals.invalidate()
         assert change.is_set()
-        assert principals.known("good") is None
+        assert principals.cached("good") is None
         assert await principals.of("good") is None
 
     run(story())
 
 
-def test_an_answer_from_before_a_change_of_access_is_not_remembered() -> None:
+def test_a_look_up_from_before_a_change_of_access_is_not_cached() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look)
-        tokens.answer.clear()
+        principals = Principals(tokens.look_up)
+        tokens.ready.clear()
         early = asyncio.create_task(principals.of("good"))
         await asyncio.sleep(0.01)
         tokens.good.clear()
-        principals.forget()
-        tokens.answer.set()
+        principals.invalidate()
+        tokens.ready.set()
         await early
-        assert principals.known("good") is None
+        assert principals.cached("good") is None
         assert await principals.of("good") is None
 
     run(story())

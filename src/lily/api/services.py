@@ -58,7 +58,7 @@ class Services:
         elif channel == listener.PUBLISHED:
             self.waiter.published_notified()
         elif channel == listener.ACCESS:
-            self.principals.forget()
+            self.principals.invalidate()
         elif channel == listener.TAGS:
             self.tag_rules.invalidate(payload)
 

@@ -1,1 +1,1 @@
-"""Who is calling, and what a caller may take away."""
+"""Authentication, and the check that protective tags are removed only with authority."""

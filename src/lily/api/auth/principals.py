@@ -1,4 +1,4 @@
-"""Who shows which token: remembered for a moment, forgotten at once when access changes."""
+"""Authenticates tokens. Valid tokens are cached for a few seconds; the cache is emptied when access changes."""
 
 import asyncio
 import time
@@ -7,59 +7,60 @@ from collections.abc import Awaitable, Callable
 from lily.model.access import Principal
 from lily.store.postgres.access.administration import token_hash
 
-REMEMBERED_SECONDS = 5.0
-REMEMBERED = 10_000
-LONGEST_TOKEN = 512
+CACHE_SECONDS = 5.0
+CACHE_SIZE = 10_000
+MAX_TOKEN_LENGTH = 512
 
-Look = Callable[[bytes], Awaitable[Principal | None]]
+LookUp = Callable[[bytes], Awaitable[Principal | None]]
 
 
 class Principals:
-    """Only good tokens are remembered, so a token works the moment it is created. Raises what the look-up raises."""
+    """Only valid tokens are cached, so a new token works as soon as it is created. Errors of the look-up are raised."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
-        self._known: dict[str, tuple[Principal, float]] = {}
-        self._asked: dict[str, asyncio.Task[Principal | None]] = {}
+    def __init__(self, look_up: LookUp) -> None:
+        self._look_up_hash = look_up
+        self._cache: dict[str, tuple[Principal, float]] = {}
+        self._pending: dict[str, asyncio.Task[Principal | None]] = {}
         self._changed = asyncio.Event()
 
-    def known(self, token: str) -> Principal | None:
-        """The principal if it is remembered and still good; None says nothing, and `of` has to be asked."""
-        entry = self._known.get(token)
+    def cached(self, token: str) -> Principal | None:
+        """The principal if it is cached and has not expired. None does not mean that the token is invalid: use `of`."""
+        entry = self._cache.get(token)
         if entry is None or entry[1] < time.monotonic():
             return None
         expires_at = entry[0].expires_at
         return None if expires_at is not None and expires_at <= time.time() else entry[0]
 
     async def of(self, token: str) -> Principal | None:
-        if len(token) > LONGEST_TOKEN or not token.isascii():
+        """The principal of a token; None if the token is not valid."""
+        if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
             return None
-        found = self.known(token)
-        if found is not None:
-            return found
-        if token not in self._asked:
-            self._asked[token] = asyncio.create_task(self._ask(token))
-        # Shielded: many requests may wait for one look-up, and one that goes away must not take it along.
-        return await asyncio.shield(self._asked[token])
+        principal = self.cached(token)
+        if principal is not None:
+            return principal
+        if token not in self._pending:
+            self._pending[token] = asyncio.create_task(self._look_up(token))
+        # Shielded: many requests may wait for one look-up, and a request that is cancelled must not cancel it.
+        return await asyncio.shield(self._pending[token])
 
-    def forget(self) -> None:
-        """Access has changed somewhere: ask again, also about what is being asked right now."""
-        self._known, self._asked = {}, {}
+    def invalidate(self) -> None:
+        """Empties the cache because access has changed. Look-ups that are under way do not fill the new cache."""
+        self._cache, self._pending = {}, {}
         self._changed.set()
         self._changed = asyncio.Event()
 
     def next_change(self) -> asyncio.Event:
-        """Is set when access changes next. Take it before looking, so that no change falls between."""
+        """An event that is set at the next change of access. Get it before you authenticate, to miss no change."""
         return self._changed
 
-    async def _ask(self, token: str) -> Principal | None:
-        known, asked = self._known, self._asked
+    async def _look_up(self, token: str) -> Principal | None:
+        cache, pending = self._cache, self._pending
         try:
-            found = await self._look(token_hash(token))
+            principal = await self._look_up_hash(token_hash(token))
         finally:
-            asked.pop(token, None)
-        if found is not None:
-            if len(known) >= REMEMBERED:
-                known.clear()
-            known[token] = (found, time.monotonic() + REMEMBERED_SECONDS)
-        return found
+            pending.pop(token, None)
+        if principal is not None:
+            if len(cache) >= CACHE_SIZE:
+                cache.clear()
+            cache[token] = (principal, time.monotonic() + CACHE_SECONDS)
+        return principal

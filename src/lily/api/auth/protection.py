@@ -1,6 +1,6 @@
-"""Protective tags: removing one needs `policy:write`. The API refuses at once what it can already see.
+"""Protective tags: removing one needs `policy:write`. The API refuses early what committed state already shows.
 
-The pipeline decides for good and writes the audit, because it sees what is still on its way
+The final check is the pipeline's, because events that are still in the log count too. It also writes the audit entry
 (`lily.store.postgres.protection.asset_protection`).
 """
 
@@ -20,12 +20,12 @@ from lily.model.events import AssetEvent
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.tag_paths import tags_through
 
-NEEDED: Final = "policy:write"
+REQUIRED_SCOPE: Final = "policy:write"
 
 
 async def guard_source(call: Call, event: AssetEvent) -> None:
-    """As `guard`, of an asset that has to be looked up. What only the lake has, has no tags of its own to lose."""
-    if call.principal.may(NEEDED) or not may_remove_protection(event.statement):
+    """As `guard`, but looks the asset up. An asset that only the lake has cannot lose tags, because it has none."""
+    if call.principal.may(REQUIRED_SCOPE) or not may_remove_protection(event.statement):
         return
     asset = await call.services.reader.find(call.tenant, event.asset_id)
     if asset is not None:
@@ -33,8 +33,8 @@ async def guard_source(call: Call, event: AssetEvent) -> None:
 
 
 async def guard(call: Call, asset: StoredAsset, event: AssetEvent) -> None:
-    """Raises Declined with 403 where the event takes a protective tag away and the caller may not."""
-    if call.principal.may(NEEDED) or not may_remove_protection(event.statement):
+    """Raises Declined with status 403 if the event removes a protective tag and the caller lacks `policy:write`."""
+    if call.principal.may(REQUIRED_SCOPE) or not may_remove_protection(event.statement):
         return
     lost = await _lost(call, asset, event)
     if lost:

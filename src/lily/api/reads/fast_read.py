@@ -90,5 +90,5 @@ def _cached_principal(scope: Scope, services: Services) -> Principal | None:
     for name, value in scope["headers"]:
         if name == b"authorization":
             token = bearer(value.decode("latin-1"))
-            return services.principals.known(token) if token else None
+            return services.principals.cached(token) if token else None
     return None
