@@ -1,6 +1,6 @@
-"""A plain read answered inside uvicorn's HTTP protocol, by overriding a private method of it.
+"""A plain read served inside uvicorn's HTTP protocol, by overriding a private method of it.
 
-Lily did this once; it is kept here to measure what it would bring over answering in front of the framework
+Lily did this once; it is kept here to measure what it would bring over serving in front of the framework
 (`lily/api/reads/fast_read.py`): no task, no ASGI messages, no check of the headers.
 """
 
@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lily.api.application import Application
 from lily.api.http.server.correlation import HEADER
-from lily.api.reads.fast_read import Found, Reading
+from lily.api.reads.fast_read import AssetFuture, Reading
 
 
 class Override(HttpToolsProtocol):
@@ -22,7 +22,7 @@ class Override(HttpToolsProtocol):
         if reading is None:
             usual()
         else:
-            reading.found.add_done_callback(partial(self._answer, cycle, reading, usual))
+            reading.asset.add_done_callback(partial(self._respond, cycle, reading, usual))
 
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> Reading | None:
         if not isinstance(app, Application) or app.fast_read is None:
@@ -31,8 +31,8 @@ class Override(HttpToolsProtocol):
             return None
         return app.fast_read.begin(cast("dict[str, Any]", cycle.scope))
 
-    def _answer(self, cycle: RequestResponseCycle, reading: Reading, usual: partial[None], found: Found) -> None:
-        body = _body(found)
+    def _respond(self, cycle: RequestResponseCycle, reading: Reading, usual: partial[None], asset: AssetFuture) -> None:
+        body = _body(asset)
         if body is None:
             usual()
         elif not cycle.disconnected:
@@ -52,9 +52,9 @@ class Override(HttpToolsProtocol):
             cycle.transport.close()
 
 
-def _body(found: Found) -> bytes | None:
+def _body(reading: AssetFuture) -> bytes | None:
     try:
-        asset = found.result()
+        asset = reading.result()
         body = asset.json if asset and not asset.awaits_lake else None
     except (Exception, CancelledError):  # noqa: BLE001 - a callback has no caller to raise to
         return None

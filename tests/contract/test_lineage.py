@@ -8,7 +8,7 @@ import orjson
 import psycopg
 from confluent_kafka import Producer
 
-from lily.api.http.openapi.requests import MOST_EDGES
+from lily.api.http.openapi.requests import MAX_EDGES
 from lily.bus import topics
 from lily.model import ids
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
@@ -304,14 +304,14 @@ def test_bad_edges_are_refused_and_nothing_is_written(door: Door) -> None:
 
 
 def test_ten_thousand_edges_are_taken_at_once_and_not_one_more(door: Door) -> None:
-    edges = [edge("hub", f"leaf.{number}") for number in range(MOST_EDGES)]
+    edges = [edge("hub", f"leaf.{number}") for number in range(MAX_EDGES)]
     too_many = door.http.post("/lineage", json={"edges": [*edges, edge("hub", "one more")]})
     assert (too_many.status_code, codes(too_many)) == (400, {"INVALID_VALUE"})
     told = post(door, *edges)
-    assert told["accepted"] == MOST_EDGES
-    page = graph(door, "hub", limit=MOST_EDGES)
-    assert (len(page["edges"]), page["next_cursor"]) == (MOST_EDGES, None)
-    assert len(page["nodes"]) == MOST_EDGES + 1
+    assert told["accepted"] == MAX_EDGES
+    page = graph(door, "hub", limit=MAX_EDGES)
+    assert (len(page["edges"]), page["next_cursor"]) == (MAX_EDGES, None)
+    assert len(page["nodes"]) == MAX_EDGES + 1
 
 
 def test_an_edge_that_is_named_twice_counts_once(door: Door) -> None:

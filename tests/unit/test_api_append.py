@@ -66,8 +66,8 @@ def call(log: Log, wait: int | None = None) -> Any:
     return SimpleNamespace(services=services, principal=principal, tenant="t", correlation="mine", wait=lambda: wait)
 
 
-def record(value: bytes = b"{}", *, key: bytes = b"k", travels: bool = False) -> Record:
-    return Record(topics.ASSETS, "hot", key, value, travels)
+def record(value: bytes = b"{}", *, key: bytes = b"k", propagates: bool = False) -> Record:
+    return Record(topics.ASSETS, "hot", key, value, propagates)
 
 
 def event(body: dict[str, Any]) -> AssetEvent:
@@ -81,16 +81,16 @@ def test_a_receipt_names_the_last_position_of_each_partition() -> None:
         await append.add([record(key=b"a"), record(key=b"bb"), record(key=b"c"), record(key=b"d")])
         receipt = await append.receipt()
         assert receipt.positions == (Position(topics.ASSETS, 0, 1), Position(topics.ASSETS, 1, 3))
-        assert (receipt.correlation, receipt.travels, append.confirmed) == ("mine", False, 4)
+        assert (receipt.correlation, receipt.propagates, append.confirmed) == ("mine", False, 4)
 
     run(story())
 
 
-def test_a_write_travels_if_one_of_its_records_may() -> None:
+def test_a_write_propagates_if_one_of_its_records_may() -> None:
     async def story() -> None:
         append = LogAppend(call(Log()))
-        await append.add([record(), record(travels=True), record()])
-        assert (await append.receipt()).travels
+        await append.add([record(), record(propagates=True), record()])
+        assert (await append.receipt()).propagates
 
     run(story())
 
@@ -181,7 +181,7 @@ def test_a_single_write_is_hot_and_a_plain_column_in_bulk_is_not() -> None:
     assert (asset_record(plain).topic, asset_record(plain).lane) == (topics.ASSETS, "hot")
     assert (bulk_asset_record(plain).topic, bulk_asset_record(plain).lane) == (topics.ASSETS_BULK, "bulk")
     assert bulk_asset_record(tagged).topic == topics.ASSETS
-    assert (bulk_asset_record(plain).travels, bulk_asset_record(tagged).travels) == (False, True)
+    assert (bulk_asset_record(plain).propagates, bulk_asset_record(tagged).propagates) == (False, True)
 
 
 def row(number: int) -> bytes:
@@ -194,15 +194,15 @@ def test_rows_that_the_log_did_not_confirm_are_named_and_later_ones_are_not_trie
         caller = call(log)
         intake = BulkIntake(caller, LogAppend(caller, wait_for_room=True))
         for number in (1, 2):
-            await intake.take(row(number))
-        await intake.take(b"{ no json")
+            await intake.add(row(number))
+        await intake.add(b"{ no json")
         await intake.flush()
-        await intake.take(row(4))
+        await intake.add(row(4))
         await intake.flush()
         log.confirm()
         log.fail()
         await intake.finish()
-        await intake.take(row(5))
+        await intake.add(row(5))
         await intake.finish()
         assert (intake.accepted, intake.rejected, intake.log_failed) == (2, 3, True)
         assert [(error["row"], error["code"]) for error in intake.errors] == [

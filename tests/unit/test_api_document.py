@@ -9,7 +9,7 @@ from hypothesis import given
 
 from lily.api.http.openapi.document import ERRORS, PUBLIC
 from lily.api.http.query import declared_parameters
-from lily.api.reads.lineage_pages import MOST_EDGES
+from lily.api.reads.lineage_pages import MAX_EDGES
 from lily.api.server import ROUTERS, build
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
@@ -31,7 +31,7 @@ def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
             assert bool(operation["security"]) == (path not in PUBLIC)
             assert operation["description"]
             limits = [given["schema"] for given in operation.get("parameters", ()) if given["name"] == "limit"]
-            assert all(limit["maximum"] == (MOST_EDGES if path.startswith("/lineage") else 7) for limit in limits)
+            assert all(limit["maximum"] == (MAX_EDGES if path.startswith("/lineage") else 7) for limit in limits)
 
 
 def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -> None:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from lily.connect.recipes import Part, Recipe
-from lily.connect.run import MOST_ERRORS, Report, Stated, run
+from lily.connect.run import MAX_ERRORS, Report, Stated, run
 from lily.connect.sink import NoSink
 from lily.model.errors import Problem, Terminal, Transient
 from lily.plugins import CONNECTORS, BadConfiguration, BrokenPlugin, Registry, SourceAsset, UnknownPlugin, installed
@@ -136,9 +136,9 @@ def test_a_recipe_can_only_use_what_is_installed(plugins: Registry) -> None:
 
 def test_errors_are_counted_beyond_those_spelled_out() -> None:
     report = Report()
-    for _ in range(MOST_ERRORS + 5):
+    for _ in range(MAX_ERRORS + 5):
         report.reject(Problem("BAD", "bad"))
-    assert (report.rejected, len(report.errors)) == (MOST_ERRORS + 5, MOST_ERRORS)
+    assert (report.rejected, len(report.errors)) == (MAX_ERRORS + 5, MAX_ERRORS)
 
 
 class TestFile:

@@ -132,13 +132,13 @@ def test_what_is_no_workbook_is_refused() -> None:
 def test_a_workbook_that_would_unpack_to_gigabytes_is_not_unpacked() -> None:
     archive = io.BytesIO(workbook([["entity_type", "name"], ["table", "a"]]))
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("xl/more.xml", b"\x00" * (xlsx.MOST_PART_BYTES + 1))
+        file.writestr("xl/more.xml", b"\x00" * (xlsx.MAX_PART_BYTES + 1))
     assert len(archive.getvalue()) < 1 << 20
     assert codes(split(Xlsx(), archive.getvalue())) == ["TOO_LARGE"]
 
 
 def test_a_workbook_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(xlsx, "MAX_BYTES", 1_000)
     splitter = Xlsx().splitter(LIMIT)
     for _ in range(100):
         assert list(splitter.feed(b"x" * 100)) == []
@@ -157,5 +157,5 @@ def test_a_row_number_out_of_this_world_ends_with_the_sheet() -> None:
                 text = text.replace(b'<row r="2"', b'<row r="4000000000"').replace(b'"A2"', b'"A4000000000"')
             file.writestr(part, text)
     rows = split(Xlsx(), changed.getvalue())
-    assert len(rows) <= xlsx.MOST_ROWS
+    assert len(rows) <= xlsx.MAX_ROWS
     assert not any(isinstance(row, dict) for row in rows)

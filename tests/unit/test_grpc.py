@@ -14,7 +14,7 @@ from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 
 from lily.api.grpc.calls import GrpcCall
-from lily.api.grpc.failures import MOST_DETAILS_BYTES, MOST_MESSAGE_BYTES, failure_for
+from lily.api.grpc.failures import MAX_DETAILS_BYTES, MAX_MESSAGE_BYTES, failure_for
 from lily.api.grpc.server import served
 from lily.api.http.errors import Declined, forbidden, not_found, too_large, unauthenticated
 from lily.api.metrics import ApiMetrics
@@ -61,9 +61,9 @@ def test_the_problems_of_bad_input_are_in_the_message_and_in_the_details() -> No
 
 def test_however_much_is_wrong_the_answer_fits_into_metadata() -> None:
     failure = failure_for(Refused(*(Problem("BAD", "ü" * 3_000, f"\x00{number}") for number in range(1_000))))
-    assert len(failure.message.encode()) <= MOST_MESSAGE_BYTES
+    assert len(failure.message.encode()) <= MAX_MESSAGE_BYTES
     assert violations(failure.trailing)
-    assert len(failure.trailing[0][1]) <= MOST_MESSAGE_BYTES + MOST_DETAILS_BYTES + 200
+    assert len(failure.trailing[0][1]) <= MAX_MESSAGE_BYTES + MAX_DETAILS_BYTES + 200
 
 
 def violations(trailing: tuple[tuple[str, bytes], ...]) -> list[tuple[str, str, str]]:

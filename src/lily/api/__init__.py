@@ -1,1 +1,1 @@
-"""The doors: REST and WebSocket. A door authenticates, validates and appends to the log; it writes no asset itself."""
+"""REST, WebSocket and gRPC. The API authenticates, validates and appends to the log; it writes no asset itself."""

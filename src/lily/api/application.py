@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from lily import __version__
 from lily.api.grpc.server import served, served_by_one
-from lily.api.http.errors import answer_for
+from lily.api.http.errors import error_response
 from lily.api.http.openapi.document import ERRORS, complete
 from lily.api.http.openapi.responses import Json
 from lily.api.http.server.correlation import correlation_of
@@ -86,7 +86,7 @@ async def _lifespan(app: Application) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _grpc(services: Services, group: WorkerGroup | None) -> AsyncIterator[None]:
-    """Serves gRPC beside the application: alone, or as the one worker that does."""
+    """Serves gRPC beside the application: always in a single process, and in one of several workers."""
     if group is None:
         async with served(services):
             yield
@@ -97,10 +97,10 @@ async def _grpc(services: Services, group: WorkerGroup | None) -> AsyncIterator[
 
 
 async def _respond(request: Request, error: Exception) -> Json:
-    answer = answer_for(error, correlation_of(request.scope))
-    if answer.status_code == 405 and (methods := _methods(request)):
-        answer.headers["Allow"] = methods
-    return answer
+    response = error_response(error, correlation_of(request.scope))
+    if response.status_code == 405 and (methods := _methods(request)):
+        response.headers["Allow"] = methods
+    return response
 
 
 def _methods(request: Request) -> str:

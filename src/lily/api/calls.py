@@ -19,7 +19,7 @@ _BEARER = "bearer "
 
 @dataclass(frozen=True, slots=True)
 class Call(ABC):
-    """Over REST or gRPC."""
+    """A call over REST or gRPC."""
 
     services: Services
     principal: Principal
@@ -35,8 +35,8 @@ class Call(ABC):
 
     @abstractmethod
     def wait(self) -> int | None:
-        """For how many seconds the caller prefers to wait until its write can be read; None for not at all. Raises
-        Refused if that is not a number."""
+        """The number of seconds that the caller prefers to wait until its write can be read; None if it does not wait.
+        Raises Refused if the preference is not a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def services_of(request: Request) -> Services:
     return cast("Services", request.app.services)
 
 
-async def identified(services: Services, authorization: str) -> Principal:
+async def authenticate(services: Services, authorization: str) -> Principal:
     """Raises Declined with 401 unless the token is valid."""
     token = bearer(authorization)
     principal = await services.principals.of(token) if token else None
@@ -67,7 +67,7 @@ async def identified(services: Services, authorization: str) -> Principal:
 
 async def authenticated(request: Request) -> HttpCall:
     services = services_of(request)
-    principal = await identified(services, request.headers.get("authorization", ""))
+    principal = await authenticate(services, request.headers.get("authorization", ""))
     refuse_unknown_parameters(request)
     return HttpCall(services, principal, correlation_of(request.scope), request)
 

@@ -1,4 +1,4 @@
-"""What the API counts and measures, for Prometheus. Labels are routes, statuses, lanes and topics, never tenants."""
+"""The Prometheus metrics of the API. Labels are routes, statuses, lanes and topics, never tenants."""
 
 import os
 from collections.abc import Sequence
@@ -16,26 +16,28 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 class ApiMetrics:
     """A registry of its own, so that two applications in one process (as in tests) do not count together.
 
-    Of several workers each counts in files of a shared directory, and every one of them can add them all up. The files
-    of a worker that ended stay, so that no counter ever goes down when it is replaced.
+    With several workers, each counts in files of a shared directory, and each can add all of them up. The files of a
+    worker that ended are kept, so that no counter decreases when the worker is replaced.
     """
 
     def __init__(self, shared: Path | None = None) -> None:
         self.registry = CollectorRegistry()
         self._shared = shared
         if shared is not None:
-            _forget_ended(shared)
+            _drop_gauges_of_ended_workers(shared)
         call = ("method", "route", "status")
         self.requests = self._histogram("lily_http_request_seconds", "Time to respond to a request", call)
         self.rpcs = self._histogram("lily_grpc_request_seconds", "Time to respond to a call over gRPC", call)
         self._lake_reads = self._histogram("lily_lake_read_seconds", "Time to read from the lake", ("kind",))
         accepted = Counter("lily_events_accepted", "Events durably in the log", ["lane"], registry=self.registry)
-        # Looked up once: the library's own look-up would cost more than the counting, for every row of a bulk body.
+        # Looked up once: for each row of a bulk body, the library's look-up would cost more than the increment.
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
-        self.refused = self._counter("lily_events_refused", "Events refused at the door")
+        self.refused = self._counter("lily_events_refused", "Events that the API refused")
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
         self.peer_errors = self._counter("lily_metrics_peer_errors", "Processes whose metrics could not be fetched")
-        self.look_errors = self._counter("lily_metrics_look_errors", "Gauges that could not be asked for")
+        self.look_errors = self._counter(
+            "lily_metrics_look_errors", "Failed reads of the gauges that are read on demand"
+        )
         self.unconfirmed = self._gauge(
             "lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed", "livesum"
         )
@@ -52,7 +54,7 @@ class ApiMetrics:
         )
 
     def text(self) -> str:
-        """All of it in Prometheus' text format; with several workers, of all of them."""
+        """All metrics in the Prometheus text format; with several workers, those of all workers."""
         registry = self.registry
         if self._shared is not None:
             registry = CollectorRegistry()
@@ -65,16 +67,16 @@ class ApiMetrics:
     def _histogram(self, name: str, help_text: str, labels: Sequence[str]) -> Histogram:
         return Histogram(name, help_text, labels, buckets=_BUCKETS, registry=self.registry)
 
-    def _counter(self, name: str, says: str) -> Counter:
-        return Counter(name, says, registry=self.registry)
+    def _counter(self, name: str, help_text: str) -> Counter:
+        return Counter(name, help_text, registry=self.registry)
 
-    def _gauge(self, name: str, says: str, together: Literal["livesum", "mostrecent"] = "mostrecent") -> Gauge:
-        """`together`: what several workers set is added up, or it is the same thing and the newest counts."""
-        return Gauge(name, says, registry=self.registry, multiprocess_mode=together)
+    def _gauge(self, name: str, help_text: str, mode: Literal["livesum", "mostrecent"] = "mostrecent") -> Gauge:
+        """`mode`: the values of several workers are added up, or describe the same thing and the newest counts."""
+        return Gauge(name, help_text, registry=self.registry, multiprocess_mode=mode)
 
 
-def _forget_ended(shared: Path) -> None:
-    """Drops the gauges of workers that have ended. One that ends is replaced, so a start is when to look."""
+def _drop_gauges_of_ended_workers(shared: Path) -> None:
+    """Called when a worker starts, because a worker that ended is replaced."""
     for path in shared.glob("gauge_live*_*.db"):
         process = int(path.stem.rpartition("_")[2])
         if process != os.getpid() and not psutil.pid_exists(process):

@@ -1,4 +1,4 @@
-"""Puts the API together, and serves it."""
+"""Builds the API and serves it."""
 
 import gc
 
@@ -16,7 +16,7 @@ from lily.settings import Settings
 
 PART = "api"
 
-# The order decides: `/metadata/{id}` takes anything after the slash, so whatever is more exact comes before it.
+# The first match wins, and `/metadata/{id}` matches anything after the slash: more specific paths come before it.
 ROUTERS = (
     ingest.router,
     bulk.router,
@@ -44,8 +44,8 @@ ROUTERS = (
 
 
 def build(settings: Settings, group: WorkerGroup | None = None) -> Application:
-    """The application, of a process alone or of a group of workers. Nothing is opened before it starts, so its OpenAPI
-    document needs no database."""
+    """The application of a single process or of one worker of a group. It opens nothing before it starts, so its
+    OpenAPI document needs no database."""
     app = Application(settings, group)
     for router in ROUTERS:
         app.include_router(router)
@@ -53,8 +53,8 @@ def build(settings: Settings, group: WorkerGroup | None = None) -> Application:
 
 
 def serve(settings: Settings) -> None:
-    """Serves from this process until SIGTERM or SIGINT, then lets running requests finish. Raises what kept it from
-    starting."""
+    """Serves from this process until SIGTERM or SIGINT, then lets running requests finish. Raises the error that
+    kept it from starting."""
     app = build(settings)
     _tune_garbage_collection()
     try:
@@ -76,5 +76,5 @@ def worker() -> Application:
 
 
 def _tune_garbage_collection() -> None:
-    gc.freeze()  # what the start has made stays; looking through it again and again took 3 % of the time
+    gc.freeze()  # objects made at the start stay; scanning them in each collection took 3 % of the time
     gc.set_threshold(20_000, 20, 50)

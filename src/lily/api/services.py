@@ -65,9 +65,9 @@ class Services:
 
 @asynccontextmanager
 async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Services]:
-    """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does not
-    answer."""
-    _log_left_out()
+    """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does
+    not respond."""
+    _log_unused_plugins()
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
@@ -111,20 +111,20 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
 
 
 async def _count_unconfirmed(services: Services) -> NoReturn:
-    """Of several workers the one that serves `/metrics` can only count its own."""
+    """Every worker sets its own value, because the worker that serves `/metrics` cannot see those of the others."""
     while True:
         services.metrics.unconfirmed.set(len(services.log))
         await asyncio.sleep(GAUGE_SECONDS)
 
 
-def _log_left_out() -> None:
-    """Finds the plug-ins before the first request needs one, and logs which are not used, and why."""
+def _log_unused_plugins() -> None:
+    """Loads the plug-ins before the first request needs one, and logs which are not used and why."""
     for plugin in installed().left_out(FORMATS, INTAKES):
         log.warning("plugin.left_out", **plugin.as_dict())
 
 
 def _log_end(task: "asyncio.Task[None]") -> None:
-    """These tasks run until they are cancelled; one that ends otherwise is an error."""
+    """Background tasks run until they are cancelled. It is an error if one ends otherwise."""
     if not task.cancelled():
         log.error("background.ended", task=task.get_name(), error=repr(task.exception()))
 

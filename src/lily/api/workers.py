@@ -1,8 +1,8 @@
-"""Several processes that share the API's port, started and watched by uvicorn.
+"""Several processes that share the API's port, started and supervised by uvicorn.
 
-What they share is a directory: the files in which prometheus_client adds up the metrics of all of them, the lock of the
-one that serves gRPC, and the error of one that could not start. Nothing here imports the framework: the process that
-only watches the others stays small.
+The workers share a directory: the files in which prometheus_client adds up their metrics, the lock of the worker that
+serves gRPC, and the error of a worker that could not start. Nothing here imports the framework, so that the parent
+process stays small.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from lily.model.errors import LilyError, Terminal, Transient
 from lily.settings import Settings
 
 TARGET = "lily.api.server:worker"
-SETTINGS = "LILY_API_WORKER_SETTINGS"  # exactly what the first process was given, also on its command line
-DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"  # the name that prometheus_client looks for when it is imported
+SETTINGS = "LILY_API_WORKER_SETTINGS"  # the settings of the parent process, its command line included
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads this variable when it is imported
 
 
 def serve_workers(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT, then lets running requests finish. A worker that dies is replaced; one that
-    cannot start ends them all, and its error is raised."""
+    """Serves until SIGTERM or SIGINT, then lets running requests finish. A worker that dies is replaced. If a
+    worker cannot start, all of them end and its error is raised."""
     with TemporaryDirectory(prefix="lily-api-") as directory:
         os.environ |= {SETTINGS: settings.model_dump_json(), DIRECTORY: directory}
         group = WorkerGroup(Path(directory))
@@ -49,7 +49,7 @@ class WorkerGroup:
 
     @classmethod
     def joined(cls) -> "WorkerGroup":
-        """For a worker."""
+        """The group that this worker belongs to."""
         return cls(Path(os.environ[DIRECTORY]))
 
     def report_failure(self, error: Exception) -> None:
@@ -57,7 +57,7 @@ class WorkerGroup:
         text = json.dumps({"transient": isinstance(error, Transient), "message": str(error) or repr(error)})
         unfinished = self.directory / f"failure.{os.getpid()}"
         unfinished.write_text(text)
-        unfinished.rename(self._failure)  # whole: several workers may fail at once
+        unfinished.rename(self._failure)  # atomic: several workers may fail at once
 
     def raise_failure(self) -> None:
         if self._failure.exists():
@@ -66,8 +66,8 @@ class WorkerGroup:
             raise kind(failure["message"])
 
     @contextmanager
-    def turn(self, name: str) -> "Iterator[bool]":
-        """Whether this worker is the one that has the turn. It ends with the process, however that ends."""
+    def try_lock(self, name: str) -> "Iterator[bool]":
+        """Whether this worker got the lock. The lock ends with the process, even if the process is killed."""
         with (self.directory / f"{name}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,7 +83,7 @@ class WorkerGroup:
 
 @contextmanager
 def stopping_with_parent() -> Iterator[None]:
-    """Ends this worker, in the usual orderly way, when the process that watches it is gone: it would keep the port."""
+    """Stops this worker gracefully when its parent process is gone; otherwise it would keep the port."""
     parent, loop = multiprocessing.parent_process(), asyncio.get_running_loop()
     if parent is None:
         yield

@@ -19,7 +19,7 @@ from lily.plugins import (
     Transform,
 )
 
-MOST_ERRORS = 1_000  # that a report spells out; all are counted
+MAX_ERRORS = 1_000  # that a report spells out; all are counted
 T = TypeVar("T")
 Stated = SourceAsset | SourceEdge
 
@@ -40,7 +40,7 @@ class Report:
         self.describe(*problems, asset=asset)
 
     def describe(self, *problems: Problem, asset: str) -> None:
-        room = max(MOST_ERRORS - len(self.errors), 0)
+        room = max(MAX_ERRORS - len(self.errors), 0)
         self.errors += [problem.as_dict() | {"asset": asset} for problem in problems[:room]]
 
 

@@ -16,10 +16,10 @@ from lily.formats.table import Header, is_blank
 from lily.model.errors import Problem, Refused
 from lily.plugins.formats import Row
 
-MOST_BYTES = 128 << 20
-MOST_SHEET_BYTES = 2 << 30  # unpacked; sheets are streamed
-MOST_PART_BYTES = 48 << 20  # unpacked; every other part (the texts, the styles) is held while the sheet is read
-MOST_ROWS = 1_048_576  # what a sheet can have
+MAX_BYTES = 128 << 20
+MAX_SHEET_BYTES = 2 << 30  # unpacked; sheets are streamed
+MAX_PART_BYTES = 48 << 20  # unpacked; every other part (the texts, the styles) is held while the sheet is read
+MAX_ROWS = 1_048_576  # what a sheet can have
 IN_MEMORY = 1 << 20
 
 if find_spec("openpyxl") is None:
@@ -36,7 +36,7 @@ class Workbook:
 
     def feed(self, chunk: bytes) -> Iterator[Row]:
         self._length += len(chunk)
-        if self._length <= MOST_BYTES:
+        if self._length <= MAX_BYTES:
             self._file.write(chunk)
         return iter(())
 
@@ -54,14 +54,14 @@ class Workbook:
         self._file.close()
 
     def _refuse_longer(self) -> None:
-        if self._length > MOST_BYTES:
-            raise Refused(Problem("TOO_LARGE", f"a workbook must not exceed {MOST_BYTES} bytes; send CSV", "body"))
+        if self._length > MAX_BYTES:
+            raise Refused(Problem("TOO_LARGE", f"a workbook must not exceed {MAX_BYTES} bytes; send CSV", "body"))
 
     def _rows(self) -> Iterator[Row]:
         sheet = _first_sheet(self._file)
         header = Header(next(sheet.iter_rows(max_row=1, values_only=True), ()))
         # One column more than the header has shows a value that stands under no name; a row may name column 18,278.
-        rows = sheet.iter_rows(min_row=2, max_row=MOST_ROWS, max_col=len(header) + 1, values_only=True)
+        rows = sheet.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=len(header) + 1, values_only=True)
         for cells in rows:
             if is_blank(cells):
                 yield b""
@@ -87,7 +87,7 @@ def _refuse_bombs(file: IO[bytes]) -> None:
     except BadZipFile as error:
         raise Refused(Problem("MALFORMED_XLSX", f"the body is not a workbook: {error}", "body")) from error
     for part in parts:
-        limit = MOST_SHEET_BYTES if part.filename.startswith("xl/worksheets/") else MOST_PART_BYTES
+        limit = MAX_SHEET_BYTES if part.filename.startswith("xl/worksheets/") else MAX_PART_BYTES
         if part.file_size > limit:
             says = f"{part.filename[:100]} unpacks to {part.file_size} bytes; {limit} are allowed. Send CSV instead."
             raise Refused(Problem("TOO_LARGE", says, "body"))

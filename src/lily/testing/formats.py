@@ -14,7 +14,7 @@ from lily.testing.suite import Suite, damaged
 
 LIMIT = 1 << 16
 LONG_ROW = 8 << 20
-MOST_HELD = 1 << 20  # by a splitter whose rows may have LIMIT bytes, while a row of LONG_ROW bytes passes
+MAX_HELD = 1 << 20  # by a splitter whose rows may have LIMIT bytes, while a row of LONG_ROW bytes passes
 CHUNKS = (1, 2, 3, 7, 64, 1000)
 
 
@@ -102,7 +102,7 @@ class FormatSuite(Suite):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        assert peak < MOST_HELD, f"a row of {LONG_ROW} bytes was held: {peak} bytes at the peak"
+        assert peak < MAX_HELD, f"a row of {LONG_ROW} bytes was held: {peak} bytes at the peak"
 
     def test_closing_twice_is_harmless(self) -> None:
         splitter = self.plugin().splitter(LIMIT)

@@ -1,7 +1,7 @@
-"""The gRPC door, on a port of its own in the API's process: the same services, checks and events as REST."""
+"""The gRPC service, on a port of its own in the API's process: the same services, checks and events as REST."""
 
 import os
 
-# grpc reads this when it is imported. The API starts programs (`lily.api.ingest.sql_analyzer`) and never continues in a
-# forked child; gRPC's fork support would only log a complaint at each start.
+# grpc reads this when it is imported. The API starts other programs (`lily.api.ingest.sql_analyzer`), but no forked
+# child ever uses gRPC; with fork support, gRPC would log a warning at each start.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

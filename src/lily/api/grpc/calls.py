@@ -1,4 +1,4 @@
-"""A call that came over gRPC: its headers are the metadata of the rpc."""
+"""A call over gRPC. Its headers are the metadata of the RPC."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from lily.api.receipts.settling import RECEIPT
 from lily.model.errors import Problem, Refused
 
 WAIT = "lily-wait"
-ANSWERING_SECONDS = 0.5  # what is left of a deadline to say that something is durable, though not yet readable
-MOST_DIGITS = 9
+RESPONSE_SECONDS = 0.5  # kept of a deadline, to respond in time that a write is durable but not yet readable
+MAX_DIGITS = 9
 
 Context: TypeAlias = ServicerContext[Any, Any]
 Headers = Mapping[str, str]
@@ -26,24 +26,24 @@ class GrpcCall(Call):
     headers: Headers
 
     def wait(self) -> int | None:
-        """`lily-wait: N`, what `Prefer: wait=N` is to REST; a deadline that comes sooner counts."""
+        """The seconds of `lily-wait: N`, gRPC's counterpart of `Prefer: wait=N`; fewer if the deadline is sooner."""
         given = self.headers.get(WAIT)
         if given is None:
             return None
-        if not (given.isascii() and given.isdecimal() and len(given) <= MOST_DIGITS):
-            raise Refused(Problem("INVALID_VALUE", f"{WAIT} takes whole seconds, such as 5", WAIT))
+        if not (given.isascii() and given.isdecimal() and len(given) <= MAX_DIGITS):
+            raise Refused(Problem("INVALID_VALUE", f"{WAIT} must be whole seconds, such as 5", WAIT))
         wait = min(int(given), self.services.settings.limits.wait_seconds)
         left = self.context.time_remaining()
-        return wait if left is None else min(wait, int(max(0.0, left - ANSWERING_SECONDS)))
+        return wait if left is None else min(wait, int(max(0.0, left - RESPONSE_SECONDS)))
 
-    def show(self, receipt: Receipt) -> None:
-        """The receipt of a write goes to the trailing metadata; `GET /propagations/{id}` tells what became of it."""
-        told = ((HEADER.decode(), self.correlation), (RECEIPT.lower(), receipt.seal(self.tenant)))
-        self.context.set_trailing_metadata(told)
+    def send_receipt(self, receipt: Receipt) -> None:
+        """Adds the receipt of a write to the trailing metadata. `GET /propagations/{id}` returns the write's state."""
+        metadata = ((HEADER.decode(), self.correlation), (RECEIPT.lower(), receipt.seal(self.tenant)))
+        self.context.set_trailing_metadata(metadata)
 
 
 def headers_of(context: Context) -> Headers:
-    """Text only: a `-bin` value is nothing that a call reads. Of a name that comes twice, the first counts."""
+    """Text values only, because no call reads a `-bin` value. If a name is repeated, the first value counts."""
     headers: dict[str, str] = {}
     for name, value in context.invocation_metadata() or ():
         if isinstance(value, str):

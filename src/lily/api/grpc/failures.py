@@ -1,4 +1,4 @@
-"""Every failure as gRPC answers it: a code, a message, and for bad input each problem by itself in the details."""
+"""Errors as gRPC statuses: a code, a message, and for invalid input one field violation per problem in the details."""
 
 from typing import NamedTuple
 
@@ -12,10 +12,10 @@ from lily.model.errors import Problem, Refused, Transient
 
 DETAILS = "grpc-status-details-bin"
 
-# Both travel in the trailing metadata, of which a client takes 8 KB if nobody told it otherwise: the message with three
-# letters for each that is not ASCII, the details in base64.
-MOST_MESSAGE_BYTES = 1_000
-MOST_DETAILS_BYTES = 2_000
+# Both are sent in the trailing metadata, of which clients accept 8 KB by default. Every byte of the message that is not
+# ASCII becomes three characters, and the details are base64.
+MAX_MESSAGE_BYTES = 1_000
+MAX_DETAILS_BYTES = 2_000
 
 _CODES = {
     400: StatusCode.INVALID_ARGUMENT,
@@ -34,7 +34,7 @@ class Failure(NamedTuple):
 
 
 def failure_for(error: Exception, correlation: str = "") -> Failure:
-    """What Lily did not raise on purpose says nothing but where to look it up."""
+    """The status for an exception. An unexpected one shows no details, only the correlation id."""
     match error:
         case Refused():
             status = error.status if isinstance(error, Declined) else 400
@@ -44,8 +44,8 @@ def failure_for(error: Exception, correlation: str = "") -> Failure:
         case Transient():
             return Failure(StatusCode.UNAVAILABLE, f"UNAVAILABLE: {error}")
         case _:
-            where = f"INTERNAL: something went wrong here; the log knows more under {correlation}"
-            return Failure(StatusCode.INTERNAL, where)
+            description = f"internal error; search the API's log for the correlation id {correlation}"
+            return Failure(StatusCode.INTERNAL, f"INTERNAL: {description}")
 
 
 def _refused(code: StatusCode, problems: tuple[Problem, ...]) -> Failure:
@@ -58,23 +58,23 @@ def _refused(code: StatusCode, problems: tuple[Problem, ...]) -> Failure:
 
 
 def _line(problem: Problem) -> str:
-    told = problem.as_dict()
-    return f"{told['code']}: {told['description']}" + (f" ({told['entity']})" if told["entity"] else "")
+    fields = problem.as_dict()
+    return f"{fields['code']}: {fields['description']}" + (f" ({fields['entity']})" if fields["entity"] else "")
 
 
 def _violations(problems: tuple[Problem, ...]) -> BadRequest:
-    """As many as fit; the first one, shortened, always does."""
-    found = BadRequest()
+    """As many as fit. The first one always fits, because its texts are shortened."""
+    violations = BadRequest()
     for problem in problems:
-        told = {key: _cut(value, MOST_DETAILS_BYTES // 4) for key, value in problem.as_dict().items()}
+        fields = {key: _cut(value, MAX_DETAILS_BYTES // 4) for key, value in problem.as_dict().items()}
         violation = BadRequest.FieldViolation(
-            field=told["entity"], description=told["description"], reason=told["code"]
+            field=fields["entity"], description=fields["description"], reason=fields["code"]
         )
-        if found.ByteSize() + violation.ByteSize() > MOST_DETAILS_BYTES:
+        if violations.ByteSize() + violation.ByteSize() > MAX_DETAILS_BYTES:
             break
-        found.field_violations.append(violation)
-    return found
+        violations.field_violations.append(violation)
+    return violations
 
 
-def _cut(text: str, most: int = MOST_MESSAGE_BYTES) -> str:
-    return text.encode()[:most].decode(errors="ignore")
+def _cut(text: str, size: int = MAX_MESSAGE_BYTES) -> str:
+    return text.encode()[:size].decode(errors="ignore")

@@ -1,4 +1,4 @@
-"""`lineage.LineageService`: what a source says about an edge, a person's update, the graph around an asset."""
+"""`lineage.LineageService`: ingests an edge, updates an asset, and returns the graph around an asset."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,49 +18,55 @@ from lily.api.grpc.writes import write
 from lily.api.http.errors import Declined, not_found
 from lily.api.ingest.edge_events import edge_event
 from lily.api.ingest.records import asset_record, lineage_record
-from lily.api.reads.lineage_pages import DEEPEST, DEPTH, Question, is_known, page_of
+from lily.api.reads.lineage_pages import DEFAULT_DEPTH, MAX_DEPTH, LineageRequest, is_known, page_of
 from lily.api.reads.references import find, resolve
 from lily.api.receipts.receipt import Stated
 from lily.model.errors import Problem, Refused
 
 SERVICE = "lineage.LineageService"
-MOST_RELATIONSHIPS = 10_000  # in one message
+MAX_RELATIONSHIPS = 10_000  # in one message
 _FIELDS = {"from": "from_asset_id", "to": "to_asset_id"}
 
 
-async def ingest_relationships(call: GrpcCall, asked: Relationship) -> GenericMessage:
-    """An edge as its source states it. It takes nothing away, so no protective tag has to be guarded."""
-    edge = {"from": asked.from_asset_id, "to": asked.to_asset_id, "relationship_type": asked.relationship_type}
+async def ingest_relationships(call: GrpcCall, request: Relationship) -> GenericMessage:
+    """Ingests an edge of the source layer. That removes no protective tag, so nothing has to be guarded."""
+    edge = {"from": request.from_asset_id, "to": request.to_asset_id, "relationship_type": request.relationship_type}
     try:
         event = edge_event(call, edge, "source", "upsert")
     except Refused as error:
-        raise Refused(*(_as_the_message_calls_it(problem) for problem in error.problems)) from error
+        raise Refused(*(_with_message_field(problem) for problem in error.problems)) from error
     return await write(call, [lineage_record(event)])
 
 
-async def propagate_update_downstream(call: GrpcCall, asked: MetadataPropagationRequest) -> GenericMessage:
-    """A person's update. What of it travels, and how far, is the business of propagation."""
-    told = asked.updated_metadata
-    asset = await find(call, _reference(told.asset_id, "updated_metadata.asset_id"))
-    events = events_of(call, asset, told)
+async def propagate_update_downstream(call: GrpcCall, request: MetadataPropagationRequest) -> GenericMessage:
+    """Updates an asset in the user layer. Propagation follows from the update, as it does for REST."""
+    metadata = request.updated_metadata
+    asset = await find(call, _reference(metadata.asset_id, "updated_metadata.asset_id"))
+    events = events_of(call, asset, metadata)
     for event in events:
         await guard(call, asset, event)
     stated = Stated.by(events[0]) if len(events) == 1 else None
     return await write(call, [asset_record(event) for event in events], stated)
 
 
-async def get_lineage(call: GrpcCall, asked: GetLineageRequest) -> GetLineageResponse:
-    """Raises Declined where there is more than one answer should hold: a part would look like the whole."""
-    reference = _reference(asked.asset_id, "asset_id")
-    if not 0 <= asked.depth <= DEEPEST:
-        raise Refused(Problem("INVALID_VALUE", f"depth is 1 to {DEEPEST}, or 0 for {DEPTH}", "depth"))
-    start, depth = resolve(call.tenant, reference), asked.depth or DEPTH
-    question = Question(start, "both", depth, asked.remove_deleted, columns=False, limit=MOST_RELATIONSHIPS, after=None)
-    page = await page_of(call, question)
+async def get_lineage(call: GrpcCall, request: GetLineageRequest) -> GetLineageResponse:
+    """Raises Declined with 413 if one response cannot hold the graph: a part of it would look like the whole."""
+    reference = _reference(request.asset_id, "asset_id")
+    if not 0 <= request.depth <= MAX_DEPTH:
+        raise Refused(
+            Problem("INVALID_VALUE", f"depth must be 1 to {MAX_DEPTH}, or 0 for the default {DEFAULT_DEPTH}", "depth")
+        )
+    start, depth = resolve(call.tenant, reference), request.depth or DEFAULT_DEPTH
+    walk = LineageRequest(
+        start, "both", depth, request.remove_deleted, columns=False, limit=MAX_RELATIONSHIPS, after=None
+    )
+    page = await page_of(call, walk)
     if page.next is not None:
-        more = f"there are more than {MOST_RELATIONSHIPS} relationships"
-        why = f"{more}; ask for less depth, or GET /lineage/ID page by page"
-        raise Declined(413, Problem("TOO_LARGE", why, "depth"))
+        description = (
+            f"there are more than {MAX_RELATIONSHIPS} relationships; "
+            "request a smaller depth, or use GET /lineage/ID, which returns pages"
+        )
+        raise Declined(413, Problem("TOO_LARGE", description, "depth"))
     if not page.edges and not await is_known(call, start):
         raise not_found(reference)
     return GetLineageResponse(
@@ -87,5 +93,5 @@ def _reference(given: str, entity: str) -> str:
     return given
 
 
-def _as_the_message_calls_it(problem: Problem) -> Problem:
+def _with_message_field(problem: Problem) -> Problem:
     return Problem(problem.code, problem.description, _FIELDS.get(problem.entity, problem.entity))

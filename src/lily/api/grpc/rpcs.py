@@ -1,4 +1,4 @@
-"""What surrounds every rpc: a correlation id, a token, a line in the log, a measurement, a span, and an answer."""
+"""Handles every RPC: correlation id, authentication, request log, metrics, span, and the response or its status."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ from grpc import (
 )
 from opentelemetry.trace import SpanKind
 
-from lily.api.calls import identified
+from lily.api.calls import authenticate
 from lily.api.grpc.calls import Context, GrpcCall, Headers, headers_of
 from lily.api.grpc.failures import Failure, failure_for
 from lily.api.http.server.correlation import HEADER, correlate
@@ -26,81 +26,82 @@ from lily.model.access import Scope
 from lily.model.errors import LilyError, Problem, Refused
 from lily.observe import traces
 
-METHOD = "gRPC"  # where REST has GET and POST
+METHOD = "gRPC"  # in the place of an HTTP method, in the log and in metrics
 
-Asked = TypeVar("Asked", bound=Message)
+Request = TypeVar("Request", bound=Message)
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Rpc(Generic[Asked]):
-    """One rpc of a service: the scope it needs, what it takes, and what answers it."""
+class Rpc(Generic[Request]):
+    """One RPC of a service: the scope it needs, the type of its request, and the function that handles it."""
 
     scope: Scope
-    asked: type[Asked]
-    answer: Callable[[GrpcCall, Asked], Awaitable[Message]]
+    request: type[Request]
+    handle: Callable[[GrpcCall, Request], Awaitable[Message]]
 
-    def read(self, raw: bytes) -> Asked:
-        # Here and not by gRPC, which answers what it cannot read as if we had failed.
+    def parse(self, raw: bytes) -> Request:
+        # Not left to gRPC, which reports a malformed request as an internal error of the server.
         try:
-            return self.asked.FromString(raw)
+            return self.request.FromString(raw)
         except DecodeError as error:
-            raise Refused(Problem("MALFORMED_MESSAGE", f"this is no {self.asked.DESCRIPTOR.full_name}")) from error
+            name = self.request.DESCRIPTOR.full_name
+            raise Refused(Problem("MALFORMED_MESSAGE", f"the body is not a valid {name} message")) from error
 
 
 class Rpcs:
-    """Makes the rpcs of a service into what gRPC serves."""
+    """Builds the handler that gRPC serves from the RPCs of a service."""
 
     def __init__(self, services: Services, request_log: RequestLog) -> None:
         self._services = services
-        self._reporter = request_log
+        self._request_log = request_log
 
     def handler(self, service: str, rpcs: Mapping[str, Rpc[Any]]) -> GenericRpcHandler:
         handlers: dict[str, RpcMethodHandler[Any, Any]] = {
-            name: unary_unary_rpc_method_handler(self._handling(f"{service}/{name}", rpc)) for name, rpc in rpcs.items()
+            name: unary_unary_rpc_method_handler(self._handler(f"{service}/{name}", rpc)) for name, rpc in rpcs.items()
         }
         return method_handlers_generic_handler(service, handlers)
 
-    def _handling(self, route: str, rpc: Rpc[Any]) -> Callable[[bytes, Context], Awaitable[bytes]]:
+    def _handler(self, route: str, rpc: Rpc[Any]) -> Callable[[bytes, Context], Awaitable[bytes]]:
         async def handle(raw: bytes, context: Context) -> bytes:
             began, headers = time.perf_counter(), headers_of(context)
             correlation = correlate({"headers": [(name.encode(), value.encode()) for name, value in headers.items()]})
             structlog.contextvars.bind_contextvars(correlation=correlation)
-            told = ((HEADER.decode(), correlation),)
-            context.set_trailing_metadata(told)
-            code = StatusCode.CANCELLED  # gRPC cancels us when the caller hangs up and when its deadline has passed
+            metadata = ((HEADER.decode(), correlation),)
+            context.set_trailing_metadata(metadata)
+            code = StatusCode.CANCELLED  # gRPC cancels this if the caller disconnects or its deadline passes
             try:
-                answer = await self._answered(route, rpc, raw, _Arrived(context, headers, correlation))
-                code = answer.code if isinstance(answer, Failure) else StatusCode.OK
+                response = await self._respond(route, rpc, raw, _Unauthenticated(context, headers, correlation))
+                code = response.code if isinstance(response, Failure) else StatusCode.OK
             finally:
-                self._reporter.report(METHOD, route, code.name, time.perf_counter() - began, correlation)
-            if isinstance(answer, Failure):
-                await context.abort(code, answer.message, (*told, *answer.trailing))
-            return answer.SerializeToString()
+                self._request_log.report(METHOD, route, code.name, time.perf_counter() - began, correlation)
+            if isinstance(response, Failure):
+                await context.abort(code, response.message, (*metadata, *response.trailing))
+            return response.SerializeToString()
 
         return handle
 
-    async def _answered(self, route: str, rpc: Rpc[Any], raw: bytes, arrived: "_Arrived") -> Message | Failure:
-        parent = traces.context_of(arrived.headers.get("traceparent", ""))
+    async def _respond(self, route: str, rpc: Rpc[Any], raw: bytes, incoming: "_Unauthenticated") -> Message | Failure:
+        parent = traces.context_of(incoming.headers.get("traceparent", ""))
         with traces.tracer.start_as_current_span(route, parent, SpanKind.SERVER) as span:
-            span.set_attribute("lily.correlation", arrived.correlation)
+            span.set_attribute("lily.correlation", incoming.correlation)
             try:
-                call = await self._identified(arrived)
+                call = await self._authenticated(incoming)
                 call.require(rpc.scope, "this call", route)
-                return await rpc.answer(call, rpc.read(raw))
+                return await rpc.handle(call, rpc.parse(raw))
             except LilyError as error:
-                return failure_for(error, arrived.correlation)
+                return failure_for(error, incoming.correlation)
             except Exception as error:
                 log.exception("request.failed", method=METHOD, route=route)
-                return failure_for(error, arrived.correlation)
+                return failure_for(error, incoming.correlation)
 
-    async def _identified(self, arrived: "_Arrived") -> GrpcCall:
-        principal = await identified(self._services, arrived.headers.get("authorization", ""))
-        return GrpcCall(self._services, principal, arrived.correlation, arrived.context, arrived.headers)
+    async def _authenticated(self, incoming: "_Unauthenticated") -> GrpcCall:
+        principal = await authenticate(self._services, incoming.headers.get("authorization", ""))
+        return GrpcCall(self._services, principal, incoming.correlation, incoming.context, incoming.headers)
 
 
-class _Arrived(NamedTuple):
-    """A call of which nobody knows yet who makes it."""
+class _Unauthenticated(NamedTuple):
+    """A call before its token was checked."""
 
     context: Context
     headers: Headers

@@ -1,4 +1,4 @@
-"""Serves gRPC as long as the application runs, in its process and with its services."""
+"""Serves gRPC while the application runs, in its process and with its services."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,9 +15,9 @@ from lily.api.workers import WorkerGroup
 from lily.model.errors import Terminal
 
 GRACE_SECONDS = 5.0
-MOST_AT_ONCE = 1_000  # calls; each may hold a message of the largest size
-TURN = "grpc"
-TURN_SECONDS = 1.0  # between attempts to take over from a worker that has ended
+MAX_CONCURRENT_CALLS = 1_000  # each may hold a message of the maximum size
+LOCK = "grpc"
+RETRY_SECONDS = 1.0  # between attempts to take over from a worker that has ended
 
 log = structlog.get_logger()
 
@@ -26,13 +26,13 @@ SERVICES = {lineage.SERVICE: lineage.RPCS}
 
 @asynccontextmanager
 async def served(services: Services) -> AsyncIterator[None]:
-    """Nothing is served without a port. Raises Terminal where something else listens there. At the end, running calls
-    may finish."""
+    """Serves on the configured port; does nothing if none is configured. Raises Terminal if the port is in use. Running
+    calls may finish at the end."""
     settings = services.settings
     if not settings.grpc_port:
         yield
         return
-    server = grpc.aio.server(maximum_concurrent_rpcs=MOST_AT_ONCE, options=_options(settings.limits.body_bytes))
+    server = grpc.aio.server(maximum_concurrent_rpcs=MAX_CONCURRENT_CALLS, options=_options(settings.limits.body_bytes))
     rpcs = Rpcs(services, RequestLog(services.metrics.rpcs, settings.log_level))
     server.add_generic_rpc_handlers([rpcs.handler(name, service) for name, service in SERVICES.items()])
     _listen(server, settings.host, settings.grpc_port)
@@ -46,8 +46,8 @@ async def served(services: Services) -> AsyncIterator[None]:
 @asynccontextmanager
 async def served_by_one(services: Services, group: WorkerGroup) -> AsyncIterator[None]:
     """Of several workers one serves gRPC; when it ends, another takes over. Raises Terminal like `served`."""
-    with group.turn(TURN) as mine:
-        if mine:
+    with group.try_lock(LOCK) as locked:
+        if locked:
             async with served(services):
                 yield
             return
@@ -61,21 +61,24 @@ async def served_by_one(services: Services, group: WorkerGroup) -> AsyncIterator
 
 async def _take_over(services: Services, group: WorkerGroup) -> None:
     while True:
-        await asyncio.sleep(TURN_SECONDS)
-        with group.turn(TURN) as mine:
-            if not mine:
+        await asyncio.sleep(RETRY_SECONDS)
+        with group.try_lock(LOCK) as locked:
+            if not locked:
                 continue
             try:
                 async with served(services):
                     await asyncio.Event().wait()  # until this task is cancelled
             except Terminal as error:
-                log.warning("grpc.cannot_listen", reason=str(error), retry_seconds=TURN_SECONDS)
+                log.warning("grpc.cannot_listen", reason=str(error), retry_seconds=RETRY_SECONDS)
 
 
-def _options(largest: int) -> list[tuple[str, int]]:
+def _options(max_bytes: int) -> list[tuple[str, int]]:
     return [
-        ("grpc.max_receive_message_length", largest),
-        ("grpc.so_reuseport", 0),  # or a second process on the same port would take half of the calls, and nobody know
+        ("grpc.max_receive_message_length", max_bytes),
+        (
+            "grpc.so_reuseport",
+            0,
+        ),  # or a second process on the port would silently get half of the calls
     ]
 
 
@@ -85,5 +88,6 @@ def _listen(server: grpc.aio.Server, host: str, port: int) -> None:
         server.add_insecure_port(address)
     except RuntimeError as error:
         raise Terminal(
-            f"gRPC cannot listen on {address}. Is another process there? Choose another LILY_GRPC_PORT."
+            f"gRPC cannot listen on {address}. "
+            "If another process uses the port, stop it or choose another with LILY_GRPC_PORT."
         ) from error

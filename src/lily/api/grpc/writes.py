@@ -1,4 +1,4 @@
-"""Appends a write that came over gRPC and responds, at once or when it can be read."""
+"""Appends a write that came over gRPC, and responds at once or when the write can be read."""
 
 from collections.abc import Sequence
 
@@ -17,20 +17,20 @@ APPLIED = "applied: it can be read now"
 
 
 async def write(call: GrpcCall, records: Sequence[Record], stated: Stated | None = None) -> GenericMessage:
-    """Records of one topic. Raises LogFull or LogUnavailable if the log does not take them all; then repeating the
-    whole is harmless. Raises Declined with 422 where the call waited for them, and the pipeline refused one."""
+    """Appends records of one topic. Raises LogFull or LogUnavailable if the log does not confirm all of them; repeating
+    the whole write is harmless. Raises Declined with 422 if the call waited and the pipeline refused a record."""
     append = LogAppend(call, keep_positions=True)
     await append.add(records)
     settlement = await append.settle(stated)
-    call.show(settlement.receipt)
+    call.send_receipt(settlement.receipt)
     if settlement.applied:
         await _raise_refusal(call, append.positions)
     return GenericMessage(success=True, message=APPLIED if settlement.applied else DURABLE)
 
 
 async def _raise_refusal(call: GrpcCall, positions: Sequence[Position]) -> None:
-    places = [(at.partition, at.offset) for at in positions]
-    errors = await errors_at(call.services.database, call.tenant, positions[0].topic, places, 1)
+    offsets = [(at.partition, at.offset) for at in positions]
+    errors = await errors_at(call.services.database, call.tenant, positions[0].topic, offsets, 1)
     if errors:
         problem = Problem(errors[0]["code"], errors[0]["description"], errors[0]["entity"])
         raise Declined(422, problem)

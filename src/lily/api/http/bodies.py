@@ -1,4 +1,4 @@
-"""Reads request bodies: never more than allowed, plain or gzip, only JSON, and only the fields of the contract."""
+"""Reads request bodies: limited in size, plain or gzip, JSON only, and without unknown fields."""
 
 from typing import Any, TypeVar
 
@@ -22,13 +22,13 @@ async def read_json(request: Request, limit: int) -> Any:
 
 
 async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
-    """The body in the given shape. Raises Refused with everything that does not fit."""
+    """The body, validated. Raises Refused with every problem."""
     value = await read_json(request, limit)
     try:
         return shape.model_validate(value, strict=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise Refused(*(_problem(shape, entry["type"], entry["loc"], entry["msg"]) for entry in found)) from error
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        raise Refused(*(_problem(shape, entry["type"], entry["loc"], entry["msg"]) for entry in problems)) from error
 
 
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:

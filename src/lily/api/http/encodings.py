@@ -1,4 +1,4 @@
-"""Content-Encoding: a request body as it was before it was compressed, in pieces, and never more than allowed."""
+"""Content-Encoding: decompresses request bodies in pieces, limited in size."""
 
 import asyncio
 import zlib
@@ -9,24 +9,24 @@ from starlette.requests import Request
 from lily.api.http.errors import Declined, too_large
 from lily.model.errors import Problem, Refused
 
-PIECE = 256 << 10  # bytes that are unpacked at a time: a small body can unpack to a thousand times its size
-_GZIP = 16 + zlib.MAX_WBITS  # zlib's way to ask for gzip's header and trailer
+PIECE = 256 << 10  # bytes decompressed at a time: a small body can expand to a thousand times its size
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's code for the gzip format
 _NAMES = {"gzip": True, "x-gzip": True, "identity": False, "": False}
 
 
 async def decoded(request: Request, limit: int) -> AsyncIterator[bytes]:
     """The body without its encoding. Raises Declined with 415 for an unknown encoding, and with 413 as soon as it is
-    too long, packed or unpacked; Refused if it is not gzip, after what could be unpacked."""
+    too long, compressed or not; Refused if it is not valid gzip, after yielding what could be decompressed."""
     gunzip = Gunzip() if is_gzip(request) else None
     refuse_longer(request, limit)
-    received = unpacked = 0
+    received = decompressed = 0
     async for chunk in request.stream():
         received += len(chunk)
-        if received > limit:  # counted apart: a packed body need not unpack to anything
+        if received > limit:  # counted separately: a compressed body may expand to nothing
             raise too_large(limit)
         for piece in gunzip.feed(chunk) if gunzip else (chunk,):
-            unpacked += len(piece)
-            if unpacked > limit:
+            decompressed += len(piece)
+            if decompressed > limit:
                 raise too_large(limit)
             yield piece
             if gunzip:
@@ -46,14 +46,14 @@ def is_gzip(request: Request) -> bool:
 
 
 def refuse_longer(request: Request, limit: int) -> None:
-    """Refuses by the announced length, before anything is read."""
+    """Raises Declined with 413 if Content-Length exceeds the limit, before anything is read."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise too_large(limit)
 
 
 class Gunzip:
-    """Unpacks one gzip member in pieces. Raises Refused for anything else."""
+    """Decompresses one gzip member in pieces. Raises Refused for anything else."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(_GZIP)
@@ -61,7 +61,7 @@ class Gunzip:
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         full = False
         while chunk or full:
-            piece = self._unpack(chunk)
+            piece = self._decompress(chunk)
             full, chunk = len(piece) == PIECE, self._stream.unconsumed_tail
             if piece:
                 yield piece
@@ -70,7 +70,7 @@ class Gunzip:
         if not self._stream.eof:
             raise _malformed("the body ends before the gzip member does")
 
-    def _unpack(self, chunk: bytes) -> bytes:
+    def _decompress(self, chunk: bytes) -> bytes:
         try:
             piece = self._stream.decompress(chunk, PIECE)
         except zlib.error as error:

@@ -1,4 +1,4 @@
-"""Every failure in the shape of the contract: a status and `{"errors": [{"code", "description", "entity"}]}`."""
+"""Errors as HTTP responses: a status and `{"errors": [{"code", "description", "entity"}]}`."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -42,7 +42,7 @@ def too_large(limit: int) -> Declined:
     return Declined(413, Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
 
 
-def answer_for(error: Exception, correlation: str = "") -> Json:
+def error_response(error: Exception, correlation: str = "") -> Json:
     """The response to an exception. An unexpected one shows no details, only the correlation id."""
     match error:
         case Refused():
@@ -50,17 +50,17 @@ def answer_for(error: Exception, correlation: str = "") -> Json:
         case Transient():
             return _try_later(error)
         case RequestValidationError():
-            return problems_answer(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
+            return problems_response(400, [_invalid(entry["loc"], entry["msg"]) for entry in error.errors()])
         case ClientDisconnect():
-            return problems_answer(GONE, [Problem("GONE", "the client closed the connection")])
+            return problems_response(GONE, [Problem("GONE", "the client closed the connection")])
         case HTTPException():
-            return problems_answer(error.status_code, [_plain(error)], error.headers)
+            return problems_response(error.status_code, [_plain(error)], error.headers)
         case _:
-            where = f"internal error; search the API's log for the correlation id {correlation}"
-            return problems_answer(500, [Problem("INTERNAL", where)])
+            description = f"internal error; search the API's log for the correlation id {correlation}"
+            return problems_response(500, [Problem("INTERNAL", description)])
 
 
-def problems_answer(
+def problems_response(
     status: int, problems: tuple[Problem, ...] | list[Problem], headers: Mapping[str, str] | None = None
 ) -> Json:
     return Json({"errors": [problem.as_dict() for problem in problems]}, status, headers)
@@ -68,13 +68,13 @@ def problems_answer(
 
 def _refused(error: Refused) -> Json:
     if isinstance(error, Declined):
-        return problems_answer(error.status, error.problems, error.headers)
-    return problems_answer(400, error.problems)
+        return problems_response(error.status, error.problems, error.headers)
+    return problems_response(400, error.problems)
 
 
 def _try_later(error: Transient) -> Json:
     status, code = (429, "LOG_FULL") if isinstance(error, LogFull) else (503, "UNAVAILABLE")
-    return problems_answer(status, [Problem(code, str(error))], {"Retry-After": RETRY_SECONDS})
+    return problems_response(status, [Problem(code, str(error))], {"Retry-After": RETRY_SECONDS})
 
 
 def _plain(error: HTTPException) -> Problem:

@@ -15,7 +15,8 @@ DEFAULT = 50
 
 
 def checked_limit(call: Call, limit: int) -> int:
-    most = call.services.settings.limits.page
-    if limit > most:
-        raise Refused(Problem("INVALID_VALUE", f"limit {limit} is too large; a page has at most {most} items", "limit"))
+    maximum = call.services.settings.limits.page
+    if limit > maximum:
+        description = f"limit {limit} is too large; a page has at most {maximum} items"
+        raise Refused(Problem("INVALID_VALUE", description, "limit"))
     return limit

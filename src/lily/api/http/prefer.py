@@ -9,8 +9,8 @@ from lily.model.errors import Problem, Refused
 _WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,9})\"?", re.ASCII)
 
 
-def wait_of(headers: Headers, longest: int) -> int | None:
-    """Whole seconds, at most `longest`; None without such a preference. Other preferences are ignored. Raises Refused
+def wait_of(headers: Headers, maximum: int) -> int | None:
+    """Whole seconds, at most `maximum`; None without such a preference. Other preferences are ignored. Raises Refused
     if N is not a number."""
     for preference in ",".join(headers.getlist("prefer")).split(","):
         token = preference.partition(";")[0].strip()
@@ -18,7 +18,7 @@ def wait_of(headers: Headers, longest: int) -> int | None:
             continue
         match = _WAIT.fullmatch(token.lower())
         if match is None:
-            why = f"{token!r} is not valid; state whole seconds, such as wait=5"
-            raise Refused(Problem("INVALID_VALUE", why, "Prefer"))
-        return min(int(match[1]), longest)
+            description = f"{token!r} is not valid; send whole seconds, such as wait=5"
+            raise Refused(Problem("INVALID_VALUE", description, "Prefer"))
+        return min(int(match[1]), maximum)
     return None

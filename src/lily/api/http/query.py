@@ -1,4 +1,4 @@
-"""Refuses query parameters that a call does not take: a misspelt filter would otherwise return everything."""
+"""Refuses unknown query parameters: a misspelt filter would otherwise be ignored and return everything."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 LENIENT = ("/metrics",)  # scrapers add parameters of their own
 
 
@@ -25,7 +25,7 @@ def declared_parameters(route: APIRoute) -> frozenset[str]:
 
 
 def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
-    unknown = [name for name in given if name not in known][:MOST_PROBLEMS]
+    unknown = [name for name in given if name not in known][:MAX_PROBLEMS]
     if unknown:
         raise Refused(*(_problem(name, known) for name in unknown))
 

@@ -1,8 +1,8 @@
-"""Opaque texts that Lily hands out and takes back: cursors, receipts, positions.
+"""Opaque strings that callers get and send back: cursors, receipts, positions.
 
-Each carries a digest of itself and of what it was made for (its purpose, the tenant, the query), so one that was
-damaged, or is shown where it does not belong, is noticed. It is no secret and grants nothing: whoever takes the pains
-to make one up gets what it says read through row-level security, like everything else.
+Each has a digest of its content and of what it was made for (its purpose, the tenant, the query), so one that is
+damaged or used elsewhere is refused. It is not a secret and grants nothing: row-level security applies to what a forged
+one reads, as to every other read.
 """
 
 import base64
@@ -28,9 +28,9 @@ def unseal(text: str, shape: TypeAdapter[Value], *purpose: str) -> Value:
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError("no text of ours") from error
+        raise ValueError("not a sealed string") from error
     if raw[:_DIGEST] != _digest(raw[_DIGEST:], purpose):
-        raise ValueError("made for something else, or damaged")
+        raise ValueError("damaged, or sealed for another purpose")
     return shape.validate_json(raw[_DIGEST:], strict=True)
 
 

@@ -1,1 +1,1 @@
-"""Writes: builds events from what callers send, and appends them to the log."""
+"""Writes: builds events from requests, and appends them to the log."""

@@ -1,4 +1,4 @@
-"""Builds asset events from what callers send: the tenant is the token's, the statement is validated."""
+"""Builds asset events from requests: takes the tenant from the token, and validates the statement."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ from lily.observe import traces
 from lily.store.assets import StoredAsset
 
 FIELDS = frozenset({"entity_type", "attributes", "operation", "time", "tenant_id"})
-MOST_UNKNOWN = 20  # that are reported
+MAX_UNKNOWN = 20  # that are reported
 
 
 def source_event(call: Call, body: Any) -> AssetEvent:
@@ -26,7 +26,7 @@ def source_event(call: Call, body: Any) -> AssetEvent:
     if not isinstance(body, dict):
         raise Refused(Problem("INVALID_TYPE", "the body must be a JSON object", "body"))
     if unknown := sorted(body.keys() - FIELDS):
-        raise Refused(*map(_unknown, unknown[:MOST_UNKNOWN]))
+        raise Refused(*map(_unknown, unknown[:MAX_UNKNOWN]))
     _refuse_other_tenant(call, body.get("tenant_id"))
     skew = timedelta(seconds=call.services.settings.limits.future_skew_seconds)
     time = read_time(body.get("time"), received=clock.now(), skew=skew)
@@ -34,7 +34,7 @@ def source_event(call: Call, body: Any) -> AssetEvent:
     return _event(call, time, {"layer": "source", **stated})
 
 
-def person_event(
+def user_event(
     call: Call,
     asset: StoredAsset,
     operation: Operation,
@@ -59,9 +59,9 @@ def person_event(
 
 
 def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
-    # The pipeline knows no scopes, so the event itself states whether its author may end a protective tag.
-    who = {"by": call.principal.name, "authorised": call.principal.may("policy:write")}
-    statement = read_statement({**stated, **who}, tenant=call.tenant)
+    # The pipeline does not know scopes, so the event states whether its author may remove a protective tag.
+    author = {"by": call.principal.name, "authorised": call.principal.may("policy:write")}
+    statement = read_statement({**stated, **author}, tenant=call.tenant)
     return AssetEvent(
         ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
     )

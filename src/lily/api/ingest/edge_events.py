@@ -1,4 +1,4 @@
-"""Builds edge events from what callers send: many of the user layer, or one of any layer."""
+"""Builds edge events from requests: many events of the user layer, or one event of any layer."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from lily.model.edges import EdgeEvent, EdgeKey, EdgeLayer, EdgeOperation, EdgeS
 from lily.model.errors import Problem, Refused
 from lily.observe import traces
 
-AT_ONCE = 500  # edges that are validated before other requests get a turn
-MOST_PROBLEMS = 1_000
+CHUNK = 500  # edges that are validated before other requests can run
+MAX_PROBLEMS = 1_000
 
 
 async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation: EdgeOperation) -> list[EdgeEvent]:
@@ -24,7 +24,7 @@ async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation:
     stated: dict[EdgeKey, EdgeStatement] = {}
     problems: list[Problem] = []
     for index, edge in enumerate(edges):
-        if index % AT_ONCE == 0:
+        if index % CHUNK == 0:
             await asyncio.sleep(0)
         try:
             statement = _statement(call, edge, "user", operation)
@@ -34,7 +34,7 @@ async def edge_events(call: Call, edges: Sequence[Mapping[str, Any]], operation:
         if stated.setdefault(statement.key, statement) != statement:
             problems.append(Problem("CONTRADICTION", "stated twice with different values", f"edges.{index}"))
     if problems:
-        raise Refused(*problems[:MOST_PROBLEMS])
+        raise Refused(*problems[:MAX_PROBLEMS])
     time = clock.now()
     return [_event(call, time, statement) for statement in stated.values()]
 

@@ -1,4 +1,4 @@
-"""Statements about edges: appends them to the log and responds, at once or when they can be read."""
+"""Appends statements about edges to the log, and responds at once or when they can be read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from lily.model.records import Position
 from lily.store.postgres.dead_letters.records import errors_at
 from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
 
-MOST_ERRORS = 100
+MAX_ERRORS = 100
 
 
 async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
@@ -37,11 +37,11 @@ async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
     keys = [event.statement.key for event in events]
     found = await read_edges(call.services.database, call.tenant, keys)
     absent = [key for key in keys if key not in found or found[key].effective.is_deleted]
-    return [Problem("NOT_FOUND", "there is no such edge", edge_name(key)) for key in absent[:MOST_ERRORS]]
+    return [Problem("NOT_FOUND", "there is no such edge", edge_name(key)) for key in absent[:MAX_ERRORS]]
 
 
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
-    """Raises LogFull or LogUnavailable if the log does not take them all; then repeating the whole is harmless."""
+    """Raises LogFull or LogUnavailable if the log does not confirm all of them; repeating the write is harmless."""
     append = LogAppend(call, keep_positions=True)
     await append.add(map(lineage_record, events))
     settlement = await append.settle()
@@ -59,18 +59,18 @@ async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:
 
 
 async def _errors(call: Call, positions: Sequence[Position]) -> list[dict[str, Any]]:
-    """Why the pipeline refused what stands at these positions."""
-    places = [(at.partition, at.offset) for at in positions]
-    return await errors_at(call.services.database, call.tenant, topics.LINEAGE_INTAKE, places, MOST_ERRORS)
+    """The errors of the records at these positions that the pipeline refused."""
+    offsets = [(at.partition, at.offset) for at in positions]
+    return await errors_at(call.services.database, call.tenant, topics.LINEAGE_INTAKE, offsets, MAX_ERRORS)
 
 
 async def _is_superseded(call: Call, events: Sequence[EdgeEvent]) -> bool:
-    """Whether something newer had already won over one of them."""
+    """Whether a newer event had already won over one of them."""
     stored = await read_edges(call.services.database, call.tenant, [event.statement.key for event in events])
-    return any(not _stands(event, stored) for event in events)
+    return any(not _is_current(event, stored) for event in events)
 
 
-def _stands(event: EdgeEvent, stored: Mapping[EdgeKey, EdgeState]) -> bool:
+def _is_current(event: EdgeEvent, stored: Mapping[EdgeKey, EdgeState]) -> bool:
     edge = stored.get(event.statement.key)
     layer = edge.layers.get(event.statement.layer) if edge else None
     return layer is not None and standing(layer, event.clock) == standing(event.layer(), event.clock)

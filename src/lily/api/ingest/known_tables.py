@@ -13,22 +13,22 @@ from lily.store.postgres.catalogue.search import SearchRequest
 
 TABLE_TYPES = ("table", "view", "materialized_view")
 PAGE = 1_000
-MOST_COLUMNS = 10_000
-LIKELY = 200  # assets with the same words in their names, of which one may be the same but for case
+MAX_COLUMNS = 10_000
+CANDIDATES = 200  # assets with the same words in their names; one may differ only in case
 
 
 async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
     """By name in lower case; `tables` has the script's spelling. Raises LakeUnavailable if columns cannot be read."""
-    found = await _spelled_alike(call, tables)
-    for key in tables.keys() - found.keys():
-        if (asset := await _but_for_case(call, key)) is not None:
-            found[key] = asset
-    columns = await asyncio.gather(*(_columns(call, asset) for asset in found.values()))
-    return dict(zip(found, columns, strict=True))
+    assets = await _by_spelling(call, tables)
+    for key in tables.keys() - assets.keys():
+        if (asset := await _ignoring_case(call, key)) is not None:
+            assets[key] = asset
+    columns = await asyncio.gather(*(_columns(call, asset) for asset in assets.values()))
+    return dict(zip(assets, columns, strict=True))
 
 
-async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, StoredAsset]:
-    """As written, or all in one case: those are found by id, without a search."""
+async def _by_spelling(call: Call, tables: dict[str, str]) -> dict[str, StoredAsset]:
+    """Tables spelled as written, in lower case or in upper case: they are found by id, without a search."""
     spellings = {
         ids.asset_id(call.tenant, spelling): key
         for key, written in tables.items()
@@ -38,9 +38,9 @@ async def _spelled_alike(call: Call, tables: dict[str, str]) -> dict[str, Stored
     return {spellings[asset_id]: asset for asset_id, asset in assets.items()}
 
 
-async def _but_for_case(call: Call, key: str) -> StoredAsset | None:
-    for kind in TABLE_TYPES:  # not every type: only the lake would have to be searched for columns
-        listing = SearchRequest({"q": key, "entity_type": kind}, False, "qualified_name", "asc", LIKELY)
+async def _ignoring_case(call: Call, key: str) -> StoredAsset | None:
+    for kind in TABLE_TYPES:  # not all types: columns would need a search of the lake
+        listing = SearchRequest({"q": key, "entity_type": kind}, False, "qualified_name", "asc", CANDIDATES)
         page = await call.services.lister.page(call.tenant, listing, None, None)
         for asset in page.assets:
             if asset.qualified_name.lower() == key:
@@ -62,7 +62,7 @@ async def _columns(call: Call, table: StoredAsset) -> KnownTable:
 async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
     listing = SearchRequest({"parent": table.id}, False, "id", "asc", PAGE)
     found: list[StoredAsset] = []
-    while len(found) < MOST_COLUMNS:
+    while len(found) < MAX_COLUMNS:
         page = await call.services.lister.page(call.tenant, listing, None, table.qualified_name)
         found += [asset for asset in page.assets if entity_type(asset.layers) in BULK_TYPES]
         if page.next is None or len(page.next) != 2:

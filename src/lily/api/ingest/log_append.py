@@ -1,4 +1,4 @@
-"""The one way into the log: appends the records of a write, counts them, and makes its receipt."""
+"""Appends the records of a write to the log, counts them, and makes the receipt. All writes use it."""
 
 import asyncio
 from collections import Counter, deque
@@ -12,8 +12,8 @@ from lily.api.receipts.settling import Settlement, settle
 from lily.bus.producer import LogFull, LogUnavailable
 from lily.model.records import Position
 
-UNCONFIRMED = 2_000  # records of one write; the log's queue is shared with every other request
-GROUP_RECORDS = 100  # that are confirmed together: waking the event loop for each record costs as much as sending it
+UNCONFIRMED = 2_000  # records of one write: the producer's queue is shared with all other requests
+GROUP_RECORDS = 100  # confirmed together: waking the event loop for each record costs as much as sending it
 GROUP_BYTES = 256 << 10
 ROOM_SECONDS = 0.02
 
@@ -29,13 +29,13 @@ class _Group:
 
 @dataclass(slots=True)
 class LogAppend:
-    """One write. If the log fails in between, part of the write is in it, and repeating the whole is harmless.
+    """One write. If the log fails in between, it has a part of the write; repeating the whole write is harmless.
 
-    Raises Refused at once where the caller's preference to wait is not valid, so that nothing is appended then.
+    Raises Refused at once if the caller's preference to wait is invalid, so that nothing is appended.
     """
 
     call: Call
-    wait_for_room: bool = False  # rather than raise LogFull: for a body that is streamed, and can be slowed down
+    wait_for_room: bool = False  # instead of raising LogFull: for a streamed body, which can be slowed down
     keep_positions: bool = False
     confirmed: int = 0
     positions: list[Position] = field(default_factory=list)  # of all confirmed records, if they are kept
@@ -43,7 +43,7 @@ class LogAppend:
     _unconfirmed: int = 0
     _groups: deque[_Group] = field(default_factory=deque)
     _newest: dict[tuple[str, int], Position] = field(default_factory=dict)
-    _travels: bool = False
+    _propagates: bool = False
 
     def __post_init__(self) -> None:
         self._wait = self.call.wait()
@@ -53,15 +53,15 @@ class LogAppend:
         ones."""
         for group in _grouped(records):
             await self.add_group(group)
-            await asyncio.sleep(0)  # a write can have ten thousand records, and other requests go on meanwhile
+            await asyncio.sleep(0)  # a write can have ten thousand records; lets other requests run in between
 
     async def add_group(self, group: Sequence[Record], failed: Failed | None = None) -> None:
-        """Records that are confirmed together. With `failed`, that is called if the log does not confirm them, instead
-        of raising LogUnavailable, and the write goes on."""
+        """Adds records that are confirmed together. If the log does not confirm them, calls `failed` and continues;
+        without `failed`, raises LogUnavailable."""
         while self._groups and self._unconfirmed + len(group) > UNCONFIRMED:
             await self._confirm_oldest()
         try:
-            confirmation = await self._handed_over(group)
+            confirmation = await self._append(group)
         except LogUnavailable as error:
             if failed is None:
                 raise
@@ -75,13 +75,13 @@ class LogAppend:
         while self._groups:
             await self._confirm_oldest()
         correlation = "" if stated else self.call.correlation
-        return Receipt(tuple(sorted(self._newest.values())), stated, self._travels, correlation)
+        return Receipt(tuple(sorted(self._newest.values())), stated, self._propagates, correlation)
 
     async def settle(self, stated: Stated | None = None) -> Settlement:
-        """The receipt, and whether the write can be read: waits for that if the caller prefers to."""
+        """The receipt, and whether the write can be read. Waits for that if the caller prefers to."""
         return await settle(self.call, await self.receipt(stated), self._wait)
 
-    async def _handed_over(self, group: Sequence[Record]) -> asyncio.Future[list[Position]]:
+    async def _append(self, group: Sequence[Record]) -> asyncio.Future[list[Position]]:
         while True:
             try:
                 return self.call.services.log.append([(record.topic, record.key, record.value) for record in group])
@@ -104,7 +104,7 @@ class LogAppend:
             group.failed(error)
         else:
             self._count(group.records)
-            self._remember(positions)
+            self._keep(positions)
 
     def _count(self, records: Sequence[Record]) -> None:
         metrics = self.call.services.metrics
@@ -112,9 +112,9 @@ class LogAppend:
             metrics.accepted[lane].inc(number)
         metrics.bytes.inc(sum(len(record.value) for record in records))
         self.confirmed += len(records)
-        self._travels = self._travels or any(record.travels for record in records)
+        self._propagates = self._propagates or any(record.propagates for record in records)
 
-    def _remember(self, positions: Sequence[Position]) -> None:
+    def _keep(self, positions: Sequence[Position]) -> None:
         for at in positions:
             newest = self._newest.get((at.topic, at.partition))
             if newest is None or newest.offset < at.offset:

@@ -1,4 +1,4 @@
-"""Events as the log takes them: encoded, and routed to the topic of their lane."""
+"""Events as records of the log: encoded, with the topic of their lane."""
 
 from typing import NamedTuple
 
@@ -16,20 +16,20 @@ class Record(NamedTuple):
     lane: Lane
     key: bytes
     value: bytes
-    travels: bool  # what it states may travel along the lineage
+    propagates: bool  # what it states may propagate along lineage
 
 
 def asset_record(event: AssetEvent, lane: Lane = "hot") -> Record:
-    """A single write takes the hot lane, whatever it is about."""
+    """A single write uses the hot lane, whatever its type."""
     return Record(
         topics.OF_LANE[lane], lane, event.key, orjson.dumps(event.as_cloudevent()), may_propagate(event.statement)
     )
 
 
 def bulk_asset_record(event: AssetEvent) -> Record:
-    """What comes in bulk takes the lane of its kind: plain columns can wait."""
+    """A row of a bulk body uses the lane of its type: plain columns can wait."""
     return asset_record(event, lane_of(event))
 
 
 def lineage_record(event: EdgeEvent | ClaimsEvent) -> Record:
-    return Record(topics.LINEAGE_INTAKE, "hot", event.key, orjson.dumps(event.as_cloudevent()), travels=True)
+    return Record(topics.LINEAGE_INTAKE, "hot", event.key, orjson.dumps(event.as_cloudevent()), propagates=True)

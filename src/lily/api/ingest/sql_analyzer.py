@@ -1,4 +1,4 @@
-"""Parses SQL in a process of its own: one script at a time, with a time limit. It is started when it is needed."""
+"""Parses SQL in a separate process, which is started on demand: one script at a time, with a time limit."""
 
 import asyncio
 import sys
@@ -11,18 +11,18 @@ from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.errors import Problem, Refused, Transient
 
 SECONDS = 10.0
-LONGEST_ANSWER = 64 << 20
-MOST_WAITING = 32
+MAX_RESULT_BYTES = 64 << 20
+MAX_WAITING = 32
 
 
 class Unreadable(Refused):
-    """The script cannot be parsed; the problems name the place and the reason."""
+    """The script cannot be parsed; the problems give the position and the reason."""
 
 
 class SqlAnalyzer:
     """Raises Unreadable for a script that cannot be parsed or takes too long, Transient if too many scripts wait.
 
-    Whatever happens to one script, the next finds a free process: one that did not respond is ended.
+    A process that did not respond is killed, so that the next script gets a working one.
     """
 
     def __init__(self) -> None:
@@ -30,13 +30,13 @@ class SqlAnalyzer:
         self._free = asyncio.Lock()
         self._waiting = 0
 
-    async def ask(self, question: AnalysisRequest) -> AnalysisResult:
-        if self._waiting >= MOST_WAITING:
+    async def analyze(self, request: AnalysisRequest) -> AnalysisResult:
+        if self._waiting >= MAX_WAITING:
             raise Transient("Too many SQL scripts are waiting to be parsed. Try again in a moment.")
         self._waiting += 1
         try:
             async with self._free:
-                reply = await self._exchange(orjson.dumps(question.as_json()) + b"\n")
+                reply = await self._exchange(orjson.dumps(request.as_json()) + b"\n")
         finally:
             self._waiting -= 1
         if "problems" in reply:
@@ -52,7 +52,7 @@ class SqlAnalyzer:
     async def _exchange(self, line: bytes) -> dict[str, Any]:
         reused = self._process is not None
         reply = await self._reply(line)
-        if not reply and reused:  # it ends by itself when it is idle for long
+        if not reply and reused:  # an idle process ends after a while
             reply = await self._reply(line)
         if not reply:
             raise Unreadable(Problem("TOO_COMPLEX", "the script is too large or nested too deeply; split it", "sql"))
@@ -61,7 +61,7 @@ class SqlAnalyzer:
     async def _reply(self, line: bytes) -> bytes:
         """Empty if the process ended."""
         process = self._process or await self._start()
-        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both were asked for
+        assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - both are pipes
         finished = False
         try:
             async with asyncio.timeout(SECONDS):
@@ -73,7 +73,7 @@ class SqlAnalyzer:
             raise Unreadable(
                 Problem("TOO_COMPLEX", f"the script was not parsed within {SECONDS:g} s; split it", "sql")
             ) from error
-        except (OSError, RuntimeError):  # uvloop's own for a pipe that is closed
+        except (OSError, RuntimeError):  # uvloop raises RuntimeError for a closed pipe
             return b""
         else:
             return reply if finished else b""
@@ -83,6 +83,6 @@ class SqlAnalyzer:
 
     async def _start(self) -> Process:
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "lily.intake.sql", stdin=PIPE, stdout=PIPE, limit=LONGEST_ANSWER
+            sys.executable, "-m", "lily.intake.sql", stdin=PIPE, stdout=PIPE, limit=MAX_RESULT_BYTES
         )
         return self._process

@@ -1,4 +1,4 @@
-"""One statement about an asset: appends it to the log and responds, at once or when it can be read."""
+"""Appends one statement about an asset to the log, and responds at once or when it can be read."""
 
 from lily.api.calls import Call
 from lily.api.http.openapi.responses import Json
@@ -10,7 +10,7 @@ from lily.model.events import AssetEvent
 
 
 async def write(call: Call, event: AssetEvent) -> Json:
-    """Raises LogFull or LogUnavailable if the log does not take it."""
+    """Raises LogFull or LogUnavailable if the log does not confirm it."""
     append = LogAppend(call)
     await append.add([asset_record(event)])
     settlement = await append.settle(Stated.by(event))

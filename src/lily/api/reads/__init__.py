@@ -1,1 +1,1 @@
-"""Reads that more than one route shares: references, past states, pages of lineage."""
+"""Reads that several routes share: assets by reference, past states, pages of lineage."""

@@ -23,12 +23,12 @@ class NotRecordedYet(Transient):
 
 
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """Raises Declined with 404 if nothing was recorded by then, NotRecordedYet if the lake is not that far."""
-    found = await _found(call, asset_id, reference, as_of)
-    return found.with_tag_rules(await call.services.tag_rules.get(call.tenant))
+    """Raises Declined with 404 if the asset did not exist by then, NotRecordedYet if the lake has not reached it."""
+    past = await _past(call, asset_id, reference, as_of)
+    return past.with_tag_rules(await call.services.tag_rules.get(call.tenant))
 
 
-async def _found(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
+async def _past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
     time = _read_time(as_of)
     fresh_as_of = await call.services.lake.fresh_as_of()
     held = await call.services.reader.find(call.tenant, asset_id)
@@ -51,22 +51,21 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
 
 
 async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
-    batch = await newest_batch_at(
-        call.services.database, time
-    )  # read first: the events of this batch are in the lake by now
+    # Read before the events, so that the events of this batch are in the lake.
+    batch = await newest_batch_at(call.services.database, time)
     events = await call.services.lake.events(call.tenant, asset_id)
     return state_at(
         call.tenant,
         asset_id,
         events,
         lambda event: (
-            event.batch <= batch if event.topic == topics.ASSETS_BULK else _taken_before(event.received, time)
+            event.batch <= batch if event.topic == topics.ASSETS_BULK else _received_before(event.received, time)
         ),
         skew_of(call),
     )
 
 
-def _taken_before(received: str, time: str) -> bool:
+def _received_before(received: str, time: str) -> bool:
     """The log truncates its times to milliseconds: an event of the same millisecond may be later than the time."""
     return clock.milliseconds(received) < clock.milliseconds(time)
 

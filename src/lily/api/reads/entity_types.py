@@ -1,4 +1,4 @@
-"""The entity type a filter names."""
+"""The entity type in a filter."""
 
 from lily.model.assets import ENTITY_TYPES
 from lily.model.errors import Problem, Refused
@@ -6,7 +6,7 @@ from lily.model.suggestions import MAX_LENGTH, hint
 
 
 def known_type(given: str) -> str:
-    """The type, in lower case. Raises Refused with a hint if there is no such type: it would match nothing, ever."""
+    """The type, in lower case. Raises Refused with a hint if there is no such type."""
     name = given.strip().lower()
     if name not in ENTITY_TYPES:
         description = f"unknown entity type `{given[:MAX_LENGTH]}`; {hint(name, ENTITY_TYPES)}"

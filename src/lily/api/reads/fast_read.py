@@ -1,7 +1,7 @@
 """`GET /metadata/{id}` in front of the framework: the same read and the same response at a fraction of the cost.
 
-Only the plain case is taken: a UUID, a token that is cached, an asset that PostgreSQL has in full. Everything else goes
-on to the route, which also reads the lake and has the one implementation of every error.
+It handles only the common case: a UUID, a cached token, and an asset that PostgreSQL has in full. Everything else is
+passed to the route, which also reads the lake and reports errors.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ _ROUTE = "/metadata/{id}"
 _TYPE = (b"content-type", b"application/json")
 
 Scope = MutableMapping[str, Any]
-Found = asyncio.Future[StoredAsset | None]
+AssetFuture = asyncio.Future[StoredAsset | None]
 
 
 class Reading(NamedTuple):
     """A read in progress."""
 
-    found: Found
+    asset: AssetFuture
     correlation: str
     began: float
     request_log: RequestLog
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     async def respond(self, send: Send) -> bool:
         """Sends the asset. False if PostgreSQL does not have all of it, or failed: then nothing was sent."""
         try:
-            asset = await self.found
+            asset = await self.asset
             body = asset.json if asset and not asset.awaits_lake else None
         except Exception:  # noqa: BLE001 - the route reads once more, and reports the error if there still is one
             return False
@@ -53,7 +53,7 @@ class Reading(NamedTuple):
         return True
 
     def report(self) -> None:
-        """Logs and measures the request; to be called once it is answered."""
+        """Logs and measures the request; call it once the response is sent."""
         self.request_log.report("GET", _ROUTE, 200, time.perf_counter() - self.began, self.correlation)
 
 
@@ -71,8 +71,8 @@ class FastRead:
         if principal is None or not principal.may("metadata:read"):
             return None
         began = time.perf_counter()
-        found = services.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
-        return Reading(found, correlate(scope), began, self._request_log)
+        asset = services.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
+        return Reading(asset, correlate(scope), began, self._request_log)
 
 
 def _is_plain(scope: Scope) -> bool:

@@ -19,18 +19,18 @@ def normal(reference: str) -> str:
 
 async def find(call: Call, reference: str) -> StoredAsset:
     """Raises Declined with 404, also for an asset of another tenant."""
-    return await _found(call, resolve(call.tenant, reference), reference)
+    return await _find(call, resolve(call.tenant, reference), reference)
 
 
 async def find_by_name(call: Call, qualified_name: str) -> StoredAsset:
-    return await _found(call, id_of_name(call.tenant, qualified_name), qualified_name)
+    return await _find(call, id_of_name(call.tenant, qualified_name), qualified_name)
 
 
 def id_of_name(tenant: str, qualified_name: str) -> str:
     return ids.asset_id(tenant, normal(qualified_name))
 
 
-async def _found(call: Call, asset_id: str, reference: str) -> StoredAsset:
+async def _find(call: Call, asset_id: str, reference: str) -> StoredAsset:
     asset = await call.services.catalogue.find(call.tenant, asset_id)
     if asset is None:
         raise not_found(reference)

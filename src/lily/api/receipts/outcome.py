@@ -1,4 +1,4 @@
-"""What became of a single write that has been applied: it stands, something newer had won, or it was refused."""
+"""The outcome of a single write that was applied: it is current, a newer event had won, or it was refused."""
 
 from lily.api.calls import Call
 from lily.api.receipts.receipt import Receipt, standing

@@ -1,4 +1,4 @@
-"""Progress of the log as PostgreSQL knows it, for the waiter."""
+"""The progress of the log as stored in PostgreSQL, for the waiter."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from lily.store.postgres.sessions import Database
 
 
 class StoredProgress(NamedTuple):
-    """Raises StoreUnavailable while PostgreSQL does not answer."""
+    """Raises StoreUnavailable while PostgreSQL is unavailable."""
 
     database: Database
 
@@ -29,10 +29,10 @@ class StoredProgress(NamedTuple):
         }
 
     async def decisions_published(self, tenants: Collection[str]) -> dict[str, Positions]:
-        # One query per tenant: row-level security shows one at a time, and requests of one tenant share the answer.
+        # One query per tenant: row-level security shows one at a time, and requests of one tenant share the result.
         published = [(tenant, await published_positions_of_decision(self.database, tenant)) for tenant in tenants]
         return {tenant: tuple(positions) for tenant, positions in published if positions is not None}
 
     async def unparked(self, tenants: Collection[str]) -> dict[str, bool]:
         parked = [(tenant, await is_parked(self.database, tenant, PROPAGATION)) for tenant in tenants]
-        return {tenant: True for tenant, is_set_aside in parked if not is_set_aside}
+        return {tenant: True for tenant, has_parked in parked if not has_parked}

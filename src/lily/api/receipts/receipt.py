@@ -1,4 +1,4 @@
-"""Receipts: everything needed to look up later what became of a write, so that no row has to be stored for each."""
+"""Receipts hold everything that is needed to look up the state of a write later, so none has to be stored."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,14 +50,14 @@ class Receipt:
 
     positions: tuple[Position, ...]
     stated: Stated | None = None
-    travels: bool = False  # part of it may travel along the lineage: waiting for it includes propagation
+    propagates: bool = False  # part of it may propagate: then waiting for the write includes propagation
     correlation: str = ""  # of a write of many statements
 
     def seal(self, tenant: str) -> str:
         stated = self.stated
         about = [stated.asset_id, stated.layer, stated.event_id, stated.time, stated.count] if stated else None
         return sealed.seal(
-            [[list(at) for at in self.positions], about, self.travels, self.correlation], _PURPOSE, tenant
+            [[list(at) for at in self.positions], about, self.propagates, self.correlation], _PURPOSE, tenant
         )
 
     @property
@@ -73,17 +73,17 @@ class Receipt:
 
 def unseal(text: str, tenant: str) -> Receipt:
     """Raises ValueError unless it is a receipt of this tenant."""
-    positions, about, travels, correlation = sealed.unseal(text, _SHAPE, _PURPOSE, tenant)
+    positions, about, propagates, correlation = sealed.unseal(text, _SHAPE, _PURPOSE, tenant)
     if about is not None and len(positions) != 1:
         raise ValueError("a receipt of one statement has exactly one position")
-    return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, travels, correlation)
+    return Receipt(tuple(Position(*at) for at in positions), Stated(*about) if about else None, propagates, correlation)
 
 
 def standing(layer: Layer, at: str) -> int:
-    """How many of the values in a layer were stated at this clock.
+    """The number of values in a layer that were stated at this clock.
 
-    A clock belongs to one event, so an event still holds in full exactly if as many of its values are there as it
-    stated. That is `layers.holds`, without having to store which values they were.
+    A clock belongs to one event, so an event is current exactly if the layer has as many of its values as it stated.
+    That is `layers.holds`, without having to store the values.
     """
     clocks: dict[str, Any] = layer.clocks or {}
     fields = (layer.fields.keys() | clocks.keys()) - {TAGS}

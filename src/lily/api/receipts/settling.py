@@ -1,4 +1,4 @@
-"""Waits until a write can be read and has travelled along the lineage, as `Prefer: wait` asks for."""
+"""Waits until a write can be read and has propagated, as `Prefer: wait` requests."""
 
 import time
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ RECEIPT = "Lily-Receipt"
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What can be said of a write once the log has confirmed it."""
+    """The state of a write that the log has confirmed."""
 
     tenant: str
     receipt: Receipt
     wait: int | None
-    applied: bool  # it can be read, and has travelled
+    applied: bool  # it can be read, and has propagated
 
     @property
     def status(self) -> int:
         return 200 if self.applied else 202
 
     def headers(self) -> dict[str, str]:
-        """The receipt; for a write that was not applied in time, also the address to ask again."""
+        """The receipt; for a write that was not applied in time, also the address of its state."""
         sealed = self.receipt.seal(self.tenant)
         headers = {RECEIPT: sealed}
         if self.wait is not None:
@@ -35,13 +35,13 @@ class Settlement:
 
 
 async def settle(call: Call, receipt: Receipt, wait: int | None) -> Settlement:
-    """Waits at most so many seconds until the write can be read and has travelled; without any, not at all."""
+    """Waits at most `wait` seconds until the write can be read and has propagated; does not wait if `wait` is None."""
     applied = wait is not None and await _settled(call, receipt, wait)
     return Settlement(call.tenant, receipt, wait, applied)
 
 
 async def decision_settled(call: Call) -> None:
-    """Waits, if the caller prefers to, until what an administrator just decided has travelled."""
+    """Waits, if the caller prefers to, until a change of definitions or settings has propagated."""
     wait = call.wait()
     if wait is not None:
         deadline = time.monotonic() + wait
@@ -52,7 +52,7 @@ async def _settled(call: Call, receipt: Receipt, wait: int) -> bool:
     deadline, waiter = time.monotonic() + wait, call.services.waiter
     if not await waiter.applied(receipt.positions, wait):
         return False
-    if not receipt.travels:
+    if not receipt.propagates:
         return True
     return await _propagated(call, await waiter.published(receipt.positions, _left(deadline)), deadline)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn, Protocol
 
-from lily.api.receipts.watch import Watch
+from lily.api.receipts.coalesced_wait import CoalescedWait
 from lily.model.records import Position
 
 Applied = Mapping[tuple[str, int], int]
@@ -12,7 +12,7 @@ Positions = tuple[Position, ...]
 
 
 class Progress(Protocol):
-    """How far the log has come. Each method raises a LilyError while the store is away."""
+    """How much of the log is applied and published. Each method raises a LilyError while the store is unavailable."""
 
     async def applied(self) -> Applied:
         """The next offset to apply, by topic and partition."""
@@ -23,11 +23,11 @@ class Progress(Protocol):
         ...
 
     async def decisions_published(self, tenants: Collection[str]) -> Mapping[str, Positions]:
-        """The same for what the administrators of each tenant decided last."""
+        """The same for the last decision of each tenant's administrators."""
         ...
 
     async def unparked(self, tenants: Collection[str]) -> Mapping[str, bool]:
-        """The tenants of which propagation has no events set aside."""
+        """The tenants that have no events parked by propagation."""
         ...
 
 
@@ -36,11 +36,11 @@ class Waiter:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._known: Applied = {}
-        self._applied: Watch[Positions, bool] = Watch(self._read_applied)
-        self._published: Watch[Positions, Positions] = Watch(progress.published)
-        self._decisions: Watch[str, Positions] = Watch(progress.decisions_published)
-        self._unparked: Watch[str, bool] = Watch(progress.unparked)
+        self._cached: Applied = {}
+        self._applied: CoalescedWait[Positions, bool] = CoalescedWait(self._read_applied)
+        self._published: CoalescedWait[Positions, Positions] = CoalescedWait(progress.published)
+        self._decisions: CoalescedWait[str, Positions] = CoalescedWait(progress.decisions_published)
+        self._unparked: CoalescedWait[str, bool] = CoalescedWait(progress.unparked)
 
     def applied_notified(self) -> None:
         self._applied.notify()
@@ -51,10 +51,10 @@ class Waiter:
         self._decisions.notify()
 
     async def applied(self, positions: Sequence[Position], seconds: float) -> bool:
-        """Whether all positions are applied, waiting for that at most so long."""
+        """Whether all positions are applied, waiting for at most `seconds`."""
         if self._has(positions):
             return True
-        # What the last read did not show needs no new read before something else was announced.
+        # The last read did not have these positions, and reading again makes no sense before the next notification.
         return await self._applied.wait(tuple(positions), seconds, read_now=False) is not None
 
     async def published(self, positions: Sequence[Position], seconds: float) -> Positions | None:
@@ -66,23 +66,23 @@ class Waiter:
         return await self._decisions.wait(tenant, seconds)
 
     async def unparked(self, tenant: str, seconds: float) -> bool:
-        """Whether propagation has no events of the tenant set aside, waiting for that at most so long."""
+        """Whether the tenant has no events parked by propagation, waiting for at most `seconds`."""
         return await self._unparked.wait(tenant, seconds) is not None
 
     async def is_applied(self, positions: Sequence[Position]) -> bool:
         """Whether all positions are applied now."""
         if not self._has(positions):
-            self._known = await self._progress.applied()
+            self._cached = await self._progress.applied()
         return self._has(positions)
 
     async def run(self) -> NoReturn:
-        watches = (self._applied, self._published, self._decisions, self._unparked)
-        await asyncio.gather(*(watch.run() for watch in watches))
-        raise AssertionError("a watch never ends")
+        waits = (self._applied, self._published, self._decisions, self._unparked)
+        await asyncio.gather(*(wait.run() for wait in waits))
+        raise AssertionError("a wait loop never ends")
 
-    async def _read_applied(self, questions: Collection[Positions]) -> dict[Positions, bool]:
-        self._known = await self._progress.applied()
-        return {positions: True for positions in questions if self._has(positions)}
+    async def _read_applied(self, writes: Collection[Positions]) -> dict[Positions, bool]:
+        self._cached = await self._progress.applied()
+        return {positions: True for positions in writes if self._has(positions)}
 
     def _has(self, positions: Sequence[Position]) -> bool:
-        return all(self._known.get((at.topic, at.partition), 0) > at.offset for at in positions)
+        return all(self._cached.get((at.topic, at.partition), 0) > at.offset for at in positions)

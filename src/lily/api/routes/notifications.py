@@ -1,16 +1,16 @@
-"""`/ws/notifications`: changes as they happen; and the tickets that browsers connect with."""
+"""`/ws/notifications`: changes as they happen. `/ws/tickets`: tickets with which browsers connect."""
 
 from typing import cast
 
 from fastapi import APIRouter, WebSocket
 
 from lily.api.calls import Reads, bearer
-from lily.api.http.errors import answer_for, forbidden, unauthenticated
+from lily.api.http.errors import error_response, forbidden, unauthenticated
 from lily.api.http.openapi.responses import Json, Ticket
 from lily.api.http.query import refuse_unknown
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
-from lily.api.websocket.messages import AssetFilter, seal_position, unseal_position
+from lily.api.websocket.messages import MessageFilter, seal_position, unseal_position
 from lily.api.websocket.session import Session
 from lily.bus.offsets import Offsets
 from lily.model.access import Principal
@@ -36,7 +36,7 @@ async def notifications(websocket: WebSocket) -> None:
     """Sends the tenant's changes, filtered by the query parameters; `since` resumes after a position."""
     services = cast("Services", websocket.app.services)
     try:
-        principal = await _admitted(websocket, services)
+        principal = await _authenticated(websocket, services)
         refuse_unknown(websocket.query_params.keys(), PARAMETERS)
         listener, since = _listener(websocket, principal), _since(websocket)
         async with services.hub.following():
@@ -46,15 +46,15 @@ async def notifications(websocket: WebSocket) -> None:
             await websocket.accept(headers=[(b"lily-position", position.encode())])
             await Session(websocket, services, principal, listener, since).run()
     except LilyError as error:
-        await websocket.send_denial_response(answer_for(error))
+        await websocket.send_denial_response(error_response(error))
 
 
-async def _admitted(websocket: WebSocket, services: Services) -> Principal:
+async def _authenticated(websocket: WebSocket, services: Services) -> Principal:
     """Raises Declined before the connection is accepted. A ticket is valid once."""
-    shown = websocket.query_params.get("ticket")
+    ticket = websocket.query_params.get("ticket")
     token = bearer(websocket.headers.get("authorization", ""))
-    if shown is not None:
-        principal = await tokens.redeem_ticket(services.database, shown)
+    if ticket is not None:
+        principal = await tokens.redeem_ticket(services.database, ticket)
     else:
         principal = await services.principals.of(token) if token else None
     if principal is None:
@@ -75,4 +75,4 @@ def _since(websocket: WebSocket) -> Offsets | None:
 
 def _listener(websocket: WebSocket, principal: Principal) -> Listener:
     given = {name: websocket.query_params.getlist(name) for name in FILTERS}
-    return Listener(principal.tenant, AssetFilter.of(principal.tenant, given))
+    return Listener(principal.tenant, MessageFilter.of(principal.tenant, given))

@@ -1,4 +1,4 @@
-"""Fans the change log out: one consumer a process, any number of listeners, each hearing its own tenant only."""
+"""Fans the change log out: one consumer per process, any number of listeners, each of one tenant."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 from prometheus_client import Gauge
 
-from lily.api.websocket.messages import AssetFilter, Message, read_messages, tenant_of
+from lily.api.websocket.messages import Message, MessageFilter, read_messages, tenant_of
 from lily.bus import topics
 from lily.bus.changefeed import Changefeed, PositionLost, replay
 from lily.bus.offsets import Offsets
@@ -16,9 +16,9 @@ from lily.model.records import ConsumedRecord
 
 TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
 
-QUEUED = 1_000  # messages a listener may be behind before it is told to come back later
-NEAR = 200  # who resumes joins the live feed once it is behind by no more than this: the rest fits its queue
-AHEAD_SECONDS = 5.0  # a position may come from another process whose feed is a little ahead of ours, no more
+QUEUED = 1_000  # messages that a listener may be behind before its connection is closed
+NEAR = 200  # a listener that resumes joins the live feed when it is behind by at most this: that fits its queue
+AHEAD_SECONDS = 5.0  # a position may come from another process, whose feed can be slightly ahead of this one
 
 log = structlog.get_logger()
 
@@ -26,11 +26,11 @@ log = structlog.get_logger()
 @dataclass(slots=True, eq=False)
 class Listener:
     tenant: str
-    wanted: AssetFilter
+    filter: MessageFilter
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(QUEUED))
     overrun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, message: str) -> None:
+    def enqueue(self, message: str) -> None:
         try:
             self.queue.put_nowait(message)
         except asyncio.QueueFull:
@@ -38,7 +38,7 @@ class Listener:
 
 
 class Hub:
-    """Reads the change log only while somebody follows it."""
+    """Reads the change log only while there are listeners."""
 
     def __init__(self, bootstrap: str, followers: Gauge) -> None:
         self._bootstrap = bootstrap
@@ -48,12 +48,12 @@ class Hub:
         self._feed: Changefeed | None = None
         self._offsets: Offsets = {}
         self._moved = asyncio.Event()
-        self._turning = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
-        """Keeps the feed running meanwhile. Raises LogUnavailable if it cannot start."""
-        async with self._turning:
+        """Keeps the feed running inside the context. Raises LogUnavailable if it cannot start."""
+        async with self._lock:
             if self._feed is None:
                 feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
                 self._offsets = await feed.start()
@@ -63,17 +63,17 @@ class Hub:
             yield
         finally:
             self._count(-1)
-            await asyncio.shield(self._stop_if_alone())
+            await asyncio.shield(self._stop_if_unused())
 
     def offsets(self) -> Offsets:
-        """Where the live feed stands."""
+        """The offsets of the live feed."""
         return dict(self._offsets)
 
     async def messages(self, listener: Listener, since: Offsets | None) -> AsyncGenerator[str]:
-        """What the listener wants, from a position on or from now on: no gap, no repetition, for ever.
+        """The messages that match the listener's filter, from a position or from now on, with no gap or repeat.
 
-        The past is replayed by a consumer of its own until little is missing. Then the listener joins the live feed,
-        and what lies between is replayed before its queue. Raises PositionLost, LogUnavailable.
+        It never ends. The past is replayed by a separate consumer until little is missing. Then the listener joins the
+        live feed, and what is in between is replayed before its queue is read. Raises PositionLost and LogUnavailable.
         """
         at = self.offsets() if since is None else self._resumed(since)
         await self._reach(at)
@@ -91,8 +91,8 @@ class Hub:
             await self._feed.stop()
 
     def _resumed(self, since: Offsets) -> Offsets:
-        """A partition that came after the position was given is read from its beginning. One of a topic that the
-        position does not name, because an older version gave it, is read from now on."""
+        """A partition that was created after the position is read from its beginning. A topic that the position does
+        not name, because an older version issued it, is read from now on."""
         named = {topic for topic, _ in since}
         return {at: since.get(at, 0) if at[0] in named else offset for at, offset in self._offsets.items()}
 
@@ -102,10 +102,12 @@ class Hub:
                 while any(offset > self._offsets[partition] for partition, offset in at.items()):
                     await self._moved.wait()
         except TimeoutError as error:
-            raise PositionLost("The position lies ahead of the log. Read the current state, then follow.") from error
+            raise PositionLost(
+                "The position is ahead of the log. Read the current state, then connect without `since`."
+            ) from error
 
     async def _replayed(self, listener: Listener, at: Offsets, end: Offsets) -> AsyncIterator[str]:
-        """Brings `at` to the end, giving what the listener wants on the way."""
+        """Yields the matching messages between `at` and `end`, and advances `at`."""
         if at == end:
             return
         async for batch in replay(self._bootstrap, at, end):
@@ -114,7 +116,7 @@ class Hub:
                 at[record.topic, record.partition] = record.offset + 1
                 messages = _messages(record) if tenant_of(record) == listener.tenant else ()
                 for message, position in _positioned(messages, before, at):
-                    if listener.wanted.takes(message):
+                    if listener.filter.matches(message):
                         yield message.at(position)
         at.update(end)
 
@@ -134,15 +136,15 @@ class Hub:
             before = dict(self._offsets) if listeners else self._offsets
             self._offsets[record.topic, record.partition] = record.offset + 1
             for message, position in _positioned(_messages(record) if listeners else (), before, self._offsets):
-                takers = [listener for listener in listeners if listener.wanted.takes(message)]
-                text = message.at(position) if takers else ""
-                for listener in takers:
-                    listener.hear(text)
+                matching = [listener for listener in listeners if listener.filter.matches(message)]
+                text = message.at(position) if matching else ""
+                for listener in matching:
+                    listener.enqueue(text)
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def _stop_if_alone(self) -> None:
-        async with self._turning:
+    async def _stop_if_unused(self) -> None:
+        async with self._lock:
             if self._followers == 0 and self._feed is not None:
                 feed, self._feed = self._feed, None
                 await feed.stop()
@@ -162,6 +164,6 @@ def _messages(record: ConsumedRecord) -> Sequence[Message]:
 
 def _positioned(messages: Sequence[Message], before: Offsets, after: Offsets) -> Iterator[tuple[Message, Offsets]]:
     """Each message of a record with the position to resume from: only the last one is past the record, so a listener
-    that breaks off in between gets all of them again."""
+    that disconnects in between gets all of them again."""
     for number, message in enumerate(messages, start=1):
         yield message, after if number == len(messages) else before

@@ -1,4 +1,4 @@
-"""A change event of the log as a WebSocket message, and who wants to hear it."""
+"""Change events of the log as WebSocket messages, and the filters of listeners."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ _SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _N
 
 
 @dataclass(frozen=True, slots=True)
-class AssetFilter:
-    """Empty means all."""
+class MessageFilter:
+    """An empty set does not filter."""
 
     entity_types: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
@@ -34,21 +34,21 @@ class AssetFilter:
     tags: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tenant: str, asked: Mapping[str, list[str]]) -> "AssetFilter":
+    def of(cls, tenant: str, parameters: Mapping[str, list[str]]) -> "MessageFilter":
         """Raises Refused with a hint for an entity type or a kind of change that does not exist."""
         return cls(
-            frozenset(known_type(name) for name in asked.get("entity_type", ())),
-            frozenset(_known_change(name) for name in asked.get("change", ())),
-            frozenset(ids.resolve(tenant, reference) for reference in asked.get("metadata_id", ())),
-            frozenset(tag_key(tag) for tag in asked.get("tag", ())),
+            frozenset(known_type(name) for name in parameters.get("entity_type", ())),
+            frozenset(_known_change(name) for name in parameters.get("change", ())),
+            frozenset(ids.resolve(tenant, reference) for reference in parameters.get("metadata_id", ())),
+            frozenset(tag_key(tag) for tag in parameters.get("tag", ())),
         )
 
-    def takes(self, change: "Message") -> bool:
+    def matches(self, message: "Message") -> bool:
         return (
-            (not self.entity_types or change.entity_type in self.entity_types)
-            and (not self.changes or change.change in self.changes)
-            and (not self.assets or change.metadata_id in self.assets)
-            and (not self.tags or not self.tags.isdisjoint(change.tags))
+            (not self.entity_types or message.entity_type in self.entity_types)
+            and (not self.changes or message.change in self.changes)
+            and (not self.assets or message.metadata_id in self.assets)
+            and (not self.tags or not self.tags.isdisjoint(message.tags))
         )
 
 
@@ -58,11 +58,11 @@ class Message:
     entity_type: str
     change: str
     tags: frozenset[str]
-    message: Mapping[str, Any]
+    body: Mapping[str, Any]
 
     def at(self, offsets: Offsets) -> str:
         """The message as it is sent, with the position that follows it."""
-        return orjson.dumps({**self.message, "position": seal_position(offsets)}).decode()
+        return orjson.dumps({**self.body, "position": seal_position(offsets)}).decode()
 
 
 def read_messages(record: ConsumedRecord) -> list[Message]:
@@ -89,14 +89,14 @@ def _announced(event: Mapping[str, Any]) -> list[Message]:
         "tags": tags,
         "cause": cause,
     }
-    folded = frozenset({tag_key(cause["tag"])})
+    keys = frozenset({tag_key(cause["tag"])})
     return [
         Message(
             metadata_id=asset,
             entity_type=entity_type or "",
             change=data["change"],
-            tags=folded,
-            message=common
+            tags=keys,
+            body=common
             | {
                 "id": f"{event['id']}-{asset}",
                 "metadata_id": asset,
@@ -116,7 +116,7 @@ def _changed(event: Mapping[str, Any]) -> Message:
         entity_type=data.get("entity_type") or "",
         change=data["change"],
         tags=frozenset(tag_key(tag) for names in tags.values() for tag in names),
-        message={
+        body={
             "type": "update",
             "id": event["id"],
             "metadata_id": data["metadata_id"],

@@ -1,4 +1,4 @@
-"""One WebSocket connection: sends what its listener hears until somebody has a reason to end it."""
+"""One WebSocket connection: sends messages until one side closes it, the listener is too slow, or access ends."""
 
 import asyncio
 import time
@@ -17,14 +17,14 @@ from lily.model.access import Principal
 from lily.model.errors import Terminal, Transient
 from lily.store.postgres.access import tokens
 
-RECHECK_SECONDS = 60.0  # news of changed access can be lost with its connection; a revoked token listens no longer
-CLOSE_SECONDS = 30.0  # the farewell stands in line behind what the other side has not read yet
+RECHECK_SECONDS = 60.0  # a notification of changed access can be lost; a revoked token listens no longer than this
+CLOSE_SECONDS = 30.0  # the close frame is queued behind the messages that the client has not read yet
 POLICY, TRY_LATER = 1008, 1013
 
 log = structlog.get_logger()
 
 
-class Farewell(NamedTuple):
+class CloseReason(NamedTuple):
     code: int
     reason: str  # at most 123 bytes: RFC 6455
 
@@ -38,60 +38,60 @@ class Session:
     since: Offsets | None
 
     async def run(self) -> None:
-        farewell = await _first(self._send(), self._hear_out(), self._watch_pace(), self._watch_access())
-        log.info("websocket.closed", code=farewell.code if farewell else None)
-        if farewell is not None:
+        closing = await _first(self._send(), self._until_disconnect(), self._watch_queue(), self._watch_access())
+        log.info("websocket.closed", code=closing.code if closing else None)
+        if closing is not None:
             try:
-                await asyncio.wait_for(self.websocket.close(*farewell), CLOSE_SECONDS)
+                await asyncio.wait_for(self.websocket.close(*closing), CLOSE_SECONDS)
             except (TimeoutError, WebSocketDisconnect, RuntimeError):
-                log.info("websocket.unheard", reason=farewell.reason)
+                log.info("websocket.unheard", reason=closing.reason)
 
-    async def _send(self) -> Farewell | None:
+    async def _send(self) -> CloseReason | None:
         try:
             async with aclosing(self.services.hub.messages(self.listener, self.since)) as messages:
                 async for message in messages:
                     await self.websocket.send_text(message)
         except Terminal as error:
-            return Farewell(POLICY, str(error)[:120])
+            return CloseReason(POLICY, str(error)[:120])
         except Transient as error:
-            return Farewell(TRY_LATER, str(error)[:120])
+            return CloseReason(TRY_LATER, str(error)[:120])
         except WebSocketDisconnect:
             return None
         return None
 
-    async def _hear_out(self) -> None:
-        """Until the other side leaves; what it says meanwhile has no meaning."""
+    async def _until_disconnect(self) -> None:
+        """Returns when the client disconnects. Messages from the client are ignored."""
         while (await self.websocket.receive())["type"] != "websocket.disconnect":
-            """Read on."""
+            pass
 
-    async def _watch_pace(self) -> Farewell:
+    async def _watch_queue(self) -> CloseReason:
         await self.listener.overrun.wait()
-        return Farewell(TRY_LATER, "too slow to follow; resume with ?since= the position of the last message")
+        return CloseReason(TRY_LATER, "too slow to follow; resume with ?since= the position of the last message")
 
-    async def _watch_access(self) -> Farewell:
+    async def _watch_access(self) -> CloseReason:
         while True:
             change = self.services.principals.next_change()
-            if not await self._is_welcome():
-                return Farewell(POLICY, "the token has expired or was revoked")
+            if not await self._has_access():
+                return CloseReason(POLICY, "the token has expired or was revoked")
             left = (self.principal.expires_at or float("inf")) - time.time()
             try:
                 await asyncio.wait_for(change.wait(), max(min(left, RECHECK_SECONDS), 0))
             except TimeoutError:
                 continue
 
-    async def _is_welcome(self) -> bool:
+    async def _has_access(self) -> bool:
         expires_at = self.principal.expires_at
         if expires_at is not None and expires_at <= time.time():
             return False
         try:
             return await tokens.still_valid(self.services.database, self.principal)
         except Transient:
-            return True  # the database is away; it is asked again
+            return True  # the database is unavailable; access is checked again later
 
 
-async def _first(*ways: Coroutine[Any, Any, Farewell | None]) -> Farewell | None:
-    """Runs all until one ends, and ends the others."""
-    tasks = [asyncio.create_task(way) for way in ways]
+async def _first(*coroutines: Coroutine[Any, Any, CloseReason | None]) -> CloseReason | None:
+    """The result of the first to finish; the others are cancelled."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next(iter(done)).result()

@@ -12,7 +12,7 @@ from lily.model.errors import Problem, Refused, Terminal
 from lily.plugins import Format, Found, Row, SourceAsset, SourceEdge, installed
 
 CHUNK = 1 << 18
-LONGEST_ROW = 1 << 20  # what Lily takes by default
+MAX_ROW_BYTES = 1 << 20  # what Lily takes by default
 _ASSET_FIELDS = frozenset({"entity_type", "attributes", "operation", "time"})
 _EDGE_FIELDS = frozenset({"from", "to", "relationship_type", "masking"})
 
@@ -68,7 +68,7 @@ class File:
         return self._formats.named(self._format) if self._format else self._formats.of_suffix(path.suffix)
 
     def _rows(self, path: Path) -> Iterator[Row]:
-        with path.open("rb") as file, closing(self._format_of(path).splitter(LONGEST_ROW)) as splitter:
+        with path.open("rb") as file, closing(self._format_of(path).splitter(MAX_ROW_BYTES)) as splitter:
             while chunk := file.read(CHUNK):
                 yield from splitter.feed(chunk)
             yield from splitter.finish()

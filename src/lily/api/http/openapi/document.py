@@ -29,8 +29,8 @@ SECTIONS = {
 
 # Declared on every route: each of them can happen anywhere, and a caller handles them alike everywhere.
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Errors, "description": says}
-    for status, says in {
+    status: {"model": Errors, "description": description}
+    for status, description in {
         400: "The request is invalid; nothing was stored",
         401: "The token is missing, unknown, expired or revoked",
         403: "The token lacks the scope, or names another tenant",

@@ -1,6 +1,6 @@
-"""The request bodies that `/docs` offers to send. Together they tell one story: sent in order, each works.
+"""The request bodies that `/docs` offers to send. They build on each other: sent in order, each one works.
 
-None of them contains null: the framework leaves out what is null when it writes the document.
+None of them contains null: the framework omits null values from the document.
 """
 
 from typing import Any, Final

@@ -10,9 +10,9 @@ from lily.model.edges import MAX_TYPE
 from lily.model.schemas import Schema
 from lily.model.values import MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
 
-MOST_IDS = 1_000
-MOST_EDGES = 10_000
-LARGEST_ID = 2**53  # every JSON parser can hold it, and there will be fewer dead letters
+MAX_IDS = 1_000
+MAX_EDGES = 10_000
+MAX_ID = 2**53  # every JSON parser can hold it, and there will be fewer dead letters
 
 Reference = Annotated[str, Field(min_length=1, max_length=MAX_QUALIFIED_NAME)]
 
@@ -87,13 +87,13 @@ class DryRunBody(_Strict):
 
 
 class BatchGetBody(_Strict):
-    ids: Annotated[list[Reference], Field(max_length=MOST_IDS)]
+    ids: Annotated[list[Reference], Field(max_length=MAX_IDS)]
 
 
 class ReplayBody(_Strict):
     """Either `ids` or `all`."""
 
-    ids: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST_ID)]], Field(max_length=MOST_IDS)] | None = None
+    ids: Annotated[list[Annotated[int, Field(ge=1, le=MAX_ID)]], Field(max_length=MAX_IDS)] | None = None
     all: Literal[True] | None = None
 
     @model_validator(mode="after")
@@ -111,8 +111,8 @@ REPLAY_SCHEMA: Schema = {
             "properties": {
                 "ids": {
                     "type": "array",
-                    "maxItems": MOST_IDS,
-                    "items": {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
+                    "maxItems": MAX_IDS,
+                    "items": {"type": "integer", "minimum": 1, "maximum": MAX_ID},
                 }
             },
             "additionalProperties": False,
@@ -144,16 +144,16 @@ class EdgeNameBody(_Strict):
 
 
 class EdgesBody(_Strict):
-    edges: Annotated[list[EdgeBody], Field(min_length=1, max_length=MOST_EDGES)]
+    edges: Annotated[list[EdgeBody], Field(min_length=1, max_length=MAX_EDGES)]
 
 
 class EdgeNamesBody(_Strict):
-    edges: Annotated[list[EdgeNameBody], Field(min_length=1, max_length=MOST_EDGES)]
+    edges: Annotated[list[EdgeNameBody], Field(min_length=1, max_length=MAX_EDGES)]
 
 
 def edges_schema(shape: type[BaseModel]) -> Schema:
     """The body with many edges of this shape, written out: a `$ref` would not resolve inside the OpenAPI document."""
-    edges = {"type": "array", "minItems": 1, "maxItems": MOST_EDGES, "items": shape.model_json_schema()}
+    edges = {"type": "array", "minItems": 1, "maxItems": MAX_EDGES, "items": shape.model_json_schema()}
     return {"type": "object", "required": ["edges"], "properties": {"edges": edges}, "additionalProperties": False}
 
 

@@ -1,4 +1,4 @@
-"""The correlation id: a request's own name, from its first header to the change event it causes."""
+"""The correlation id: identifies a request from its headers to the change events it causes."""
 
 import itertools
 from collections.abc import MutableMapping
@@ -7,10 +7,10 @@ from typing import Any
 from lily.model import ids
 
 HEADER = b"x-correlation-id"
-LONGEST = 64
+MAX_LENGTH = 64
 _KEY = "lily.correlation"
 
-# This process and a number: as unique as a random id for each request, without asking the kernel for one.
+# An id of this process and a number: as unique as a random id per request, and cheaper.
 _PROCESS = ids.event_id()
 _NUMBERS = itertools.count(1)
 
@@ -18,7 +18,7 @@ Scope = MutableMapping[str, Any]
 
 
 def correlate(scope: Scope) -> str:
-    """The id the caller gave, if it is one, else a new one; from here on it is the scope's."""
+    """The caller's id if it sent a valid one, else a new one; stored in the scope."""
     given = next((value for name, value in scope["headers"] if name == HEADER), b"")
     scope[_KEY] = given.decode() if _usable(given) else f"{_PROCESS}-{next(_NUMBERS)}"
     return correlation_of(scope)
@@ -29,4 +29,4 @@ def correlation_of(scope: Scope) -> str:
 
 
 def _usable(given: bytes) -> bool:
-    return 0 < len(given) <= LONGEST and given.isascii() and given.decode().isprintable()
+    return 0 < len(given) <= MAX_LENGTH and given.isascii() and given.decode().isprintable()

@@ -1,4 +1,4 @@
-"""uvicorn, with the options that Lily runs it with."""
+"""Runs uvicorn with Lily's options."""
 
 import signal
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from lily.model.errors import Terminal
 from lily.settings import Settings
 
 GRACE_SECONDS = 10
-HEALTH_SECONDS = 30  # a worker that does not answer uvicorn for so long is replaced; a busy machine is no reason
+HEALTH_SECONDS = 30  # a worker that does not respond to uvicorn for this long is replaced; enough for a busy machine
 
 
 class CannotServe(Terminal):
-    """uvicorn gave up before it served."""
+    """uvicorn ended before it served a request."""
 
 
 def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
     """Serves an application, or with several workers the factory of this name, until SIGTERM or SIGINT; then running
     requests may finish. Raises CannotServe if the port is taken or the application did not start."""
-    # uvicorn repeats the signal that stopped it when it is done; an orderly stop must not look like a crash.
+    # uvicorn raises the signal that stopped it again at the end; a graceful stop must not look like a crash.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.Handlers.SIG_IGN)
     try:
@@ -33,7 +33,7 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
             loop="uvloop",
             # By name: the parent process of several workers serves nothing and need not import it.
             http="lily.api.http.server.protocol:Protocol",
-            ws_per_message_deflate=False,  # 300 KB per connection, to make small messages smaller
+            ws_per_message_deflate=False,  # it would take 300 KB per connection to compress small messages
             lifespan="on",
             access_log=False,
             log_config=None,

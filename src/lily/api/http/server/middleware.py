@@ -1,4 +1,4 @@
-"""The outermost layer: every request gets a correlation id, a line in the log, a measurement, and a response."""
+"""The outermost middleware: correlation id, request log, metrics, and a response for every exception."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ import structlog
 from opentelemetry import trace
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lily.api.http.errors import answer_for
+from lily.api.http.errors import error_response
 from lily.api.http.server.correlation import HEADER, correlate
 from lily.api.http.server.request_log import RequestLog
 from lily.model.errors import LilyError, Transient
@@ -19,7 +19,7 @@ log = structlog.get_logger()
 
 
 class RequestMiddleware:
-    """An exception that the application let through becomes a response in the contract's shape here."""
+    """Turns an exception that the application did not handle into an error response."""
 
     def __init__(self, app: ASGIApp, request_log: RequestLog, *, traced: bool) -> None:
         self._app = app
@@ -47,15 +47,15 @@ class RequestMiddleware:
         try:
             await self._app(scope, receive, send)
         except LilyError as error:
-            await answer_for(error)(scope, receive, send)
-        except asyncio.CancelledError:  # a stop does not wait for longer than the grace period
+            await error_response(error)(scope, receive, send)
+        except asyncio.CancelledError:  # the server stops, and the grace period has passed
             if not send.status:
-                await answer_for(Transient("The API is stopping. Send the request again."))(scope, receive, send)
+                await error_response(Transient("The API is stopping. Send the request again."))(scope, receive, send)
             raise
         except Exception as error:
             log.exception("request.failed", method=scope["method"], route=_route(scope))
             if not send.status:
-                await answer_for(error, send.correlation)(scope, receive, send)
+                await error_response(error, send.correlation)(scope, receive, send)
 
     async def _traced(self, scope: Scope, receive: Receive, send: "_Response") -> None:
         parent = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"traceparent"), "")
@@ -69,7 +69,7 @@ class RequestMiddleware:
 
 
 class _Response:
-    """Adds the correlation id to the headers of what is sent, and keeps the status."""
+    """Adds the correlation id to the response headers, and keeps the status."""
 
     __slots__ = ("_send", "correlation", "status")
 

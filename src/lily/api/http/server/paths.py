@@ -1,7 +1,7 @@
 """Names with slashes in paths. Routes are matched before `%2F` is decoded, so a slash in a name never splits a path.
 
 The server decodes a path before routing: `/metadata/a%2Fhistory` would arrive as `/metadata/a/history`. Here every
-segment is decoded by itself, and what then contains a slash is escaped until a route has matched.
+segment is decoded separately, and a slash inside a segment stays escaped until a route has matched.
 """
 
 from collections.abc import MutableMapping
@@ -14,7 +14,7 @@ SUBRESOURCES = ("history", "tags", "attributes", "restore")  # of an asset: `/me
 
 
 def keep_encoded_slashes(scope: MutableMapping[str, Any]) -> None:
-    """Makes the path of a request one whose only slashes are those between its segments."""
+    """Rewrites the path of a request so that its only slashes are those between segments."""
     raw: bytes = scope.get("raw_path") or b""
     if b"%" in raw:
         segments = raw.decode("ascii", "replace").split("/")

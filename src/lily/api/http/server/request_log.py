@@ -1,4 +1,4 @@
-"""One line in the log and one measurement per request."""
+"""One log line and one observation of the latency metric per request."""
 
 import asyncio
 import logging
@@ -13,21 +13,21 @@ from lily.model import clock
 class RequestLog:
     """Logs method, route, status, time and correlation id; never a path, a query or a header, which can hold secrets.
 
-    The lines look like every other line of the log, but going through the logger would be a tenth of the cost of a
-    plain read. They are built here, and those of one turn of the event loop are written together.
+    The lines have the format of all other log lines. They are built here because the logger would add a tenth to the
+    cost of a plain read, and those of one iteration of the event loop are written together.
     """
 
     def __init__(self, requests: Histogram, level: str) -> None:
         self._requests = requests
-        self._kinds: dict[tuple[str, str, int | str], Histogram] = {}  # cheaper than looking it up in the library
+        self._histograms: dict[tuple[str, str, int | str], Histogram] = {}  # cheaper than the library's look-up
         self._silent = logging.getLevelNamesMapping().get(level.upper(), logging.INFO) > logging.INFO
         self._lines: list[tuple[str, str, int | str, float, str]] = []
 
     def report(self, method: str, route: str, status: int | str, seconds: float, correlation: str) -> None:
-        kind = self._kinds.get((method, route, status))
-        if kind is None:
-            kind = self._kinds[method, route, status] = self._requests.labels(method, route, str(status))
-        kind.observe(seconds)
+        histogram = self._histograms.get((method, route, status))
+        if histogram is None:
+            histogram = self._histograms[method, route, status] = self._requests.labels(method, route, str(status))
+        histogram.observe(seconds)
         if self._silent or route.startswith("/health/"):  # a probe every second would drown the log
             return
         if not self._lines:

@@ -1,1 +1,1 @@
-"""Bulk bodies: split into rows as they stream in, appended as the log has room, never held."""
+"""Bulk bodies: split into rows while they are received, and appended as the log has room. No body is held in memory."""

@@ -1,4 +1,4 @@
-"""Takes the rows of one bulk body: validates each, appends it to its lane, and counts."""
+"""Validates the rows of one bulk body, appends each to its lane, and counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. S
 
 @dataclass(slots=True)
 class BulkIntake:
-    """Row by row. Once the log has failed to confirm a row, the rest is refused instead of tried."""
+    """Once the log has failed to confirm a row, the remaining rows are refused without another attempt."""
 
     call: Call
     append: LogAppend
@@ -36,7 +36,7 @@ class BulkIntake:
     def accepted(self) -> int:
         return self.append.confirmed
 
-    async def take(self, row: Row) -> None:
+    async def add(self, row: Row) -> None:
         self.rows += 1
         if row == b"":
             return
@@ -52,7 +52,7 @@ class BulkIntake:
             await self.flush()
 
     async def flush(self) -> None:
-        """Hands the rows so far to the log: a body may pause, and what has arrived of it should not."""
+        """Appends the rows so far: the client may pause, and the rows that it has sent should not wait."""
         records, numbers, self._records, self._numbers, self._bytes = self._records, self._numbers, [], [], 0
         if self.log_failed:
             self._reject_all(numbers, _EARLIER)

@@ -16,7 +16,7 @@ from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
 from lily.plugins import Splitter, installed
 
-AT_ONCE = 500  # rows of a body's end that are split before they are taken
+CHUNK = 500  # rows that are split in a thread before they are appended
 
 router = APIRouter(tags=["ingest"])
 
@@ -32,39 +32,39 @@ async def ingest_bulk(call: Writes) -> Json:
     append = LogAppend(call, wait_for_room=True)
     formats = installed().formats
     media_type = require_media_type(call.request, formats.media_types)
-    is_gzip(call.request)  # an unknown encoding is refused before anything is read
+    is_gzip(call.request)  # refuses an unknown encoding before anything is read
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call, append)
     with closing(formats.of_media_type(media_type).splitter(limits.body_bytes)) as splitter:
         await _stream(call, intake, splitter)
     await intake.finish()
-    _refuse_if_nothing_was_read(intake)
+    _raise_if_all_failed(intake)
     settlement = await append.settle()
     tally = {"accepted": intake.accepted, "rejected": intake.rejected, "errors": intake.errors}
     return Json(tally, settlement.status, settlement.headers())
 
 
 async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
-    """Rows that were read before the body turned out to be too long or broken are taken; the rest is one problem."""
+    """If the body turns out to be too long or malformed, the rows before that are appended; the rest is one problem."""
     try:
         async for chunk in decoded(call.request, call.services.settings.limits.bulk_bytes):
             for row in splitter.feed(chunk):
-                await intake.take(row)
+                await intake.add(row)
             await intake.flush()
-            await asyncio.sleep(0)  # a body that arrives faster than it is read would let no other request through
+            await asyncio.sleep(0)  # a body that arrives faster than it is read would block all other requests
     except Refused as error:
         for problem in error.problems:
             description = f"{problem.description}; the rows from here on were not read"
-            await intake.take(Problem(problem.code, description, problem.entity))
+            await intake.add(Problem(problem.code, description, problem.entity))
         return
-    # What a format can only read as a whole, a workbook for example, is read in a thread: other requests go on.
-    left = iter(splitter.finish())
-    while rows := await asyncio.to_thread(lambda: list(islice(left, AT_ONCE))):
+    # Some formats, such as workbooks, can only be read as a whole: in a thread, so that other requests can run.
+    remaining = iter(splitter.finish())
+    while rows := await asyncio.to_thread(lambda: list(islice(remaining, CHUNK))):
         for row in rows:
-            await intake.take(row)
+            await intake.add(row)
 
 
-def _refuse_if_nothing_was_read(intake: BulkIntake) -> None:
+def _raise_if_all_failed(intake: BulkIntake) -> None:
     if intake.accepted:
         return
     if intake.log_failed:

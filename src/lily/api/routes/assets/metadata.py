@@ -13,7 +13,7 @@ from lily.api.http.openapi.document import body_model, body_schema
 from lily.api.http.openapi.parameters import AssetId
 from lily.api.http.openapi.requests import BatchGetBody, UpdateBody
 from lily.api.http.openapi.responses import Accepted, Applied, Asset, Batch, Json
-from lily.api.ingest.asset_events import person_event
+from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.as_of import find_past
 from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve
@@ -81,13 +81,13 @@ async def batch_get(call: Reads) -> Json:
 @router.post("/metadata/{id:text}/restore", status_code=202, responses=WRITTEN)
 async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Restores a deleted asset."""
-    return await write(call, person_event(call, await find(call, id), "restore"))
+    return await write(call, user_event(call, await find(call, id), "restore"))
 
 
 @router.get("/metadata/{id:asset}", responses={200: {"model": Asset}})
 async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
     """Returns one asset, deleted or not, as it is now or as it was at a time."""
-    # `fast_read.py` answers the plain case before it gets here.
+    # Plain reads rarely get here: `fast_read.py` serves them.
     if as_of is not None:
         return Json((await find_past(call, resolve(call.tenant, id), id, as_of)).json)
     return Json((await find(call, id)).json)
@@ -112,14 +112,14 @@ async def _update(call: HttpCall, asset: StoredAsset) -> Json:
     _refuse_renaming(asset, body.attributes.pop("qualified_name", None))
     if not body.attributes:
         raise Refused(Problem("MISSING_FIELD", "name at least one attribute to change", "attributes"))
-    event = person_event(call, asset, "upsert", attributes=body.attributes)
+    event = user_event(call, asset, "upsert", attributes=body.attributes)
     await guard(call, asset, event)
     return await write(call, event)
 
 
 async def _delete(call: Call, asset: StoredAsset) -> Json:
     """With `on_delete: cut`, deleting an asset can take protective tags away from others: that needs `policy:write`."""
-    event = person_event(call, asset, "delete")
+    event = user_event(call, asset, "delete")
     await guard(call, asset, event)
     return await write(call, event)
 

@@ -19,15 +19,16 @@ from lily.store.postgres.catalogue.search import FILTERS, Filter, Order, SearchR
 
 router = APIRouter(tags=["metadata"])
 
-LONGEST = 512
+MAX_LENGTH = 512
 Words = Annotated[
-    str | None, Query(max_length=LONGEST, description="Words, or beginnings of words, of the name or qualified name.")
+    str | None,
+    Query(max_length=MAX_LENGTH, description="Words, or beginnings of words, of the name or qualified name."),
 ]
-Type = Annotated[str | None, Query(max_length=LONGEST, description="The entity type, such as `table` or `column`.")]
-Tag = Annotated[str | None, Query(max_length=LONGEST, description="An effective tag, in any case.")]
-Source = Annotated[str | None, Query(max_length=LONGEST, description="The exact data source.")]
-Owner = Annotated[str | None, Query(max_length=LONGEST, description="The exact owner.")]
-Parent = Annotated[str | None, Query(max_length=LONGEST, description="The id or qualified name of the parent.")]
+Type = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The entity type, such as `table` or `column`.")]
+Tag = Annotated[str | None, Query(max_length=MAX_LENGTH, description="An effective tag, in any case.")]
+Source = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exact data source.")]
+Owner = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exact owner.")]
+Parent = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The id or qualified name of the parent.")]
 Deleted = Annotated[bool, Query(description="Also return deleted assets.")]
 POSITION: TypeAdapter[ListPosition] = TypeAdapter(ListPosition)
 

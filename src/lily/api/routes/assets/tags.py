@@ -13,7 +13,7 @@ from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.parameters import AssetId, TagName
 from lily.api.http.openapi.requests import SuppressBody, TagBody
 from lily.api.http.openapi.responses import Json, TagItems
-from lily.api.ingest.asset_events import person_event
+from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
 from lily.api.routes.assets.metadata import WRITTEN
@@ -58,7 +58,7 @@ async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's
     """Adds one tag to the user layer. Concurrent edits of other tags are kept."""
     asset = await find(call, id)
     body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
-    return await write(call, person_event(call, asset, "tag", tag=body.tag))
+    return await write(call, user_event(call, asset, "tag", tag=body.tag))
 
 
 @router.post(
@@ -80,25 +80,25 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
         raise not_found(tag, "derived tag on this asset")
     if key in asset.rules.protective:
         call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
-    known = await origins_of(call.services.database, asset, key)
-    return await write(call, person_event(call, asset, "suppress", tag=name, reason=body.reason, origins=known.ids))
+    origins = await origins_of(call.services.database, asset, key)
+    return await write(call, user_event(call, asset, "suppress", tag=name, reason=body.reason, origins=origins.ids))
 
 
 @router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
 async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Ends the suppression of a derived tag."""
     asset = await find(call, id)
-    known = suppressions(asset.layers).get(tag_key(normal(tag)))
-    if known is None:
+    suppression = suppressions(asset.layers).get(tag_key(normal(tag)))
+    if suppression is None:
         raise not_found(tag, "suppressed tag on this asset")
-    return await write(call, person_event(call, asset, "unsuppress", tag=known["tag"]))
+    return await write(call, user_event(call, asset, "unsuppress", tag=suppression["tag"]))
 
 
 @router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
 async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Removes one tag from the user layer. Removing a protective tag needs `policy:write`."""
     asset = await find(call, id)
-    event = person_event(call, asset, "untag", tag=tag)
+    event = user_event(call, asset, "untag", tag=tag)
     await guard(call, asset, event)
     return await write(call, event)
 
@@ -117,9 +117,9 @@ def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
 
 def _suppression(asset: StoredAsset, tag: str, added: dict[str, list[str]]) -> dict[str, Any]:
     """Who suppressed the tag, why and when, and the origins that were added since."""
-    known = suppressions(asset.layers).get(tag)
-    if known is None:
+    suppression = suppressions(asset.layers).get(tag)
+    if suppression is None:
         return {}
     at = asset.layers["user"].clock_of(SUPPRESSED + tag) or ""
-    about = {"by": known["by"], "reason": known["reason"], "at": clock.time_of(at)}
+    about = {"by": suppression["by"], "reason": suppression["reason"], "at": clock.time_of(at)}
     return {"suppression": {**about, "new_origins": added.get(tag, [])}}

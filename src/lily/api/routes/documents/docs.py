@@ -17,7 +17,7 @@ PACKAGE = "fastapi-offline"
 ASSETS = ("swagger-ui.css", "swagger-ui-bundle.js")
 VERSION = version(PACKAGE)
 PAGE = load("docs", {"version": __version__, "assets": f"/docs/assets/{VERSION}"}, styles="'self'", scripts="'self'")
-# The address names the version, so a browser never has to ask again.
+# The URL contains the version, so browsers may cache the files forever.
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 _FOLDER = Path(str(files(PACKAGE.replace("-", "_")) / "static"))
 

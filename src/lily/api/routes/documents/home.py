@@ -22,10 +22,12 @@ POINTER = {
     "health": "/health/ready",
     "metrics": "/metrics",
 }
-_ANSWERS: dict[int | str, dict[str, Any]] = {200: {"model": Pointer, "content": {HTML: {"schema": {"type": "string"}}}}}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"model": Pointer, "content": {HTML: {"schema": {"type": "string"}}}}
+}
 
 
-@router.get("/", responses=_ANSWERS)
+@router.get("/", responses=_RESPONSES)
 async def home(request: Request) -> Response:
     """Returns where to find what: an HTML page if `Accept` prefers `text/html`, else JSON."""
     response = PAGE.response() if prefers_html(request.headers.get("accept", "")) else Json(POINTER)

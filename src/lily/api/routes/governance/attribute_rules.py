@@ -13,7 +13,7 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.parameters import RuleName
 from lily.api.http.openapi.requests import DefineRuleBody, RedefineRuleBody
-from lily.api.http.openapi.responses import AttributeRule as RuleAnswer
+from lily.api.http.openapi.responses import AttributeRule as RuleResponse
 from lily.api.http.openapi.responses import AttributeRules, Errors, Json, Undefined
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.ingest.edge_types import edge_types
@@ -50,7 +50,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
 @router.post(
     "/propagation-rules",
     status_code=201,
-    responses={201: {"model": RuleAnswer}, **_CONFLICT},
+    responses={201: {"model": RuleResponse}, **_CONFLICT},
     openapi_extra=body_model(DefineRuleBody, examples.DEFINE_RULE),
 )
 async def define(call: Anyone) -> Json:
@@ -67,16 +67,16 @@ async def define(call: Anyone) -> Json:
     return Json(rule.as_dict(), 201)
 
 
-@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleAnswer}})
+@router.get("/propagation-rules/{name:text}", responses={200: {"model": RuleResponse}})
 async def rule_named(name: RuleName, call: Anyone) -> Json:
     """Returns one propagation rule."""
     _require_reader(call)
-    return Json((await _known(call, name)).as_dict())
+    return Json((await _find(call, name)).as_dict())
 
 
 @router.put(
     "/propagation-rules/{name:text}",
-    responses={200: {"model": RuleAnswer}},
+    responses={200: {"model": RuleResponse}},
     openapi_extra=body_model(RedefineRuleBody, examples.REDEFINE_RULE),
 )
 async def redefine(name: RuleName, call: Anyone) -> Json:
@@ -87,7 +87,7 @@ async def redefine(name: RuleName, call: Anyone) -> Json:
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "name at least one field to change", "body"))
-    rule = await _known(call, name)
+    rule = await _find(call, name)
     _refuse(rule.attribute, cast("Mode", changes.get("mode", rule.mode)))
     if changes.get("edge_types") is not None:
         changes["edge_types"] = edge_types(changes["edge_types"])
@@ -96,14 +96,14 @@ async def redefine(name: RuleName, call: Anyone) -> Json:
     ):
         raise not_found(name, "rule")
     await decision_settled(call)
-    return Json((await _known(call, name)).as_dict())
+    return Json((await _find(call, name)).as_dict())
 
 
 @router.delete("/propagation-rules/{name:text}", responses={200: {"model": Undefined}})
 async def undefine(name: RuleName, call: Anyone) -> Json:
     """Deletes a propagation rule and the values that it set."""
     call.require("policy:write", "deleting a propagation rule", "/propagation-rules")
-    rule = await _known(call, name)
+    rule = await _find(call, name)
     if not await delete_definition(
         call.services.database, call.principal, "rule", rule.key, correlation=call.correlation
     ):
@@ -117,7 +117,7 @@ def _require_reader(call: Call) -> None:
         call.require("metadata:read", "this call", "/propagation-rules")
 
 
-async def _known(call: Call, name: str) -> AttributeRule:
+async def _find(call: Call, name: str) -> AttributeRule:
     found = (await read_attribute_rules(call.services.database, call.tenant)).get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "rule")

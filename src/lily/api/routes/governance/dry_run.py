@@ -37,23 +37,23 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
     question = (call.tenant, "dry-run", asset.id, key)
     start = 0 if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     rules = await call.services.tag_rules.get(call.tenant)
-    found = await assets_reached(call.services.database, asset, rules, key)
-    page = found[start : start + size]
+    reached = await assets_reached(call.services.database, asset, rules, key)
+    page = reached[start : start + size]
     definition = rules.definitions.get(key)
-    answer = {
+    content = {
         "tag": rules.name(key, body.tag),
         "propagates": definition is not None and definition.propagates,
-        "reached": len(found),
-        "depth": found[-1].depth if found else 0,
+        "reached": len(reached),
+        "depth": reached[-1].depth if reached else 0,
         "items": await _items(call, page),
-        "next_cursor": cursors.seal(start + size, *question) if len(found) > start + size else None,
+        "next_cursor": cursors.seal(start + size, *question) if len(reached) > start + size else None,
     }
-    return Json(answer)
+    return Json(content)
 
 
 async def _items(call: Call, page: Sequence[ReachedAsset]) -> list[dict[str, Any]]:
-    nameless = [one.asset_id for one in page if one.qualified_name is None]
-    in_lake = await call.services.catalogue.find_many(call.tenant, nameless) if nameless else {}
+    unnamed = [one.asset_id for one in page if one.qualified_name is None]
+    in_lake = await call.services.catalogue.find_many(call.tenant, unnamed) if unnamed else {}
     return [
         {
             "metadata_id": one.asset_id,
@@ -68,5 +68,5 @@ async def _items(call: Call, page: Sequence[ReachedAsset]) -> list[dict[str, Any
 
 
 def _name(asset: StoredAsset | None) -> str | None:
-    """None for an asset that is not described yet: an edge may come before its assets."""
+    """None for an asset that is not ingested yet: an edge may come before its assets."""
     return asset.qualified_name if asset else None

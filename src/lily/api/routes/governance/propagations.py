@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path
 from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.responses import Json
-from lily.api.http.openapi.responses import Receipt as ReceiptAnswer
+from lily.api.http.openapi.responses import Receipt as ReceiptResponse
 from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.model import clock
@@ -20,7 +20,7 @@ router = APIRouter(tags=["metadata"])
 ReceiptId = Annotated[str, Path(description="The value of the header `Lily-Receipt` in the response to a write.")]
 
 
-@router.get("/propagations/{id}", responses={200: {"model": ReceiptAnswer}})
+@router.get("/propagations/{id}", responses={200: {"model": ReceiptResponse}})
 async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the contract's name
     """Returns the receipt of a write: its state, and how many assets gained or lost a tag by it.
 
@@ -32,7 +32,7 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
         receipt = unseal(id, call.tenant)
     except ValueError as error:
         raise not_found(id[:64], "receipt") from error
-    answer: dict[str, object] = {
+    receipt_body: dict[str, object] = {
         "id": id,
         "state": "pending",
         "metadata_id": receipt.stated.asset_id if receipt.stated else None,
@@ -43,12 +43,12 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
         "errors": [],
     }
     if await call.services.waiter.is_applied(receipt.positions) and await _has_propagated(call, receipt):
-        answer |= await _settled(call, receipt)
-    return Json(answer)
+        receipt_body |= await _settled(call, receipt)
+    return Json(receipt_body)
 
 
 async def _has_propagated(call: Call, receipt: Receipt) -> bool:
-    if not receipt.travels:
+    if not receipt.propagates:
         return True
     database = call.services.database
     published = await published_positions(database, receipt.positions)

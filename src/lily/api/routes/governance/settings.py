@@ -8,14 +8,14 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.requests import SettingsBody
 from lily.api.http.openapi.responses import Json
-from lily.api.http.openapi.responses import TenantSettings as SettingsAnswer
+from lily.api.http.openapi.responses import TenantSettings as SettingsResponse
 from lily.api.receipts.settling import decision_settled
 from lily.store.postgres.definitions.tags import read_tag_rules, set_on_delete
 
 router = APIRouter(tags=["tags"])
 
 
-@router.get("/settings", responses={200: {"model": SettingsAnswer}})
+@router.get("/settings", responses={200: {"model": SettingsResponse}})
 async def settings(call: Anyone) -> Json:
     """Returns the tenant's settings. With `on_delete: keep`, a deleted asset still passes its tags on along lineage;
     with `cut` it does not."""
@@ -26,7 +26,7 @@ async def settings(call: Anyone) -> Json:
 
 
 @router.put(
-    "/settings", responses={200: {"model": SettingsAnswer}}, openapi_extra=body_model(SettingsBody, examples.SETTINGS)
+    "/settings", responses={200: {"model": SettingsResponse}}, openapi_extra=body_model(SettingsBody, examples.SETTINGS)
 )
 async def decide(call: Anyone) -> Json:
     """Changes the tenant's settings and recomputes what depends on them."""

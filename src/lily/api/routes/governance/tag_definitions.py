@@ -40,10 +40,10 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
     question = (call.tenant, "tags")
     beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
     size = checked_limit(call, limit)
-    known = (await read_tag_rules(call.services.database, call.tenant)).definitions
-    found = [known[key] for key in sorted(known) if key > beyond]
+    definitions = (await read_tag_rules(call.services.database, call.tenant)).definitions
+    found = [definitions[key] for key in sorted(definitions) if key > beyond]
     more = cursors.seal(found[size - 1].key, *question) if len(found) > size else None
-    return Json({"items": [_shown(tag) for tag in found[:size]], "next_cursor": more})
+    return Json({"items": [_as_dict(tag) for tag in found[:size]], "next_cursor": more})
 
 
 @router.post(
@@ -62,14 +62,14 @@ async def define_tag(call: Anyone) -> Json:
         raise Declined(409, Problem("EXISTS", description, "name"))
     call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
-    return Json(_shown(tag), 201)
+    return Json(_as_dict(tag), 201)
 
 
 @router.get("/tags/{name:text}", responses={200: {"model": Definition}})
 async def definition(name: DefinedTag, call: Anyone) -> Json:
     """Returns the definition of one tag."""
     _require_reader(call)
-    return Json(_shown(await _known(call, name)))
+    return Json(_as_dict(await _find(call, name)))
 
 
 @router.put(
@@ -84,7 +84,7 @@ async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise Refused(Problem("MISSING_FIELD", "name at least one field to change", "body"))
-    tag = await _known(call, name)
+    tag = await _find(call, name)
     if changes.get("propagates") is False:
         _refuse_legal(tag, "always propagates")
     if changes.get("edge_types") is not None:
@@ -95,7 +95,7 @@ async def redefine_tag(name: DefinedTag, call: Anyone) -> Json:
         raise not_found(name, "tag")
     call.services.tag_rules.invalidate(call.tenant)
     await decision_settled(call)
-    return Json(_shown(await _known(call, name)))
+    return Json(_as_dict(await _find(call, name)))
 
 
 @router.delete("/tags/{name:text}", responses={200: {"model": Undefined}, **_CONFLICT})
@@ -103,7 +103,7 @@ async def undefine_tag(name: DefinedTag, call: Anyone) -> Json:
     """Deletes a tag definition. The tag stays on the assets that state it, and no longer propagates. PII and GDPR
     cannot be deleted."""
     call.require("policy:write", "deleting a tag definition", "/tags")
-    tag = await _known(call, name)
+    tag = await _find(call, name)
     _refuse_legal(tag, "cannot be deleted")
     if not await delete_definition(
         call.services.database, call.principal, "tag", tag.key, correlation=call.correlation
@@ -119,16 +119,16 @@ def _require_reader(call: Call) -> None:
         call.require("metadata:read", "this call", "/tags")
 
 
-async def _known(call: Call, name: str) -> TagDefinition:
+async def _find(call: Call, name: str) -> TagDefinition:
     found = (await read_tag_rules(call.services.database, call.tenant)).definitions.get(tag_key(normal(name)))
     if found is None:
         raise not_found(name, "tag")
     return found
 
 
-def _refuse_legal(tag: TagDefinition, says: str) -> None:
+def _refuse_legal(tag: TagDefinition, rule: str) -> None:
     if tag.key in PROTECTIVE:
-        raise Declined(409, Problem("PROTECTED", f"{tag.name} is protected by law: it {says}", tag.name))
+        raise Declined(409, Problem("PROTECTED", f"{tag.name} is protected by law: it {rule}", tag.name))
 
 
 def _definition(body: DefineBody) -> TagDefinition:
@@ -142,7 +142,7 @@ def _definition(body: DefineBody) -> TagDefinition:
     )
 
 
-def _shown(tag: TagDefinition) -> dict[str, Any]:
+def _as_dict(tag: TagDefinition) -> dict[str, Any]:
     return {
         "name": tag.name,
         "propagates": tag.propagates,

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from lily.api.calls import ReadsLineage, WritesLineage
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import not_found, problems_answer
+from lily.api.http.errors import not_found, problems_response
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.parameters import AssetId
@@ -18,13 +18,13 @@ from lily.api.http.paging import Cursor
 from lily.api.ingest.edge_events import edge_events
 from lily.api.ingest.edge_writes import guard, missing, write_edges
 from lily.api.reads.lineage_pages import (
-    DEEPEST,
-    DEPTH,
-    MOST_EDGES,
+    DEFAULT_DEPTH,
+    MAX_DEPTH,
+    MAX_EDGES,
     Direction,
+    LineagePosition,
+    LineageRequest,
     Page,
-    Place,
-    Question,
     described,
     page_of,
 )
@@ -36,9 +36,9 @@ router = APIRouter(tags=["lineage"])
 
 BODY_BYTES = 24 << 20  # 10,000 edges between assets with the longest names
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
-PLACE: TypeAdapter[Place] = TypeAdapter(Place)
-Depth = Annotated[int, Query(ge=1, le=DEEPEST, description="The longest path to follow, in edges.")]
-Edges = Annotated[int, Query(ge=1, le=MOST_EDGES, description="The most edges in one page.")]
+POSITION: TypeAdapter[LineagePosition] = TypeAdapter(LineagePosition)
+Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="The longest path to follow, in edges.")]
+Edges = Annotated[int, Query(ge=1, le=MAX_EDGES, description="The most edges in one page.")]
 RemoveDeleted = Annotated[bool, Query(description="Leave out deleted assets, and what is reachable only through them.")]
 Columns = Annotated[bool, Query(description="Also start from the columns of the asset.")]
 
@@ -71,7 +71,7 @@ async def unrelate(call: WritesLineage) -> Json:
     body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
     events = await edge_events(call, [edge.model_dump(by_alias=True) for edge in body.edges], "delete")
     if problems := await missing(call, events):
-        return problems_answer(404, problems)
+        return problems_response(404, problems)
     await guard(call, events)
     return await write_edges(call, events)
 
@@ -82,7 +82,7 @@ async def lineage(
     id: AssetId,  # noqa: A002 - the contract's name
     call: ReadsLineage,
     direction: Direction = "downstream",
-    depth: Depth = DEPTH,
+    depth: Depth = DEFAULT_DEPTH,
     remove_deleted: RemoveDeleted = False,
     columns: Columns = False,
     limit: Edges = 1_000,
@@ -95,8 +95,8 @@ async def lineage(
     is reachable only through them. `columns` also starts from the asset's columns."""
     start = resolve(call.tenant, id)
     question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
-    after = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
-    page = await page_of(call, Question(start, direction, depth, remove_deleted, columns, limit, after))
+    after = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
+    page = await page_of(call, LineageRequest(start, direction, depth, remove_deleted, columns, limit, after))
     known = await described(call, page.nodes)
     is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.

@@ -1,4 +1,4 @@
-"""`POST /api/v1/lineage`: what OpenLineage's clients send, one event or an array of them."""
+"""`POST /api/v1/lineage`: OpenLineage events, one or an array of them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -22,8 +22,8 @@ from lily.model.events import AssetEvent
 from lily.observe import traces
 from lily.plugins import INTAKES, Delivery, Event, Intake, Sender, installed
 
-MOST_EVENTS = 1_000  # of one array
-LARGEST_ARRAY = 16 << 20  # bytes; it is held while it is converted
+MAX_EVENTS = 1_000  # of one array
+MAX_ARRAY_BYTES = 16 << 20  # held in memory while it is converted
 
 EVENT = {
     "type": "object",
@@ -37,7 +37,7 @@ EVENT = {
         **{name: {"type": ["array", "null"], "items": {"type": "object"}} for name in ("inputs", "outputs")},
     },
 }
-BODY = {"oneOf": [EVENT, {"type": "array", "maxItems": MOST_EVENTS, "items": EVENT}]}
+BODY = {"oneOf": [EVENT, {"type": "array", "maxItems": MAX_EVENTS, "items": EVENT}]}
 
 router = APIRouter(tags=["lineage"])
 
@@ -52,7 +52,7 @@ async def take(call: WritesLineage) -> Json:
     """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
-    raw = await read_bytes(call.request, LARGEST_ARRAY)
+    raw = await read_bytes(call.request, MAX_ARRAY_BYTES)
     limits = call.services.settings.limits
     delivery = Delivery(raw, call.request.headers, clock.now(), timedelta(seconds=limits.future_skew_seconds))
     intake, sender = _intake(call), _sender(call)
@@ -77,9 +77,9 @@ async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
 
 
 async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
-    """Each event stands for itself."""
-    if len(items) > MOST_EVENTS:
-        raise Declined(413, Problem("TOO_LARGE", f"send at most {MOST_EVENTS} events at a time", "body"))
+    """An event that is refused does not affect the others."""
+    if len(items) > MAX_EVENTS:
+        raise Declined(413, Problem("TOO_LARGE", f"send at most {MAX_EVENTS} events at a time", "body"))
     rejected = 0
     errors: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
@@ -88,13 +88,16 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
-        await asyncio.sleep(0)  # an array takes up to a second, and other requests go on meanwhile
+        await asyncio.sleep(0)  # an array takes up to a second; lets other requests run in between
     settlement = await append.settle()
     services = append.call.services
     services.metrics.refused.inc(rejected)
-    told = errors[: services.settings.limits.bulk_errors]
     return Json(
-        {"accepted": len(items) - rejected, "rejected": rejected, "errors": told},
+        {
+            "accepted": len(items) - rejected,
+            "rejected": rejected,
+            "errors": errors[: services.settings.limits.bulk_errors],
+        },
         settlement.status,
         settlement.headers(),
     )

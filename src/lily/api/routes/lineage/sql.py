@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import Call, WritesLineage
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import problems_answer
+from lily.api.http.errors import problems_response
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.requests import SqlBody
@@ -22,7 +22,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
 
-MOST_TABLES = 500  # of one script: each is looked up with its columns
+MAX_TABLES = 500  # of one script: each is looked up with its columns
 
 router = APIRouter(tags=["lineage"])
 
@@ -39,42 +39,42 @@ async def from_sql(call: WritesLineage) -> Json:
     append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
-        answer = await _answer(call, body)
+        analysis = await _analysis(call, body)
     except Unreadable as error:
-        return problems_answer(422, error.problems)
-    edges = _resolved(call.tenant, answer.edges)
+        return problems_response(422, error.problems)
+    edges = _resolved(call.tenant, analysis.edges)
     stored = bool(edges) and not body.dry_run
     status, headers = await _store(append, edges) if stored else (200, {})
     found = [
         {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
     ]
-    content = {"edges": found, "statements": answer.statements, "stored": stored, "warnings": answer.warnings}
+    content = {"edges": found, "statements": analysis.statements, "stored": stored, "warnings": analysis.warnings}
     return Json(content, status, headers)
 
 
-async def _answer(call: Call, body: SqlBody) -> AnalysisResult:
+async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
     if len(body.sql) > MAX_SQL_LENGTH:
         raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
-    question = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
-    named = await call.services.sql_analyzer.ask(question)
-    if len(named.tables) > MOST_TABLES:
-        raise Unreadable(Problem("TOO_LONG", f"a script names at most {MOST_TABLES} tables; split it", "sql"))
+    request = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
+    named = await call.services.sql_analyzer.analyze(request)
+    if len(named.tables) > MAX_TABLES:
+        raise Unreadable(Problem("TOO_LONG", f"a script names at most {MAX_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.services.sql_analyzer.ask(question.with_tables(known))
+    return await call.services.sql_analyzer.analyze(request.with_tables(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
-    """Raises Refused for names that no asset can have."""
-    checker, found = Checker(), dict[Edge, EdgeKey]()
+    """The keys of the edges. Raises Refused if a name is not a valid name of an asset."""
+    checker, keys = Checker(), dict[Edge, EdgeKey]()
     for edge in edges:
         ends = [checker.name(name, "sql", MAX_QUALIFIED_NAME) or "" for name in edge[:2]]
         if any(ids.looks_like_uuid(name) for name in ends):
             checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
         start, end = (ids.asset_id(tenant, name) for name in ends)
-        found[Edge(ends[0], ends[1], edge.type)] = EdgeKey(start, end, edge.type)
+        keys[Edge(ends[0], ends[1], edge.type)] = EdgeKey(start, end, edge.type)
     if checker.problems:
         raise Refused(*checker.problems[:20])
-    return found
+    return keys
 
 
 async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:

@@ -31,8 +31,8 @@ from lily.store.postgres.dead_letters.records import (
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.reactions.ledger import SEPARATOR
 
-AT_ONCE = 50  # originals held at once; each can be a megabyte
-# A refused event can be any bytes; none may keep the other dead letters from being replayed.
+CHUNK = 50  # originals in memory at a time; each can be a megabyte
+# A refused event can be any bytes, and must not keep other dead letters from being replayed.
 UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 router = APIRouter(tags=["dead letters"])
@@ -71,7 +71,7 @@ async def replay(call: Writes) -> Json:
 
 
 async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> list[Replayable]:
-    return await replayable(call.services.database, call.tenant, ids=ids, above=above, newest=newest, limit=AT_ONCE)
+    return await replayable(call.services.database, call.tenant, ids=ids, above=above, newest=newest, limit=CHUNK)
 
 
 async def _append(call: Call, batch: list[Replayable]) -> None:
@@ -93,12 +93,12 @@ def _topic(letter: Replayable) -> str:
     try:
         event = read_event(orjson.loads(letter.original or b""), received=clock.now())
     except UNREADABLE:
-        return letter.topic  # it will be refused again, where it was refused before
+        return letter.topic  # it will be refused there again
     return topics.OF_LANE[lane_of(event)]
 
 
 def _item(letter: DeadLetter) -> dict[str, Any]:
-    original, encoding = _legible(letter.original)
+    original, encoding = _text(letter.original)
     return {
         "id": letter.id,
         "topic": letter.topic,
@@ -113,7 +113,7 @@ def _item(letter: DeadLetter) -> dict[str, Any]:
     }
 
 
-def _legible(original: bytes | None) -> tuple[str | None, str]:
+def _text(original: bytes | None) -> tuple[str | None, str]:
     if original is None:
         return None, "text"
     try:

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Depends
 
 from lily.api.calls import services_of
-from lily.api.http.errors import RETRY_SECONDS, problems_answer
+from lily.api.http.errors import RETRY_SECONDS, problems_response
 from lily.api.http.openapi.responses import Health, Json, Readiness
 from lily.api.services import Services
 from lily.bus import topics
@@ -33,7 +33,7 @@ async def ready(services: Annotated[Services, Depends(services_of)]) -> Json:
     applied = await _checked("database", applied_offsets(services.database), problems)
     ends = await _checked("log", services.ends.of(*topics.INTAKE), problems)
     if applied is None or ends is None:
-        return problems_answer(503, problems, {"Retry-After": RETRY_SECONDS})
+        return problems_response(503, problems, {"Retry-After": RETRY_SECONDS})
     return Json({"status": "ok", "lag": lag_by_topic(ends, applied)})
 
 

@@ -1,4 +1,4 @@
-"""`GET /metrics`: the Prometheus metrics of this process and of those that serve none of their own."""
+"""`GET /metrics`: the Prometheus metrics of this process and of its peers (`LILY_METRICS_PEERS`)."""
 
 import asyncio
 
@@ -27,11 +27,11 @@ router = APIRouter(tags=["operations"])
 async def metrics(call: Measures) -> Response:
     """Returns the metrics of all parts in the Prometheus text format. They name no tenant."""
     services = call.services
-    _, peers = await asyncio.gather(_look(services), _peers(services))
+    _, peers = await asyncio.gather(_read_gauges(services), _peers(services))
     return Response(_joined([services.metrics.text(), *peers]), media_type=TEXT)
 
 
-async def _look(services: Services) -> None:
+async def _read_gauges(services: Services) -> None:
     """Sets the gauges that are read on demand. One that cannot be read keeps its last value."""
     services.metrics.unconfirmed.set(len(services.log))
     try:
@@ -54,12 +54,12 @@ async def _peers(services: Services) -> list[str]:
 
 async def _fetched(services: Services, client: httpx.AsyncClient, peer: str) -> str:
     try:
-        answer = await client.get(f"{peer.rstrip('/')}/metrics")
-        answer.raise_for_status()
+        response = await client.get(f"{peer.rstrip('/')}/metrics")
+        response.raise_for_status()
     except httpx.HTTPError:
         services.metrics.peer_errors.inc()
         return ""
-    return answer.text
+    return response.text
 
 
 def _joined(texts: list[str]) -> str:
