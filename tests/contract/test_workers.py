@@ -1,4 +1,4 @@
-"""`LILY_API__WORKERS`: several processes behind one port look like one, and one that dies takes nothing along."""
+"""`LILY_API__WORKERS`: several processes behind one port look like one, and one that dies loses nothing."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,9 +30,9 @@ COUNTED = 'lily_http_request_seconds_count{method="GET",route="/schemas",status=
 
 @dataclass(frozen=True)
 class Api:
-    """`lily api` beside the shared stack, in a process group of its own."""
+    """`lily api` beside the shared stack."""
 
-    process: psutil.Process
+    process: subprocess.Popen[bytes]
     port: int
     grpc_port: int
     token: str
@@ -42,7 +42,11 @@ class Api:
         return f"http://127.0.0.1:{self.port}"
 
     def workers(self) -> list[psutil.Process]:
-        return [child for child in self.process.children() if _is_worker(child)]
+        try:
+            children = psutil.Process(self.process.pid).children()
+        except psutil.NoSuchProcess:
+            return []
+        return [child for child in children if _is_worker(child)]
 
     def get(self, path: str) -> httpx.Response:
         """Over a connection of its own: the kernel chooses the worker."""
@@ -95,23 +99,34 @@ def environment(stack: Stack, workers: int, **more: str) -> dict[str, str]:
 
 @contextmanager
 def running(surroundings: dict[str, str], token: str, log: Path) -> Iterator[Api]:
+    """Whatever happens inside, every process of the API has ended afterwards."""
     command = [sys.executable, "-m", "lily", "api"]
+    count = f"lily_api_workers {surroundings['LILY_API__WORKERS']}.0"
     with log.open("wb") as output, subprocess.Popen(command, env=surroundings, stderr=output) as process:
-        ports = int(surroundings["LILY_PORT"]), int(surroundings["LILY_GRPC_PORT"])
-        api = Api(psutil.Process(process.pid), *ports, token)
+        api = Api(process, int(surroundings["LILY_PORT"]), int(surroundings["LILY_GRPC_PORT"]), token)
         workers: list[psutil.Process] = []
         try:
             until(lambda: answers(api.url) or process.poll() is not None)
             assert process.poll() is None, log.read_text()
-            until(lambda: "lily_api_workers 2.0" in api.get("/metrics").text)
+            until(lambda: count in api.get("/metrics").text)
             workers = api.workers()
             yield api
         finally:
-            process.terminate()
-            process.wait(30)
-            for worker in workers:
-                if worker.is_running():
-                    worker.kill()
+            _end(process, [*workers, *api.workers()])
+
+
+def _end(process: subprocess.Popen[bytes], workers: list[psutil.Process]) -> None:
+    """The workers are listed before: once their parent is gone, nothing leads to them."""
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for worker in workers:
+        with suppress(psutil.NoSuchProcess):
+            worker.kill()
+    psutil.wait_procs(workers, timeout=10)
 
 
 @pytest.fixture(scope="module")
@@ -179,35 +194,29 @@ def test_a_worker_that_is_killed_is_replaced_and_no_counter_goes_down(worker_doo
     assert worker_door.read("shop.orders")
 
 
-def half_sent(api: Api, token: str, body: bytes) -> socket.socket:
-    """A bulk request of which the second half has yet to come."""
-    raw = socket.create_connection(("127.0.0.1", api.port), timeout=30)
-    head = f"POST /ingest-metadata/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
-    raw.sendall(f"{head}Content-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n".encode())
-    raw.sendall(body[: len(body) // 2])
-    return raw
+@contextmanager
+def half_sent(api: Api, token: str, body: bytes) -> Iterator[socket.socket]:
+    """A bulk request of which the second half is not sent yet."""
+    with socket.create_connection(("127.0.0.1", api.port), timeout=30) as connection:
+        head = f"POST /ingest-metadata/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+        head += f"Content-Type: application/x-ndjson\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body[: len(body) // 2])
+        yield connection
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_stop_lets_running_requests_finish(stack: Stack, door: Door, tmp_path: Path, workers: int) -> None:
-    surroundings = environment(stack, workers)
-    command = [sys.executable, "-m", "lily", "api"]
-    with (tmp_path / "log").open("wb") as log, subprocess.Popen(command, env=surroundings, stderr=log) as process:
-        api = Api(psutil.Process(process.pid), int(surroundings["LILY_PORT"]), 0, stack.token)
-        try:
-            until(lambda: answers(api.url))
-            body = b"\n".join(orjson.dumps(table(f"shop.t{number}")) for number in range(100))
-            with half_sent(api, door.token, body) as raw:
-                time.sleep(0.5)  # the request has begun
-                process.send_signal(signal.SIGTERM)
-                time.sleep(1.5)  # the signal has reached the workers
-                raw.sendall(body[len(body) // 2 :])
-                told = b"".join(iter(lambda: raw.recv(65_536), b""))
-            assert process.wait(20) == 0
-        finally:
-            process.kill()
-    assert told.startswith(b"HTTP/1.1 202")
-    assert orjson.loads(told.partition(b"\r\n\r\n")[2])["accepted"] == 100
+    body = b"\n".join(orjson.dumps(table(f"shop.t{number}")) for number in range(100))
+    with running(environment(stack, workers), stack.token, tmp_path / "log") as api:
+        with half_sent(api, door.token, body) as connection:
+            time.sleep(0.5)  # the request has begun
+            api.process.send_signal(signal.SIGTERM)
+            time.sleep(1.5)  # the signal has reached the workers
+            connection.sendall(body[len(body) // 2 :])
+            response = b"".join(iter(lambda: connection.recv(65_536), b""))
+        assert api.process.wait(20) == 0
+    assert response.startswith(b"HTTP/1.1 202")
+    assert orjson.loads(response.partition(b"\r\n\r\n")[2])["accepted"] == 100
 
 
 def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_path: Path) -> None:
@@ -221,7 +230,7 @@ def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
-    ("trouble", "says"),
+    ("trouble", "message"),
     [
         ("taken", "cannot listen on"),
         ("grpc taken", "LILY_GRPC_PORT"),
@@ -229,7 +238,7 @@ def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_
         ("away", "metadata store"),
     ],
 )
-def test_a_start_that_fails_says_why(stack: Stack, workers: int, trouble: str, says: str) -> None:
+def test_a_start_that_fails_reports_why(stack: Stack, workers: int, trouble: str, message: str) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -249,7 +258,7 @@ def test_a_start_that_fails_says_why(stack: Stack, workers: int, trouble: str, s
             check=False,
         )
     assert done.returncode == 1
-    assert says in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
