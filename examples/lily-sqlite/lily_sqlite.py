@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from lily.model.errors import Terminal, Transient
-from lily.plugins import Found, SourceAsset, SourceEdge
+from lily.plugins import SourceAsset, SourceEdge, SourceItem
 
 TABLES = "select type, name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%' order by 2"
 COLUMNS = "select name, type, cid from pragma_table_info(?) order by cid"
@@ -33,7 +33,7 @@ class Sqlite:
         with self._reading() as connection:
             connection.execute(TABLES).fetchone()
 
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[SourceItem]:
         with self._reading() as connection:
             yield SourceAsset("database", {"name": self._database, "qualified_name": self._database})
             for kind, table in connection.execute(TABLES).fetchall():

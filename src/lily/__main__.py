@@ -1,4 +1,4 @@
-"""The `lily` command, also as `python -m lily`. An installation without the command's packages says what to install."""
+"""The `lily` command, also as `python -m lily`. If packages of a command are missing, it names the extra to install."""
 
 import sys
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ EXTRAS = {"api": "server", "worker": "server", "pipeline": "pipeline"}  # any ot
 
 def main() -> None:
     try:
-        from lily.cli import main as run  # noqa: PLC0415 (the bare client comes without the packages that this needs)
+        from lily.cli import main as run  # noqa: PLC0415 (a bare client installation lacks the packages that this needs)
 
         run()
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "lily":
-            raise  # a mistake of ours, which no installation mends
+            raise  # a bug in Lily, which installing packages does not fix
         sys.exit(what_to_install(error.name, sys.argv[1:]))
 
 

@@ -7,13 +7,13 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 
 class Limits(BaseModel):
-    """What a door takes. Each limit protects the memory of a process or the size of a row."""
+    """Limits of the API. Each protects the memory of a process or the size of a row."""
 
     body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
-    bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held")
-    bulk_errors: int = Field(1_000, description="how many refused rows a bulk answer spells out")
-    future_skew_seconds: int = Field(300, description="how far in the future an event's time may lie")
-    page: int = Field(1_000, description="the most items one page of a list may ask for")
+    bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held in memory")
+    bulk_errors: int = Field(1_000, description="the most refused rows that a bulk response lists")
+    future_skew_seconds: int = Field(300, description="how far in the future an event's time may be")
+    page: int = Field(1_000, description="the most items in one page of a list")
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
 
 
@@ -36,30 +36,32 @@ class Pipeline(BaseModel):
 class Reactions(BaseModel):
     """Reactions to the change log, in `lily worker`."""
 
-    batch_events: int = Field(50_000, description="most events a reaction reads at once")
-    tenant_events: int = Field(20_000, description="most events of one tenant it handles at once; the rest is parked")
+    batch_events: int = Field(50_000, description="most events in one batch of a reaction")
+    tenant_events: int = Field(20_000, description="most events of one tenant in a batch; the rest is parked")
 
 
 class Jobs(BaseModel):
     """The job queue, in `lily worker`."""
 
-    concurrency: int = Field(4, ge=1, description="jobs a worker runs at once; at most half of them of one tenant")
+    concurrency: int = Field(4, ge=1, description="concurrent jobs of a worker; at most half of them of one tenant")
 
 
 class Lake(BaseModel):
     """The lake query: both lanes into Iceberg."""
 
     trigger_seconds: float = Field(10.0, description="pause between batches: lower is fresher, and makes more files")
-    batch_events: int = Field(120_000, description="most events in one batch: between two the hot lane may go first")
+    batch_events: int = Field(
+        120_000, description="most events in one batch; between batches the hot lane can go first"
+    )
     buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
     writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
-    merge_runs: int = Field(6, description="so many runs of like size are compacted into one")
-    maintain_minutes: float = Field(60.0, description="how often small files are joined and old snapshots let go")
+    merge_runs: int = Field(6, description="number of runs of similar size that are compacted into one")
+    maintain_minutes: float = Field(60.0, description="how often small files are compacted and old snapshots expired")
     keep_hours: float = Field(24.0, description="how long snapshots and the files only they need are kept")
     yield_events: int = Field(3_000, description="while the hot lane is further behind, a batch of the lake waits")
     patience_seconds: float = Field(60.0, description="how far behind the lake may fall by waiting for the hot lane")
-    search_seconds: float = Field(2.0, description="how long one page of a search may look through the lake")
+    search_seconds: float = Field(2.0, description="how long one page of a search may scan the lake")
 
 
 class OpenLineage(BaseModel):

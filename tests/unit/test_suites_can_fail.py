@@ -15,7 +15,7 @@ from lily.connect.transforms.rename import Rename
 from lily.formats.ndjson import Lines, Ndjson
 from lily.model import ids
 from lily.model.errors import Problem, Transient
-from lily.plugins import Delivery, Found, Plan, Row, Sender, SourceAsset, SourceEdge
+from lily.plugins import Delivery, Plan, Row, Sender, SourceAsset, SourceEdge, SourceItem
 from lily.testing import (
     ChannelSuite,
     ConnectorSuite,
@@ -136,9 +136,9 @@ FORMATS: list[Broken] = [
 # Connectors
 
 
-def a_connector(change: Callable[[list[Found]], Iterable[Any]]) -> type[File]:
+def a_connector(change: Callable[[list[SourceItem]], Iterable[Any]]) -> type[File]:
     class Changed(File):
-        def read(self) -> Iterator[Found]:
+        def read(self) -> Iterator[SourceItem]:
             yield from change([*super().read()])
 
     return Changed
@@ -155,7 +155,7 @@ class NoCheck:
     def __init__(self, config: Careless) -> None:
         pass
 
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[SourceItem]:
         yield from ()
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ class ReturnsAList(File):
 
 
 class NeverTheSame(File):
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[SourceItem]:
         yield SourceAsset("table", {"name": ids.event_id()})
 
 
@@ -182,7 +182,7 @@ class SilentlyEmpty(File):
     def check(self) -> None:
         pass
 
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[SourceItem]:
         if self._path.exists():
             yield from super().read()
 
@@ -565,6 +565,6 @@ def _is_json(row: Row) -> bool:
         return False
 
 
-def _otherwise(found: list[Found]) -> SourceAsset:
+def _otherwise(found: list[SourceItem]) -> SourceAsset:
     known = next(one for one in found if isinstance(one, SourceAsset))
     return replace(known, attributes={**known.attributes, "owner": "someone else"})

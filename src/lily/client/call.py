@@ -13,7 +13,7 @@ from lily.client.results import Page
 
 T = TypeVar("T")
 CONNECT_SECONDS = 5.0
-RESPONSE_SECONDS = 30.0  # on top of the seconds that the caller asked the server to wait
+RESPONSE_SECONDS = 30.0  # in addition to the seconds that the server may wait
 JSON, NDJSON = "application/json", "application/x-ndjson"
 CREATED = frozenset({201})
 
@@ -58,7 +58,7 @@ def request_of(http: httpx.Client | httpx.AsyncClient, call: Call[T]) -> httpx.R
 
 
 def result_of(call: Call[T], response: httpx.Response) -> T:
-    """Raises the LilyApiError that the status stands for."""
+    """Raises the LilyApiError for an error status."""
     if response.status_code not in call.success:
         raise error_for(response.status_code, response.content, response.headers.get("Retry-After", ""))
     try:

@@ -1,4 +1,4 @@
-"""What the client raises. The type says whether a retry can help."""
+"""The errors that the client raises. The type shows whether a retry can help."""
 
 import re
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ _LONGEST_RETRY_AFTER = 3_600.0
 
 
 def error_for(status: int, body: bytes, retry_after: str = "") -> LilyApiError:
-    """The error that a status stands for."""
+    """The error for a status."""
     problems = _problems(status, body)
     if status in _UNAVAILABLE:
         return Unavailable(status, problems, _seconds(retry_after))

@@ -1,1 +1,1 @@
-"""Pulls metadata: a recipe names a connector and transforms, one run sends what they state to Lily."""
+"""Pulls metadata: a recipe names a connector and transforms; a run sends their statements to Lily."""

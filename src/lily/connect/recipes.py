@@ -11,7 +11,7 @@
     [sink]
     wait = 30
 
-TOML, as lily.toml is: the standard library reads it, and a value means what it looks like (docs/decisions/0020).
+TOML, like lily.toml: the standard library reads it, and it has no implicit conversions (docs/decisions/0020).
 """
 
 import os
@@ -26,12 +26,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lily.model.errors import Terminal
 
-# `$$` stands for a dollar sign that begins no variable.
+# `$$` is a literal dollar sign.
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
 
 
 class BadRecipe(Terminal):
-    """The recipe cannot be read, or asks for something that does not exist."""
+    """The recipe cannot be read, or names something that does not exist."""
 
 
 class Part(BaseModel):
@@ -80,11 +80,11 @@ def read_recipe(path: Path, environment: Mapping[str, str] = os.environ) -> Reci
 
 
 def expanded(value: Any, environment: Mapping[str, str], where: str = "") -> Any:
-    """Variables are replaced in the parsed values: no value of a variable can change what else the recipe says."""
+    """Variables are replaced in the parsed values: so the value of a variable cannot change the rest of the recipe."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda found: _variable(found, environment, where), value)
     if isinstance(value, list):
-        return [expanded(item, environment, f"{where}[{place}]") for place, item in enumerate(value)]
+        return [expanded(item, environment, f"{where}[{index}]") for index, item in enumerate(value)]
     if isinstance(value, dict):
         return {key: expanded(item, environment, f"{where}.{key}" if where else key) for key, item in value.items()}
     return value

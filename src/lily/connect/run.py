@@ -1,4 +1,4 @@
-"""One run of a connector: reads the source, applies the transforms, sends what is left."""
+"""One run of a connector: reads the source, applies the transforms, sends the result."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -12,21 +12,22 @@ from lily.plugins import (
     TRANSFORMS,
     BrokenPlugin,
     Connector,
-    Found,
     Registry,
     SourceAsset,
     SourceEdge,
+    SourceItem,
     Transform,
 )
 
-MAX_ERRORS = 1_000  # that a report spells out; all are counted
+MAX_ERRORS = 1_000  # listed in a report; all are counted
 T = TypeVar("T")
 Stated = SourceAsset | SourceEdge
+Transforms = Sequence[tuple[str, Transform]]  # each with its name
 
 
 @dataclass(slots=True)
 class Report:
-    """What became of everything that the source stated."""
+    """The outcome of a run."""
 
     read: int = 0
     dropped: int = 0  # by a transform
@@ -45,13 +46,13 @@ class Report:
 
 
 class Sink(Protocol):
-    """Takes what is left of a run. Raises Transient or Terminal where it takes no more: that ends the run."""
+    """Receives the statements of a run. Raises Transient or Terminal if it accepts no more: that ends the run."""
 
     def send(self, stated: Iterable[Stated], report: Report, on_progress: Callable[[], None]) -> None: ...
 
 
 def run(recipe: Recipe, plugins: Registry, sink: Sink, on_progress: Callable[[Report], None]) -> Report:
-    """Raises what the connector or the sink raises, BrokenPlugin where a plug-in raises anything else."""
+    """Raises what the connector or the sink raises, BrokenPlugin if a plug-in raises anything else."""
     report = Report()
     transforms = [(part.type, plugins.make(TRANSFORMS, part.type, part.settings)) for part in recipe.transforms]
     with closing(plugins.make(CONNECTORS, recipe.source.type, recipe.source.settings)) as connector:
@@ -71,8 +72,8 @@ def _check(name: str, connector: Connector) -> None:
         raise _broken(name, error) from error
 
 
-def _stated(found: Iterable[Found], transforms: Sequence[tuple[str, Transform]], report: Report) -> Iterator[Stated]:
-    for one in found:
+def _stated(items: Iterable[SourceItem], transforms: Transforms, report: Report) -> Iterator[Stated]:
+    for one in items:
         report.read += 1
         if isinstance(one, Problem):
             report.reject(one)
@@ -86,8 +87,8 @@ def _stated(found: Iterable[Found], transforms: Sequence[tuple[str, Transform]],
         yield from left
 
 
-def _transformed(one: Stated, transforms: Sequence[tuple[str, Transform]]) -> list[Stated]:
-    """Held as a whole, because a statement counts only if every transform takes it."""
+def _transformed(one: Stated, transforms: Transforms) -> list[Stated]:
+    """A list, because a statement counts only if no transform refuses it."""
     left: list[Stated] = [one]
     for name, transform in transforms:
         left = [after for before in left for after in _guarded(name, _applied(transform, before))]

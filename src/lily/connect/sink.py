@@ -1,4 +1,4 @@
-"""Sends what a run states to a running Lily: assets through the bulk call, edges in between."""
+"""Sends the statements of a run to Lily: assets with the bulk call, edges in between."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -9,8 +9,8 @@ from lily.connect.run import Report, Stated
 from lily.model.errors import Problem
 from lily.plugins import SourceEdge
 
-EDGES = 1_000  # of one call; Lily takes 10,000
-_PLACE = re.compile(r"edges\.(\d+)(?:\.|$)")
+EDGES = 1_000  # of one call; the API accepts 10,000
+_EDGE_INDEX = re.compile(r"edges\.(\d+)(?:\.|$)")
 
 
 class LilySink:
@@ -30,13 +30,13 @@ class _Sending:
         self._wait = wait
         self._report = report
         self._on_progress = on_progress
-        self._names: list[str] = []  # of the assets whose answer is awaited
-        self._answered = 0  # assets before them
+        self._names: list[str] = []  # of the assets whose result is pending
+        self._confirmed = 0  # assets before them
         self._seen = BulkResult()
         self._edges: list[SourceEdge] = []
 
     def send(self, stated: Iterable[Stated]) -> None:
-        self._take(self._lily.ingest_many(self._bodies(stated), wait=self._wait, on_progress=self._take))
+        self._add(self._lily.ingest_many(self._bodies(stated), wait=self._wait, on_progress=self._add))
         self._send_edges()
 
     def _bodies(self, stated: Iterable[Stated]) -> Iterator[dict[str, object]]:
@@ -49,15 +49,15 @@ class _Sending:
                 self._names.append(one.name)
                 yield one.as_body()
 
-    def _take(self, result: BulkResult) -> None:
-        """Results add up: what is new in this one concerns the assets that were waiting."""
+    def _add(self, result: BulkResult) -> None:
+        """`result` is cumulative: what is new in it concerns the pending assets."""
         self._report.accepted += result.accepted - self._seen.accepted
         self._report.rejected += result.rejected - self._seen.rejected
         for error in result.errors[len(self._seen.errors) :]:
             problem = Problem(error.code, error.description, error.entity)
-            self._report.describe(problem, asset=self._names[error.row - self._answered - 1])
+            self._report.describe(problem, asset=self._names[error.row - self._confirmed - 1])
         self._seen = result
-        self._answered += len(self._names)
+        self._confirmed += len(self._names)
         self._names = []
         self._on_progress()
 
@@ -74,16 +74,16 @@ class _Sending:
                 return
 
     def _without_refused(self, edges: list[SourceEdge], error: RefusedByLily) -> list[SourceEdge]:
-        """Lily takes all edges of a call or none, and names those that it refuses."""
+        """Lily accepts all edges of a call or none, and names those that it refuses."""
         refused: dict[int, list[Problem]] = {}
         for problem in error.problems:
-            if (found := _PLACE.match(problem.entity)) is not None:
+            if (found := _EDGE_INDEX.match(problem.entity)) is not None:
                 refused.setdefault(int(found[1]), []).append(problem)
         if not refused:
             raise error
-        for place, problems in refused.items():
-            self._report.reject(*problems, asset=f"{edges[place].origin} -> {edges[place].target}")
-        return [edge for place, edge in enumerate(edges) if place not in refused]
+        for index, problems in refused.items():
+            self._report.reject(*problems, asset=f"{edges[index].origin} -> {edges[index].target}")
+        return [edge for index, edge in enumerate(edges) if index not in refused]
 
 
 class NoSink:

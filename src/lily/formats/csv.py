@@ -14,7 +14,7 @@ _BEFORE_CELL = frozenset({b"", b",", b"\n"})
 
 
 class Records:
-    """Record by record, in the order of the body. After a header that cannot be used nothing else can be read."""
+    """Reads record by record. After an invalid header, nothing else can be read."""
 
     def __init__(self, limit: int) -> None:
         self._record = RowBuffer(limit)
@@ -46,7 +46,7 @@ class Records:
             yield from self._failed(Problem("MALFORMED_CSV", "the header is missing", "body"))
 
     def close(self) -> None:
-        """Holds nothing."""
+        """There is nothing to release."""
 
     def _row(self, record: bytes | Problem) -> Iterator[Row]:
         if self._broken:
@@ -61,7 +61,7 @@ class Records:
             yield from self._failed(error.problems[0]) if self._header is None else error.problems[:1]
 
     def _failed(self, problem: Problem) -> Iterator[Row]:
-        """Without a header no record means anything."""
+        """Without a header, no record can be read."""
         if not self._broken:
             self._broken = self._header is None
             yield problem
@@ -130,8 +130,8 @@ def _cells(record: bytes | Problem) -> list[str]:
 
 
 def _complete(cells: list[str], header: Header) -> list[str]:
-    """A record with too few cells has probably lost a comma, and its values stand under the wrong names."""
+    """A record with too few cells has probably lost a comma, and its values are in the wrong columns."""
     if len(cells) < len(header):
-        says = f"the record has {len(cells)} cells, the header {len(header)}; cells are separated by commas"
-        raise Refused(Problem("MALFORMED_CSV", says, "row"))
+        description = f"the record has {len(cells)} cells, the header {len(header)}; cells are separated by commas"
+        raise Refused(Problem("MALFORMED_CSV", description, "row"))
     return cells

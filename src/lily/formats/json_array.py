@@ -53,7 +53,7 @@ class Elements:
             yield Problem("MALFORMED_JSON", "the body ends within the array, in this row", "body")
 
     def close(self) -> None:
-        """Holds nothing."""
+        """There is nothing to release."""
 
     def _read(self, chunk: bytes) -> Generator[Row, None, bytes]:
         """The elements that end in this chunk; returns what follows the array."""

@@ -7,7 +7,7 @@ from lily.plugins.formats import Row
 
 
 class Lines:
-    """After a row of any kind the next newline is a fresh start."""
+    """Every newline ends a row, whether or not the row is valid."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -19,7 +19,7 @@ class Lines:
             if self._row or len(part) > self._limit:
                 self._row.keep(part)
                 yield self._row.end()
-            else:  # nearly every row lies within one chunk
+            else:  # nearly every row is within one chunk
                 yield part.strip()
         self._row.keep(rest)
 
@@ -28,7 +28,7 @@ class Lines:
             yield self._row.end()
 
     def close(self) -> None:
-        """Holds nothing."""
+        """There is nothing to release."""
 
 
 class Ndjson:

@@ -4,7 +4,7 @@ from lily.model.errors import Problem
 
 
 class RowBuffer:
-    """What exceeds the limit is dropped at once; the end of the row is still looked for."""
+    """Drops a row that exceeds the limit, while the format still reads on to its end."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

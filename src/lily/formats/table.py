@@ -15,19 +15,19 @@ _TEXTS = NAME_ATTRIBUTES | FIELDS | {"qualified_name", "description", "parent"} 
 
 
 class Header:
-    """The first row. Raises Refused for names that are empty, there twice, or missing although every row needs them."""
+    """The first row. Raises Refused for names that are empty, repeated, or missing although every row needs them."""
 
     def __init__(self, cells: Sequence[Any]) -> None:
         self._names = [str(cell).strip() if cell is not None else "" for cell in cells]
         while self._names and not self._names[-1]:
             self._names.pop()  # spreadsheets have empty columns at the end
-        flaws = [f"column {place} has no name" for place, name in enumerate(self._names, 1) if not name]
+        flaws = [f"column {number} has no name" for number, name in enumerate(self._names, 1) if not name]
         flaws += [
-            f"{name!r} is there twice" for name in dict.fromkeys(self._names) if name and self._names.count(name) > 1
+            f"{name!r} occurs twice" for name in dict.fromkeys(self._names) if name and self._names.count(name) > 1
         ]
         flaws += [f"{name!r} is missing" for name in REQUIRED if name not in self._names]
         if flaws:
-            # All of its names, because a file with semicolons between its cells has one long one.
+            # Shows the names, because a file with semicolons between its cells has a single long one.
             found = ", ".join(repr(name[:200]) for name in self._names[:20])
             raise Refused(Problem("MALFORMED_TABLE", f"the header ({found}): {'; '.join(flaws[:20])}", "row"))
 
@@ -37,8 +37,8 @@ class Header:
     def body(self, cells: Sequence[Any]) -> dict[str, Any] | Problem:
         """The ingest body of a row. An empty cell is not stated."""
         if any(not _is_empty(cell) for cell in cells[len(self._names) :]):
-            says = f"the row has {len(cells)} cells, the header {len(self._names)}"
-            return Problem("MALFORMED_TABLE", says, "row")
+            description = f"the row has {len(cells)} cells, the header {len(self._names)}"
+            return Problem("MALFORMED_TABLE", description, "row")
         body: dict[str, Any] = {}
         attributes: dict[str, Any] = {}
         for name, cell in zip(self._names, cells, strict=False):
@@ -61,7 +61,7 @@ def _value(name: str, cell: Any) -> Any:
 
 
 def _moment(name: str, cell: date | time) -> str:
-    """Spreadsheets know no zones: the time of a statement is taken for UTC, as everywhere in Lily."""
+    """Spreadsheets have no time zones: the time of a statement is UTC, as everywhere in Lily."""
     return f"{cell.isoformat()}Z" if name == "time" and isinstance(cell, datetime) else cell.isoformat()
 
 

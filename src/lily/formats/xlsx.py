@@ -1,7 +1,7 @@
 """XLSX: the CSV on the first sheet of a workbook.
 
-A workbook is a ZIP archive, whose directory stands at its end: it can only be read as a whole. So it is spooled to a
-temporary file of limited size, and what it would unpack to is checked before anything is unpacked.
+A workbook is a ZIP archive, whose directory is at its end: it can only be read as a whole. So it is spooled to a
+temporary file of limited size, and its decompressed size is checked before anything is decompressed.
 """
 
 import warnings
@@ -17,9 +17,9 @@ from lily.model.errors import Problem, Refused
 from lily.plugins.formats import Row
 
 MAX_BYTES = 128 << 20
-MAX_SHEET_BYTES = 2 << 30  # unpacked; sheets are streamed
-MAX_PART_BYTES = 48 << 20  # unpacked; every other part (the texts, the styles) is held while the sheet is read
-MAX_ROWS = 1_048_576  # what a sheet can have
+MAX_SHEET_BYTES = 2 << 30  # decompressed; sheets are streamed
+MAX_PART_BYTES = 48 << 20  # decompressed; every other part (strings, styles) is in memory while the sheet is read
+MAX_ROWS = 1_048_576  # the maximum of a sheet
 IN_MEMORY = 1 << 20
 
 if find_spec("openpyxl") is None:
@@ -27,7 +27,7 @@ if find_spec("openpyxl") is None:
 
 
 class Workbook:
-    """Rows come when the body has ended."""
+    """Yields its rows at the end of the body."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -47,7 +47,7 @@ class Workbook:
             yield from self._rows()
         except Refused as error:
             yield error.problems[0]
-        except Exception as error:  # noqa: BLE001 - the library raises whatever a damaged workbook leads it into
+        except Exception as error:  # noqa: BLE001 - a damaged workbook can raise anything in the library
             yield Problem("MALFORMED_XLSX", f"the workbook cannot be read: {type(error).__name__}: {error}", "body")
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Workbook:
     def _rows(self) -> Iterator[Row]:
         sheet = _first_sheet(self._file)
         header = Header(next(sheet.iter_rows(max_row=1, values_only=True), ()))
-        # One column more than the header has shows a value that stands under no name; a row may name column 18,278.
+        # One column more than the header has, to notice a value without a name; a row may name column 18,278.
         rows = sheet.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=len(header) + 1, values_only=True)
         for cells in rows:
             if is_blank(cells):
@@ -80,7 +80,7 @@ class Xlsx:
 
 
 def _refuse_bombs(file: IO[bytes]) -> None:
-    """By the sizes that the archive states: Python's unpacker stops there, whatever follows."""
+    """Checks the sizes that the archive states: Python decompresses no more than that."""
     try:
         with ZipFile(file) as archive:
             parts = archive.infolist()
@@ -89,15 +89,16 @@ def _refuse_bombs(file: IO[bytes]) -> None:
     for part in parts:
         limit = MAX_SHEET_BYTES if part.filename.startswith("xl/worksheets/") else MAX_PART_BYTES
         if part.file_size > limit:
-            says = f"{part.filename[:100]} unpacks to {part.file_size} bytes; {limit} are allowed. Send CSV instead."
-            raise Refused(Problem("TOO_LARGE", says, "body"))
+            name = part.filename[:100]
+            description = f"{name} decompresses to {part.file_size} bytes; {limit} are allowed. Send CSV instead."
+            raise Refused(Problem("TOO_LARGE", description, "body"))
 
 
 def _first_sheet(file: IO[bytes]) -> Any:
-    from openpyxl import load_workbook  # noqa: PLC0415 - 28 MB and 0.3 s that only those pay who send a workbook
+    from openpyxl import load_workbook  # noqa: PLC0415 - it takes 28 MB and 0.3 s, which only workbooks should cost
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and extensions, of which nothing is read
+        warnings.simplefilter("ignore")  # about styles and extensions, which are not read
         workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
     if not workbook.worksheets:
         raise Refused(Problem("MALFORMED_XLSX", "the workbook has no sheet", "body"))

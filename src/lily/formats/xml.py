@@ -15,12 +15,12 @@ from lily.plugins.formats import Row
 
 ROOT, ASSET = "assets", "asset"
 _ASSET_DEPTH, _VALUE_DEPTH, _ITEM_DEPTH = 2, 3, 4
-_ELEMENT_BYTES = 64  # what an element costs at least, so that a row of empty ones ends too
+_ELEMENT_BYTES = 64  # the minimum cost of an element, so that the limit also ends a row of empty elements
 _NULL = ("xsi:nil", "true")
 
 
 class AssetBuilder:
-    """The asset being read. The first thing that is wrong with it makes it a Problem."""
+    """The asset being read. Its first error makes it a Problem."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
@@ -86,22 +86,22 @@ class AssetBuilder:
 
 
 class Assets:
-    """Once the body is not well-formed any more, the rest of it is lost."""
+    """After the first part that is not well-formed, the rest of the body cannot be read."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._depth = 0
         self._asset: AssetBuilder | None = None
         self._rows: list[Row] = []
-        self._silent = 0  # bytes since expat reported anything: it buffers a token until the token ends
+        self._pending = 0  # bytes since expat last reported anything: it buffers a token until the token ends
         self._broken = False
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
-        self._parser.CommentHandler = self._heard
-        self._parser.ProcessingInstructionHandler = self._heard
+        self._parser.CommentHandler = self._reset
+        self._parser.ProcessingInstructionHandler = self._reset
         self._parser.StartDoctypeDeclHandler = self._doctype
 
     def feed(self, chunk: bytes) -> Iterator[Row]:
@@ -111,7 +111,7 @@ class Assets:
         yield from self._parsed(b"", last=True)
 
     def close(self) -> None:
-        """Breaks the cycle of parser and handlers, so that both are let go of at once."""
+        """Breaks the reference cycle of parser and handlers, so that both are freed immediately."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
         self._parser.CharacterDataHandler = self._parser.StartDoctypeDeclHandler = None
         self._parser.CommentHandler = self._parser.ProcessingInstructionHandler = None
@@ -119,15 +119,15 @@ class Assets:
     def _parsed(self, chunk: bytes, *, last: bool) -> list[Row]:
         if self._broken:
             return []
-        self._silent += len(chunk)
+        self._pending += len(chunk)
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
-            self._fail(Problem("MALFORMED_XML", f"{error}; what follows is lost", "body"))
+            self._fail(Problem("MALFORMED_XML", f"{error}; the rest cannot be read", "body"))
         except Refused as error:
             self._fail(error.problems[0])
         else:
-            if self._silent > 2 * self._limit:
+            if self._pending > 2 * self._limit:
                 self._fail(too_long(self._limit))
         rows, self._rows = self._rows, []
         return rows
@@ -136,11 +136,11 @@ class Assets:
         self._broken = True
         self._rows.append(problem)
 
-    def _heard(self, *_: str) -> None:
-        self._silent = 0
+    def _reset(self, *_: str) -> None:
+        self._pending = 0
 
     def _start(self, qualified: str, attributes: dict[str, str]) -> None:
-        self._silent = 0
+        self._pending = 0
         self._depth += 1
         name = qualified.rpartition(":")[2]
         expected = {1: ROOT, _ASSET_DEPTH: ASSET}.get(self._depth, name)
@@ -152,7 +152,7 @@ class Assets:
             self._asset.open(name, attributes, self._depth)
 
     def _end(self, qualified: str) -> None:
-        self._silent = 0
+        self._pending = 0
         if self._asset is not None:
             self._asset.end(qualified.rpartition(":")[2], self._depth)
             if self._depth == _ASSET_DEPTH:
@@ -161,7 +161,7 @@ class Assets:
         self._depth -= 1
 
     def _text(self, text: str) -> None:
-        self._silent = 0
+        self._pending = 0
         if self._asset is not None:
             self._asset.text(text, self._depth)
         elif text.strip():

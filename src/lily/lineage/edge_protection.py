@@ -72,7 +72,7 @@ class EdgeState:
 
 
 def may_stop_tags(statement: EdgeStatement) -> bool:
-    """Whether a statement of this kind can stop a tag at all; most cannot, and need no look-up."""
+    """Whether a statement of this kind can stop a tag; most cannot, and need no look-up."""
     settings = statement.settings
     return (
         statement.operation == "delete"

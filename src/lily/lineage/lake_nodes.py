@@ -25,7 +25,7 @@ def lake_node_of(state: AssetState | None) -> LakeNode:
 
 
 def adds_nothing(state: AssetState, node: LakeNode) -> bool:
-    """Whether everything that a further state of the asset says is in the node already. Most only repeat it."""
+    """Whether the node already has everything that a later state of the asset states. Most states only repeat it."""
     if state.qualified_name != node.qualified_name:
         return False
     values = {PARENT_ID: node.parent, "name": node.name, TYPE: node.entity_type, DELETED: node.is_deleted}

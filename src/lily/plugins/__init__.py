@@ -5,7 +5,7 @@ another plug-in. docs/how-to/write-a-plugin.md builds one from nothing; `lily.te
 """
 
 from lily.plugins.channels import Channel, Notification
-from lily.plugins.connectors import Connector, Found, SourceAsset, SourceEdge
+from lily.plugins.connectors import Connector, SourceAsset, SourceEdge, SourceItem
 from lily.plugins.enforcers import Decision, Drift, Enforcer, Plan, Step
 from lily.plugins.formats import Format, Row, Splitter
 from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
@@ -31,7 +31,6 @@ __all__ = [
     "Enforcer",
     "Event",
     "Format",
-    "Found",
     "Group",
     "Intake",
     "Notification",
@@ -42,6 +41,7 @@ __all__ = [
     "Sender",
     "SourceAsset",
     "SourceEdge",
+    "SourceItem",
     "Splitter",
     "Step",
     "Transform",

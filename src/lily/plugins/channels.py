@@ -1,4 +1,4 @@
-"""The port `lily.channels`: tells one destination about one thing that happened."""
+"""The port `lily.channels`: delivers a notification to a destination."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Notification:
 class Channel(Protocol):
     """A way to reach people or systems: Slack, email, a webhook. Constructed with its validated configuration.
 
-    Raises Transient where a later attempt may succeed (no answer, 429, 5xx); the delivery is then repeated with
+    Raises Transient if a later attempt may succeed (no response, 429, 5xx); the delivery is then repeated with
     backoff, with the same id. Raises Terminal where it cannot (unknown destination, expired secret); the delivery is
     then a dead letter. Anything else it raises counts as Terminal. Delivery is at least once: a channel passes the id
     on where the other side drops repeats by it.
@@ -36,7 +36,7 @@ class Channel(Protocol):
 
     @property
     def Config(self) -> type[BaseModel]:  # noqa: N802 - a class attribute, and a class
-        """A class attribute: the model of the configuration. It forbids what it does not know."""
+        """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
     async def check(self, destination: str) -> None:
@@ -44,9 +44,9 @@ class Channel(Protocol):
         ...
 
     async def deliver(self, notification: Notification, destination: str) -> str:
-        """Delivers it; returns the other side's own id or link, empty if it has none. Safe to call concurrently."""
+        """Delivers it; returns the receiver's own id or link, empty if it has none. Safe to call concurrently."""
         ...
 
     async def close(self) -> None:
-        """Lets go of connections. Always called, and harmless when called twice."""
+        """Closes connections. Always called; idempotent."""
         ...

@@ -57,7 +57,7 @@ def _takes(function: Any, arguments: list[Any]) -> bool:
         inspect.signature(function).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:  # written in C, without a signature to look at
+    except ValueError:  # written in C, without a signature to inspect
         return True
     return True
 

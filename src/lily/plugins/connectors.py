@@ -47,31 +47,32 @@ class SourceEdge:
         return body if self.masking is None else body | {"masking": self.masking}
 
 
-# A Problem is a part of the source that could not be read; its `entity` says which. The run goes on.
-Found = SourceAsset | SourceEdge | Problem
+# What a connector yields. A Problem is a part of the source that could not be read, named by its `entity`; the run
+# continues.
+SourceItem = SourceAsset | SourceEdge | Problem
 
 
 class Connector(Protocol):
     """Reads one source. Constructed with its validated configuration; the constructor connects to nothing.
 
-    `check` and `read` raise Transient where the same run may succeed later (the source does not answer) and Terminal
-    where something has to change first (wrong password, unknown database). Either ends the run with that message.
+    `check` and `read` raise Transient if the same run may succeed later (the source does not respond) and Terminal
+    if something has to change first (wrong password, unknown database). Either ends the run with that message.
     What was sent before stays, and running the recipe again is harmless: the same statement gives the same asset.
     """
 
     @property
     def Config(self) -> type[BaseModel]:  # noqa: N802 - a class attribute, and a class
-        """A class attribute: the model of the configuration. It forbids what it does not know."""
+        """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
     def check(self) -> None:
         """Raises unless the source can be reached and read with this configuration. Cheap; changes nothing."""
         ...
 
-    def read(self) -> Iterator[Found]:
-        """Yields what the source states, one by one, never all of it in memory. The order does not matter."""
+    def read(self) -> Iterator[SourceItem]:
+        """Yields the items of the source one by one, never holding all in memory. The order does not matter."""
         ...
 
     def close(self) -> None:
-        """Lets go of connections. Always called, also after a failure, and harmless when called twice."""
+        """Closes connections. Always called, also after a failure; idempotent."""
         ...

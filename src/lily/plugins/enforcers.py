@@ -46,14 +46,14 @@ class Drift(NamedTuple):
 class Enforcer(Protocol):
     """One target: a database, a warehouse. Constructed with its validated configuration.
 
-    Raises Transient where a later attempt may succeed (the target does not answer); the call is then repeated with
-    backoff. Raises Terminal where something has to change first (a missing privilege). Either way the target is as it
+    Raises Transient if a later attempt may succeed (the target does not respond); the call is then repeated with
+    backoff. Raises Terminal if something has to change first (a missing privilege). Either way the target is as it
     was before the call, or `plan` finds the rest: no call leaves an asset readable that a decision denies or masks.
     """
 
     @property
     def Config(self) -> type[BaseModel]:  # noqa: N802 - a class attribute, and a class
-        """A class attribute: the model of the configuration. It forbids what it does not know."""
+        """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
     def plan(self, decisions: Sequence[Decision]) -> Plan:
@@ -69,9 +69,9 @@ class Enforcer(Protocol):
         ...
 
     def remove(self) -> None:
-        """Takes everything back that was ever applied: the target is as it was before the first `apply`."""
+        """Reverts everything that was ever applied: the target is as it was before the first `apply`."""
         ...
 
     def close(self) -> None:
-        """Lets go of connections. Always called, and harmless when called twice."""
+        """Closes connections. Always called; idempotent."""
         ...

@@ -10,11 +10,11 @@ Row = bytes | dict[str, Any] | Problem
 
 
 class Splitter(Protocol):
-    """Splits one body. Rows come in the order of the body, the same however the body is cut into chunks.
+    """Splits one body into rows, in the order of the body. How the body is cut into chunks does not matter.
 
-    What cannot be read is a Problem in the place of its row, and the rows after it follow where the format allows. It
-    never raises for what a body contains: an exception is a bug of the format, answered with 500, and repeating the
-    body is harmless. It never holds more than a few rows: a row longer than the limit is dropped as it arrives and
+    A row that cannot be read becomes a Problem, and the rows after it follow if the format allows that. It never raises
+    for what a body contains: an exception is a bug of the format, the API responds with 500, and repeating the body is
+    harmless. It never holds more than a few rows: a row longer than the limit is dropped as it arrives and
     becomes a Problem `TOO_LARGE`.
     """
 
@@ -23,16 +23,16 @@ class Splitter(Protocol):
         ...
 
     def finish(self) -> Iterable[Row]:
-        """Returns the rows that were left, once the body has ended."""
+        """Returns the remaining rows at the end of the body."""
         ...
 
     def close(self) -> None:
-        """Lets go of what the splitter holds, a temporary file for example. Always called, also after a failure."""
+        """Releases resources, such as a temporary file. Always called, also after a failure."""
         ...
 
 
 class Format(Protocol):
-    """A media type of `POST /ingest-metadata/bulk`, and the file suffix by which the connector `file` knows it.
+    """A media type of `POST /ingest-metadata/bulk`, and the file suffix by which the connector `file` recognises it.
 
     Constructed once per process, without arguments.
     """

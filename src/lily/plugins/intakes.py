@@ -21,12 +21,12 @@ class Delivery:
     body: bytes
     headers: Mapping[str, str]
     received: str  # Lily's clock, for events that name no time of their own
-    skew: timedelta = FUTURE_SKEW  # how far after `received` an event's own time may lie
+    skew: timedelta = FUTURE_SKEW  # how far an event's own time may be after `received`
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Whose events they are: every event gets the tenant, and who stated it."""
+    """The sender of the events: every event gets its tenant and its name."""
 
     tenant: str
     by: str = ""
@@ -36,21 +36,21 @@ class Sender:
 
 
 class Intake(Protocol):
-    """One foreign shape of events. Constructed with its validated configuration; pure: it calls nobody.
+    """One foreign event format. Constructed with its validated configuration; pure: it does no I/O.
 
-    `decode` and `events` raise Refused with everything that is wrong. A Refused of `decode` concerns the whole
-    delivery, one of `events` that item alone. Any other exception is a bug of the intake, answered with 500; nothing of
-    the item that raised it is stored, and repeating the delivery is harmless.
+    `decode` and `events` raise Refused with everything that is wrong. Refused by `decode` concerns the whole
+    delivery, by `events` that item alone. Any other exception is a bug of the intake: the API responds with 500, stores
+    nothing of the item that raised it, and repeating the delivery is harmless.
     """
 
     @property
     def Config(self) -> type[BaseModel]:  # noqa: N802 - a class attribute, and a class
-        """A class attribute: the model of the configuration. It forbids what it does not know."""
+        """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
     def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:
         """Returns whether one of the secrets signed the delivery, compared in constant time. False without a secret,
-        and always for a shape that has no signature: its senders have to show a token instead."""
+        and always for a format that has no signature: its senders authenticate with a token instead."""
         ...
 
     def decode(self, delivery: Delivery) -> Sequence[Any]:
@@ -58,5 +58,5 @@ class Intake(Protocol):
         ...
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event]:
-        """Returns the events that one item amounts to. All of them are stored together, or none."""
+        """Returns the events of one item. They are stored all together, or none of them."""
         ...

@@ -20,7 +20,7 @@ class Formats:
     """Of two formats that claim the same media type or suffix, the one that comes first in `served` has it."""
 
     def __init__(self, served: Sequence[Served]) -> None:
-        self.remarks: dict[str, str] = {}  # by name: what a format claims in vain
+        self.remarks: dict[str, str] = {}  # by name: the claims of a format that another format has already
         self._by_name = {one.name: one for one in served}
         self._by_media_type: dict[str, Served] = {}
         self._by_suffix: dict[str, Served] = {}

@@ -100,15 +100,15 @@ class _Entry:
 
 
 class Registry:
-    """What one process can use. Discovery reads metadata only; a plug-in is imported when it is first asked for."""
+    """The plug-ins of a process. Discovery reads metadata only; a plug-in is imported when it is first used."""
 
     def __init__(self, declared: Iterable[Declared | Damaged]) -> None:
         found = list(declared)
         self._damaged = [one for one in found if isinstance(one, Damaged)]
         by_group = {group.name: group for group in GROUPS}
-        ours = [one for one in found if isinstance(one, Declared) and one.entry_point.group in by_group]
+        declared_plugins = [one for one in found if isinstance(one, Declared) and one.entry_point.group in by_group]
         self._entries: list[_Entry] = []
-        for (group, _), rivals in groupby(sorted(ours, key=_rank), key=lambda one: _rank(one)[:2]):
+        for (group, _), rivals in groupby(sorted(declared_plugins, key=_rank), key=lambda one: _rank(one)[:2]):
             winner: _Entry | None = None
             for one in rivals:
                 entry = _Entry(by_group[group], one, winner)
@@ -116,9 +116,9 @@ class Registry:
                 winner = winner or entry
 
     def plugins(self, *groups: Group[Any]) -> list[Plugin]:
-        """What is installed in these groups, or at all, with what is wrong. Imports all of it."""
-        asked = groups or GROUPS
-        listed = [entry.listed(self._remark(entry)) for entry in self._entries if entry.group in asked]
+        """The installed plug-ins of these groups (default: all), with what is wrong with each. Imports all of them."""
+        wanted = groups or GROUPS
+        listed = [entry.listed(self._remark(entry)) for entry in self._entries if entry.group in wanted]
         for damaged in self._damaged:
             origin = damaged.origin
             listed.append(Plugin("", "", origin.distribution, origin.version, "failed", damaged.problem))
@@ -128,7 +128,7 @@ class Registry:
         return self.formats.remarks.get(entry.name, "") if entry.group is FORMATS and not entry.shadowed_by else ""
 
     def left_out(self, *groups: Group[Any]) -> list[Plugin]:
-        """What is installed and not in use."""
+        """The plug-ins that are installed but not used."""
         return [plugin for plugin in self.plugins(*groups) if plugin.state != "ready"]
 
     def names(self, group: Group[Any]) -> list[str]:

@@ -9,7 +9,7 @@ from lily.plugins.channels import Notification
 from lily.plugins.groups import CHANNELS
 from lily.testing.suite import ConfiguredSuite, assert_reported, failure
 
-AT_ONCE = 20
+COUNT = 20
 HOSTILE = "quotes \" ' and <b>markup</b>, *stars*, ${NAME}, {{name}}, \x00, \u202e, 😀 " + "long " * 5_000
 
 
@@ -19,16 +19,16 @@ class ChannelSuite(ConfiguredSuite):
     group = CHANNELS
 
     def destination(self) -> str:
-        raise NotImplementedError("return a destination that takes notifications")
+        raise NotImplementedError("return a destination that accepts notifications")
 
     def received(self) -> Sequence[str]:
         raise NotImplementedError("return what reached the receiver so far, one text per message")
 
     def unavailable(self) -> tuple[Mapping[str, Any], str]:
-        raise NotImplementedError("return the settings and the destination of a receiver that does not answer now")
+        raise NotImplementedError("return the settings and destination of a receiver that does not respond now")
 
     def rejecting(self) -> tuple[Mapping[str, Any], str]:
-        raise NotImplementedError("return the settings and the destination of a receiver that will never take one")
+        raise NotImplementedError("return the settings and destination of a receiver that refuses every notification")
 
     def using(self, call: Callable[[Any], Awaitable[Any]], settings: Mapping[str, Any] | None = None) -> Any:
         async def used() -> Any:
@@ -42,9 +42,9 @@ class ChannelSuite(ConfiguredSuite):
 
     def test_a_notification_arrives_with_its_id(self) -> None:
         before = len(self.received())
-        told = self.using(lambda channel: channel.deliver(notification("arrives"), self.destination()))
+        link = self.using(lambda channel: channel.deliver(notification("arrives"), self.destination()))
         arrived = self.received()[before:]
-        assert isinstance(told, str), "deliver returns the other side's id or link, or an empty text"
+        assert isinstance(link, str), "deliver returns the receiver's id or link, or an empty string"
         assert len(arrived) == 1, f"{len(arrived)} messages arrived instead of one"
         assert "title of arrives" in arrived[0], f"the title is missing in {arrived[0][:500]!r}"
         assert "arrives" in arrived[0].replace("title of arrives", ""), "the idempotency key is not passed on"
@@ -53,13 +53,13 @@ class ChannelSuite(ConfiguredSuite):
         before = len(self.received())
 
         async def deliver(channel: Any) -> None:
-            sent = [channel.deliver(notification(f"many-{number}"), self.destination()) for number in range(AT_ONCE)]
+            sent = [channel.deliver(notification(f"many-{number}"), self.destination()) for number in range(COUNT)]
             await asyncio.gather(*sent)
 
         self.using(deliver)
         arrived = self.received()[before:]
-        missing = [number for number in range(AT_ONCE) if not any(f"title of many-{number}" in one for one in arrived)]
-        assert not missing, f"{len(missing)} of {AT_ONCE} did not arrive"
+        missing = [number for number in range(COUNT) if not any(f"title of many-{number}" in one for one in arrived)]
+        assert not missing, f"{len(missing)} of {COUNT} did not arrive"
 
     def test_a_check_delivers_nothing(self) -> None:
         before = len(self.received())
@@ -74,14 +74,14 @@ class ChannelSuite(ConfiguredSuite):
     def test_a_receiver_that_does_not_answer_is_worth_another_attempt(self) -> None:
         settings, destination = self.unavailable()
         error = failure(lambda: self.using(lambda one: one.deliver(notification("later"), destination), settings))
-        assert_reported(error, "the receiver does not answer")
+        assert_reported(error, "the receiver does not respond")
         assert isinstance(error, Transient), f"raise Transient, or the notification is given up: {error!r}"
 
     def test_a_receiver_that_refuses_is_not_asked_again(self) -> None:
         settings, destination = self.rejecting()
         error = failure(lambda: self.using(lambda one: one.deliver(notification("never"), destination), settings))
         assert_reported(error, "the receiver refuses")
-        assert isinstance(error, Terminal), f"raise Terminal, or it is tried for ever: {error!r}"
+        assert isinstance(error, Terminal), f"raise Terminal, or delivery is retried forever: {error!r}"
 
     def test_closing_twice_is_harmless(self) -> None:
         self.using(lambda channel: channel.close())

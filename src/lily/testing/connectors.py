@@ -8,7 +8,7 @@ from typing import Any
 from lily.model.edges import read_edge_statement
 from lily.model.errors import Problem
 from lily.model.statements import Statement, read_statement
-from lily.plugins.connectors import Found, SourceAsset, SourceEdge
+from lily.plugins.connectors import SourceAsset, SourceEdge, SourceItem
 from lily.plugins.groups import CONNECTORS
 from lily.testing.suite import ConfiguredSuite, assert_reported, failure
 
@@ -21,9 +21,9 @@ class ConnectorSuite(ConfiguredSuite):
     group = CONNECTORS
 
     def unreachable(self) -> Mapping[str, Any]:
-        raise NotImplementedError("return the configuration of a source that does not exist or does not answer")
+        raise NotImplementedError("return the configuration of a source that does not exist or does not respond")
 
-    def read(self) -> list[Found]:
+    def read(self) -> list[SourceItem]:
         with closing(self.made()) as connector:
             return list(connector.read())
 
@@ -91,5 +91,5 @@ def _read(connector: Any) -> None:
     list(connector.read())
 
 
-def _sorted(found: list[Found]) -> list[str]:
+def _sorted(found: list[SourceItem]) -> list[str]:
     return sorted(map(repr, found))

@@ -10,7 +10,7 @@ from lily.testing.suite import ConfiguredSuite, assert_reported, failure
 
 
 class EnforcerSuite(ConfiguredSuite):
-    """Override everything that raises here. Every test begins by taking back what an earlier one applied."""
+    """Override everything that raises here. Every test first reverts what an earlier one applied."""
 
     group = ENFORCERS
 
@@ -24,7 +24,7 @@ class EnforcerSuite(ConfiguredSuite):
         raise NotImplementedError("undo by hand, in the target, part of what `decisions` brought about")
 
     def unreachable(self) -> Mapping[str, Any]:
-        raise NotImplementedError("return the settings of a target that does not exist or does not answer")
+        raise NotImplementedError("return the settings of a target that does not exist or does not respond")
 
     @contextmanager
     def clean(self) -> Iterator[Any]:
@@ -71,7 +71,7 @@ class EnforcerSuite(ConfiguredSuite):
             with_fewer = self._state_after(enforcer, fewer)
             self.applied(enforcer)
             again = self._state_after(enforcer, fewer)
-            assert again == with_fewer, "what only the withdrawn decision asked for is still there"
+            assert again == with_fewer, "the effect of the withdrawn decision is still there"
 
     def test_drift_is_found_and_repaired(self) -> None:
         with self.clean() as enforcer:

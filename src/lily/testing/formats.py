@@ -19,7 +19,7 @@ CHUNKS = (1, 2, 3, 7, 64, 1000)
 
 
 class Sample(NamedTuple):
-    """A body, and the ingest bodies that its rows amount to."""
+    """A body, and the ingest bodies of its rows."""
 
     body: bytes
     rows: Sequence[Any]
@@ -32,10 +32,10 @@ class FormatSuite(Suite):
     streams: ClassVar[bool] = True
 
     def samples(self) -> Sequence[Sample]:
-        raise NotImplementedError("return at least one body with several rows, and what its rows amount to")
+        raise NotImplementedError("return at least one body with several rows, and the ingest bodies of its rows")
 
     def long_row(self, length: int) -> bytes:
-        """A body whose only row has at least so many bytes."""
+        """A body whose only row has at least `length` bytes."""
         raise NotImplementedError("return a body with one row of at least `length` bytes")
 
     def split(self, body: bytes, chunk: int = LIMIT, limit: int = LIMIT) -> list[Row]:
@@ -60,15 +60,15 @@ class FormatSuite(Suite):
         plugin, sample = self.plugin(), self.samples()[0]
         rows: tuple[list[Row], list[Row]] = ([], [])
         with closing(plugin.splitter(LIMIT)) as one, closing(plugin.splitter(LIMIT)) as other:
-            for place in range(len(sample.body)):
+            for offset in range(len(sample.body)):
                 for splitter, found in zip((one, other), rows, strict=True):
-                    found.extend(splitter.feed(sample.body[place : place + 1]))
+                    found.extend(splitter.feed(sample.body[offset : offset + 1]))
             for splitter, found in zip((one, other), rows, strict=True):
                 found.extend(splitter.finish())
         assert _bodies(rows[0]) == _bodies(rows[1]) == list(sample.rows)
 
     def test_no_body_makes_it_raise(self) -> None:
-        """Whatever arrives becomes rows or problems: empty, cut off, damaged, or nothing of the kind."""
+        """Any input becomes rows or problems: empty, truncated, damaged, or another format."""
         random = Random(0)  # noqa: S311 - the same damage every time
         bodies = [b"", b"\n", b"\x00" * 100, random.randbytes(5_000), b"\xff\xfe" * 50, b"[" * 1_000, b"<" * 1_000]
         for body in bodies + damaged([sample.body for sample in self.samples()], random):
@@ -111,7 +111,7 @@ class FormatSuite(Suite):
 
 
 def _bodies(rows: Sequence[Row]) -> list[Any]:
-    """As Lily reads them: text is JSON, a blank line says nothing, a problem stands for itself."""
+    """As Lily reads them: bytes are JSON, blank lines are skipped, problems are kept."""
     return [json.loads(row) if isinstance(row, bytes) and _is_json(row) else row for row in rows if row != b""]
 
 

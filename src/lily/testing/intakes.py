@@ -17,7 +17,7 @@ SECRET, NEW_SECRET = b"the secret of the suite", b"the next secret of the suite"
 
 
 class IntakeSuite(ConfiguredSuite):
-    """Override `settings` and `deliveries`; for a shape that is signed, also `signed`."""
+    """Override `settings` and `deliveries`; for a format that is signed, also `signed`."""
 
     group = INTAKES
 
@@ -25,7 +25,7 @@ class IntakeSuite(ConfiguredSuite):
         raise NotImplementedError("return deliveries as the other system sends them, from which events follow")
 
     def signed(self, delivery: Delivery, secret: bytes) -> Delivery | None:  # noqa: ARG002 - for those that override it
-        """The delivery with the signature that the other system would add. None: the shape has no signature."""
+        """The delivery with the signature that the other system would add. None: the format has no signature."""
         return None
 
     def events(self, delivery: Delivery, sender: Sender = SENDER) -> list[Event]:
@@ -52,12 +52,12 @@ class IntakeSuite(ConfiguredSuite):
 
     def test_two_tenants_share_no_asset(self) -> None:
         for delivery in self.deliveries():
-            ours = {event.asset_id for event in self.events(delivery) if isinstance(event, AssetEvent)}
+            assets = {event.asset_id for event in self.events(delivery) if isinstance(event, AssetEvent)}
             others = {event.asset_id for event in self.events(delivery, OTHER) if isinstance(event, AssetEvent)}
-            assert not ours & others, "the same asset in two tenants"
+            assert not assets & others, "the same asset in two tenants"
 
     def test_event_ids_are_unique(self) -> None:
-        """A repeated delivery is a new statement of the same: an id that repeats would hide one of two changes."""
+        """A repeated delivery states the same again: if an id repeated, one of two changes would be lost."""
         for delivery in self.deliveries():
             events = self.events(delivery)
             ids = [event.id for event in events if isinstance(event, AssetEvent)]

@@ -23,7 +23,7 @@ class Suite:
 
 
 class ConfiguredSuite(Suite):
-    """For plug-ins with a `Config`. Override `settings`: what a recipe would say."""
+    """For plug-ins with a `Config`. Override `settings` with the configuration from a recipe."""
 
     def settings(self) -> Mapping[str, Any]:
         raise NotImplementedError("return the configuration of the plug-in under test")
@@ -33,7 +33,7 @@ class ConfiguredSuite(Suite):
         return self.plugin(self.plugin.Config.model_validate(dict(chosen)))
 
     def test_a_misspelt_setting_is_refused(self) -> None:
-        """Config needs `model_config = ConfigDict(extra="forbid")`, or a typing error is silently ignored."""
+        """Config needs `model_config = ConfigDict(extra="forbid")`, or a misspelt setting is silently ignored."""
         try:
             self.plugin.Config.model_validate({**self.settings(), "no_such_setting": 1})
         except ValidationError:
@@ -58,7 +58,7 @@ def assert_reported(error: BaseException | None, what: str) -> None:
 
 
 def damaged(bodies: Iterable[bytes], random: Random) -> list[bytes]:
-    """Each body cut off, and with some bytes replaced, at places that `random` chooses."""
+    """Each body cut off, and with some bytes replaced, at random positions."""
     found = []
     for body in bodies:
         for _ in range(100):

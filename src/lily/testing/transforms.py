@@ -26,7 +26,7 @@ ODD = (
 
 @dataclass(frozen=True)
 class Example:
-    """A statement, and what becomes of it."""
+    """A statement, and the result of transforming it."""
 
     stated: Stated
     expected: Sequence[Stated]
@@ -38,7 +38,7 @@ class TransformSuite(ConfiguredSuite):
     group = TRANSFORMS
 
     def examples(self) -> Sequence[Example]:
-        raise NotImplementedError("return statements, and what becomes of each: at least one that changes")
+        raise NotImplementedError("return statements with their results: at least one that changes")
 
     def test_a_statement_becomes_what_was_expected(self) -> None:
         examples = self.examples()
@@ -61,7 +61,7 @@ class TransformSuite(ConfiguredSuite):
             assert given == example.stated, f"the transform modified {example.stated}"
 
     def test_an_odd_statement_is_passed_on_or_refused(self) -> None:
-        """What is wrong with it is Lily's to say; a transform that needs a field raises Refused where it is missing."""
+        """Lily validates statements itself; a transform that needs a field raises Refused if it is missing."""
         transform = self.made()
         for stated in ODD:
             error = failure(_apply, transform, stated)

@@ -1,4 +1,4 @@
-"""Propagation rules: which attributes travel along lineage, and what they set."""
+"""Propagation rules: which attributes propagate along lineage, and what they set."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -9,10 +9,10 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from lily.model.errors import Problem, Refused, Terminal
-from lily.plugins import Format, Found, Row, SourceAsset, SourceEdge, installed
+from lily.plugins import Format, Row, SourceAsset, SourceEdge, SourceItem, installed
 
 CHUNK = 1 << 18
-MAX_ROW_BYTES = 1 << 20  # what Lily takes by default
+MAX_ROW_BYTES = 1 << 20  # Lily's default limit
 _ASSET_FIELDS = frozenset({"entity_type", "attributes", "operation", "time"})
 _EDGE_FIELDS = frozenset({"from", "to", "relationship_type", "masking"})
 
@@ -21,7 +21,7 @@ class FileConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Path = Field(description="a file, or a directory whose files are read in the order of their names")
-    format: str | None = Field(None, description="the name of a format, for files whose suffix does not say it")
+    format: str | None = Field(None, description="the name of a format, for files whose suffix does not show it")
     pattern: str = Field("*", description="which files of a directory: a glob, `**/*.csv` for all below it")
 
 
@@ -42,17 +42,17 @@ class File:
             with path.open("rb"):
                 pass
 
-    def read(self) -> Iterator[Found]:
+    def read(self) -> Iterator[SourceItem]:
         for path in self._files():
             for number, row in enumerate(self._rows(path), 1):
                 if row != b"":
-                    yield _found(row, f"{path}, row {number}")
+                    yield _item(row, f"{path}, row {number}")
 
     def close(self) -> None:
-        """Holds nothing between two files."""
+        """There is nothing to release: no file stays open between rows of two files."""
 
     def _files(self) -> list[Path]:
-        """Raises Terminal where there is nothing to read."""
+        """Raises Terminal if there is nothing to read."""
         if self._path.is_file():
             return [self._path]
         if not self._path.is_dir():
@@ -74,7 +74,7 @@ class File:
             yield from splitter.finish()
 
 
-def _found(row: Row, where: str) -> Found:
+def _item(row: Row, where: str) -> SourceItem:
     try:
         body = _decoded(row)
         return _edge(body) if "from" in body else _asset(body)
@@ -91,7 +91,7 @@ def _decoded(row: Row) -> dict[str, Any]:
     except orjson.JSONDecodeError as error:
         raise Refused(Problem("MALFORMED_JSON", f"the row is not JSON: {error}")) from error
     if not isinstance(body, dict):
-        raise Refused(Problem("INVALID_TYPE", "a row is a JSON object"))
+        raise Refused(Problem("INVALID_TYPE", "a row must be a JSON object"))
     return body
 
 
@@ -99,7 +99,7 @@ def _asset(body: dict[str, Any]) -> SourceAsset:
     _refuse_unknown(body, _ASSET_FIELDS)
     entity_type, attributes, operation = body.get("entity_type"), body.get("attributes"), body.get("operation")
     if not isinstance(entity_type, str) or not isinstance(attributes, dict):
-        raise Refused(Problem("MISSING_FIELD", "a row has an entity_type and attributes"))
+        raise Refused(Problem("MISSING_FIELD", "a row needs entity_type (a string) and attributes (an object)"))
     if operation not in {None, "upsert", "delete"}:
         raise Refused(Problem("INVALID_VALUE", "operation must be upsert or delete"))
     return SourceAsset(entity_type, attributes, operation or "upsert", body.get("time"))
@@ -112,10 +112,10 @@ def _edge(body: dict[str, Any]) -> SourceEdge:
             kind, masking = body.get("relationship_type", "derived-from"), body.get("masking")
             if isinstance(kind, str) and (masking is None or isinstance(masking, bool)):
                 return SourceEdge(origin, target, kind, masking)
-    raise Refused(Problem("INVALID_TYPE", "an edge has from, to and relationship_type, each a string"))
+    raise Refused(Problem("INVALID_TYPE", "an edge needs from, to and relationship_type, each a string"))
 
 
 def _refuse_unknown(body: dict[str, Any], known: frozenset[str]) -> None:
     if unknown := sorted(body.keys() - known):
-        says = f"unknown: {', '.join(unknown)[:200]}; known are: {', '.join(sorted(known))}"
-        raise Refused(Problem("UNKNOWN_FIELD", says))
+        description = f"unknown fields: {', '.join(unknown)[:200]}; the fields are: {', '.join(sorted(known))}"
+        raise Refused(Problem("UNKNOWN_FIELD", description))

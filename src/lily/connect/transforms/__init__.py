@@ -1,1 +1,1 @@
-"""The built-in transforms, one module each. They are found like foreign ones: by their entry points."""
+"""The built-in transforms, one module each. They are found by their entry points, like installed ones."""

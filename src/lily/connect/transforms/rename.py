@@ -14,8 +14,8 @@ from lily.plugins import SourceAsset, SourceEdge
 class RenameConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    remove_prefix: str = Field("", description="taken away where a name begins with it")
-    add_prefix: str = Field("", description="put before every name")
+    remove_prefix: str = Field("", description="removed from names that begin with it")
+    add_prefix: str = Field("", description="added before every name")
 
 
 class Rename:
@@ -38,7 +38,7 @@ class Rename:
         yield replace(stated, origin=self._renamed(stated.origin), target=self._renamed(stated.target))
 
     def _renamed(self, name: str) -> str:
-        """An id, which may stand wherever a name may, is no name."""
+        """An id may be used instead of a name, and stays as it is."""
         if ids.looks_like_uuid(name):
             return name
         return self._config.add_prefix + name.removeprefix(self._config.remove_prefix)

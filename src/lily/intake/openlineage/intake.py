@@ -1,4 +1,4 @@
-"""OpenLineage as an intake: one event, or an array of events of which each stands for itself."""
+"""OpenLineage as an intake: one event, or an array of events that are accepted or refused independently."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,14 +25,14 @@ class OpenLineage:
         self._naming = Naming(config.namespaces)
 
     def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:  # noqa: ARG002 - the port's signature
-        """OpenLineage has no signature: its clients show a token."""
+        """OpenLineage has no signature: its clients send a token."""
         return False
 
     def decode(self, delivery: Delivery) -> list[Any]:
         try:
             body = orjson.loads(delivery.body)
         except orjson.JSONDecodeError as error:
-            raise Refused(Problem("MALFORMED_JSON", f"this is no JSON: {error}", "body")) from error
+            raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
         return body if isinstance(body, list) else [body]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:

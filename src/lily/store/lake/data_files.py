@@ -109,7 +109,10 @@ def _reader(schema: Schema, spec: PartitionSpec) -> Callable[[DataFile], LakeFil
     tenant, bucket_field = sources.index("tenant"), sources.index("place")
     bucket = spec.fields[bucket_field].transform
     if not isinstance(bucket, BucketTransform):
-        raise Terminal("A table of the lake is not partitioned by bucket(place). Was it created by Lily?")
+        raise Terminal(
+            "A table of the lake is not partitioned by bucket(place), so Lily did not create it. "
+            "Set LILY_WAREHOUSE to a location that only Lily writes."
+        )
     id_field = schema.find_field("id").field_id
 
     def read(file: DataFile) -> LakeFile:

@@ -134,7 +134,7 @@ class Scan:
 
 
 def _of_tenant(tenant: str, rows: pa.Table | None) -> pa.Table | None:
-    """A second guard: only the tenant's rows leave a file, whatever its metadata says."""
+    """A second check: only the tenant's rows leave a file, whatever its metadata states."""
     return None if rows is None else rows.filter(pc.equal(rows.column("tenant"), tenant))
 
 

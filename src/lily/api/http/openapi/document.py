@@ -17,11 +17,11 @@ PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 TOKEN = {"type": "http", "scheme": "bearer", "description": "`lily up` prints one; `lily token create` makes others."}
 
 SECTIONS = {
-    "ingest": "Send what sources know about assets.",
+    "ingest": "Ingest assets from their sources.",
     "metadata": "Read, search, change and delete assets; their history.",
-    "tags": "The tags of an asset, how tags travel along lineage, and what they would reach.",
-    "lineage": "Which asset is made from which: edges, SQL, OpenLineage.",
-    "attributes": "Attributes that travel along lineage by rules.",
+    "tags": "The tags of an asset, how tags propagate along lineage, and what they would reach.",
+    "lineage": "Edges between assets: stated, derived from SQL, or sent by OpenLineage.",
+    "attributes": "Attributes that propagate along lineage by rules.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

@@ -86,13 +86,13 @@ OPENLINEAGE: Final[Examples] = {
     }
 }
 DEFINE_TAG: Final[Examples] = {
-    "a tag that travels": {"name": TAG, "propagates": True, "max_depth": 3},
-    "a tag that stays": {"name": "Draft"},
+    "a tag that propagates": {"name": TAG, "propagates": True, "max_depth": 3},
+    "a tag that does not propagate": {"name": "Draft"},
 }
 REDEFINE_TAG: Final[Examples] = {"follow at most five edges": {"max_depth": 5}}
 DRY_RUN: Final[Examples] = {"what PII would reach": {"asset": ORDERS, "tag": "PII"}}
 DEFINE_RULE: Final[Examples] = {
-    "owners travel to what has none": {"name": RULE, "attribute": "owner", "mode": "set-if-empty"},
+    "owners propagate to assets without one": {"name": RULE, "attribute": "owner", "mode": "set-if-empty"},
     "terms are added": {"name": "terms", "attribute": "business_terms", "mode": "add", "max_depth": 3},
 }
 REDEFINE_RULE: Final[Examples] = {"replace what a source stated": {"mode": "override"}}

@@ -27,7 +27,8 @@ router = APIRouter(tags=["ingest"])
     responses={200: {"model": Bulk}, 202: {"model": Bulk}},
 )
 async def ingest_bulk(call: Writes) -> Json:
-    """Takes many assets in one body, in the format that `Content-Type` names. Each row stands for itself."""
+    """Ingests many assets in one body, in the format that `Content-Type` names. Each row is accepted or refused
+    by itself."""
     limits = call.services.settings.limits
     append = LogAppend(call, wait_for_room=True)
     formats = installed().formats

@@ -29,7 +29,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/", responses=_RESPONSES)
 async def home(request: Request) -> Response:
-    """Returns where to find what: an HTML page if `Accept` prefers `text/html`, else JSON."""
+    """Returns the addresses of the API's parts: an HTML page if `Accept` prefers `text/html`, else JSON."""
     response = PAGE.response() if prefers_html(request.headers.get("accept", "")) else Json(POINTER)
     response.headers["Vary"] = "Accept"
     return response

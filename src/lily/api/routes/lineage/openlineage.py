@@ -49,7 +49,7 @@ router = APIRouter(tags=["lineage"])
     openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
-    """Takes OpenLineage's events of runs, jobs and datasets. 202 means that all of it is durably in the log."""
+    """Ingests OpenLineage events of runs, jobs and datasets. 202 means that all of them are durably in the log."""
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
     raw = await read_bytes(call.request, MAX_ARRAY_BYTES)
