@@ -9,7 +9,7 @@ EXTRAS = {"api": "server", "worker": "server", "pipeline": "pipeline"}  # any ot
 
 def main() -> None:
     try:
-        from lily.cli import main as run  # noqa: PLC0415 (a bare client installation lacks the packages that this needs)
+        from lily.cli import main as run  # noqa: PLC0415 (the bare client lacks the packages that this needs)
 
         run()
     except ModuleNotFoundError as error:

@@ -12,7 +12,7 @@ from lily.model.values import MAX_ITEMS
 
 
 class EdgeClaims:
-    """An edge that is claimed more than once is masked only if every claim says so."""
+    """An edge that is claimed more than once is masked only if every claim masks it."""
 
     def __init__(self, collector: AssetCollector) -> None:
         self._collector = collector
@@ -87,7 +87,7 @@ class EdgeClaims:
 
 
 def _type_and_masking(source: Json) -> tuple[str, bool]:
-    """The type of the edge, and whether it masks its input: only if every transformation says so, because even an
+    """The type of the edge, and whether it masks its input: only if every transformation does, because even an
     aggregate such as max() shows a real value."""
     transformations = source.get("transformations")
     if not isinstance(transformations, list) or not transformations or len(transformations) > MAX_ITEMS:
