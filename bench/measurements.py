@@ -16,6 +16,7 @@ from bench import (
     latency,
     lineage_reads,
     openlineage,
+    policies,
     processor,
     propagation,
     reads,
@@ -53,6 +54,7 @@ MEASUREMENTS = (
     _measurement("edges", "edges/s through POST /lineage until they can be read and tags have followed", edges.measure),
     _measurement("openlineage", "OpenLineage events/s until they can be read", openlineage.measure),
     _measurement("lineage_reads", "GET /lineage/{id}, also among a million others", lineage_reads.measure),
+    _measurement("policies", "checks/s in process against cedarpy, decided alike; compile time", policies.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

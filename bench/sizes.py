@@ -36,6 +36,11 @@ class Sizes:
     others: int  # assets and edges that have nothing to do with them
     openlineage_events: int  # of new jobs in one round, and as many of their next runs
     edge_writes: int
+    policies: int
+    policy_checks: int
+    cedar_checks: int  # of these, in each round: cedarpy takes its time
+    many_policies: int
+    many_users: int
     idle_after: float  # seconds between the last load and the look at the idle stack
     idle_window: float  # seconds of one round
 
@@ -72,6 +77,11 @@ FULL = Sizes(
     others=1_000_000,
     openlineage_events=20_000,
     edge_writes=100_000,
+    policies=100,
+    policy_checks=100_000,
+    cedar_checks=20_000,
+    many_policies=10_000,
+    many_users=100_000,
     idle_after=300,
     idle_window=12,
 )
@@ -107,6 +117,11 @@ QUICK = Sizes(
     others=100_000,
     openlineage_events=400,
     edge_writes=10_000,
+    policies=100,
+    policy_checks=10_000,
+    cedar_checks=5_000,
+    many_policies=10_000,
+    many_users=100_000,
     idle_after=15,
     idle_window=5,
 )
