@@ -136,6 +136,21 @@ def test_a_change_reaches_every_process_that_listens(url: str, tenant: str) -> N
     run(story())
 
 
+def test_a_process_knows_its_own_change_with_its_next_decision(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant, url) as one:
+            await one.change("p", "allow")
+            await one.until("allow")
+            await one.until_trusted()
+            for effect in ("deny", "allow") * 10:
+                await one.change("p", effect)
+                one.cache.changed(tenant)
+                await asyncio.sleep(0)  # the process has begun to read the change
+                assert await one.effect() == effect
+
+    run(story())
+
+
 def test_while_changes_are_notified_a_decision_takes_no_query(url: str, tenant: str) -> None:
     async def story() -> None:
         async with process(url, tenant, url) as one:

@@ -8,6 +8,7 @@ Decision 22 has the reasons.
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from lily.api.metrics import PolicyMetrics
@@ -28,6 +29,7 @@ class PolicyCache:
         self._database, self._metrics = database, metrics
         self._current: dict[str, TenantPolicies] = {}
         self._fresh: set[str] = set()  # tenants without a change since their versions were read
+        self._changes: defaultdict[str, int] = defaultdict(int)  # by tenant; under "" those of any tenant
         self._compiling: dict[str, asyncio.Task[TenantPolicies]] = {}
         self._refreshing: dict[str, asyncio.Task[TenantPolicies]] = {}
         self._confirmed_at = float("-inf")
@@ -48,10 +50,11 @@ class PolicyCache:
     def lost(self) -> None:
         """Notifications may be missing from now on."""
         self._confirmed_at = float("-inf")
-        self._fresh.clear()
+        self.changed()
 
     def changed(self, tenant: str = "") -> None:
         """The policies of a tenant, or of any tenant, have changed. Those that are in use are read again at once."""
+        self._changes[tenant] += 1
         if not tenant:
             self._fresh.clear()
             return
@@ -86,14 +89,12 @@ class PolicyCache:
         return Principal(user, (*groups, *found.groups), found.roles)
 
     async def _verified(self, tenant: str) -> TenantPolicies:
-        """The policies of the version that is stored now. A change that comes meanwhile marks the tenant again."""
-        self._fresh.add(tenant)
-        try:
-            version = await read_version(self._database, tenant)
-            return await self._at(tenant, version)
-        except BaseException:
-            self._fresh.discard(tenant)
-            raise
+        """The policies of the version that is stored now. They are fresh unless a change came while this read."""
+        before = self._changes[tenant], self._changes[""]
+        policies = await self._at(tenant, await read_version(self._database, tenant))
+        if before == (self._changes[tenant], self._changes[""]):
+            self._fresh.add(tenant)
+        return policies
 
     async def _at(self, tenant: str, version: Version) -> TenantPolicies:
         """At least the given version."""
