@@ -135,7 +135,7 @@ def test_grpc_takes_the_same_tokens(site: Site) -> None:
     with (
         site.signed_in(exp=1000) as late,
         calling(late) as service,
-        failing(grpc.StatusCode.UNAUTHENTICATED, "expired"),
+        failing(Code.UNAUTHENTICATED, "expired"),
     ):
         service.lineage("shop.a")
     with site.signed_in(padding="x" * 4800) as long, calling(long) as service:

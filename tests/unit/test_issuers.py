@@ -78,6 +78,12 @@ def test_what_would_be_unsafe_is_refused(monkeypatch: pytest.MonkeyPatch, change
     assert remedy in str(refused.value)
 
 
+def test_what_is_not_json_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LILY_OIDC__ISSUERS", "https://id.example.com")
+    with pytest.raises(BadSettings, match="JSON"):
+        read_settings(None)
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "[::1]:8080", "localhost"])
 def test_a_provider_on_this_machine_needs_no_tls(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     url = f"http://{host}/realms/acme"
