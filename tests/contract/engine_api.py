@@ -31,5 +31,5 @@ async def fail(call: Engine) -> Json:
 
 
 if __name__ == "__main__":
-    server.ROUTERS = (router, *server.ROUTERS)
+    server.ROUTERS = (router, *server.ROUTERS)  # type: ignore[assignment]
     run_api(Settings())
