@@ -17,9 +17,17 @@ ALGORITHMS = {"RSA": "RS256", "EC": "ES256", "OKP": "Ed25519"}
 PATH = "/realms/test"
 
 
-@cache
+_MAKING = threading.Lock()
+
+
 def signing_key(kid: str) -> Key:
     """The kind of key is the beginning of its id. Kept, because making one takes a tenth of a second."""
+    with _MAKING:  # the server's threads must not make another one with the same id
+        return _made(kid)
+
+
+@cache
+def _made(kid: str) -> Key:
     parameters: Any = {"kid": kid, "use": "sig"}
     match kid.partition("-")[0]:
         case "ec":

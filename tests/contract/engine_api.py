@@ -16,18 +16,21 @@ router = APIRouter()
 
 @router.get("/enforce/probe/k/{key}/allow")
 async def allow(call: Engine) -> Json:
+    """Returns what the route sees."""
     return Json({"tenant": call.tenant, "path": call.request.url.path, "parameters": dict(call.request.path_params)})
 
 
 @router.get("/enforce/probe/k/{key}/write")
 async def write(call: Engine) -> Json:
+    """Needs a scope that no key has."""
     call.require("policy:write", "this call", call.request.url.path)
     return Json({})
 
 
 @router.get("/enforce/probe/k/{key}/fail")
 async def fail(call: Engine) -> Json:
-    raise RuntimeError(f"{call.request.url} {call.request.scope['raw_path']}")
+    """Fails, with all that it sees in the message."""
+    raise RuntimeError(f"{call.request.url} {call.request.scope!r}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import MutableMapping
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request
+from pydantic import SecretStr
 
 from lily.api.auth.oidc.bearer import looks_like_jwt
 from lily.api.calls import HttpCall, services_of
@@ -30,7 +31,8 @@ def hide_engine_key(scope: MutableMapping[str, Any]) -> None:
     path = scope.get("path", "")
     keyed = _KEYED.fullmatch(path) if path.startswith(_PREFIX) else None
     if keyed is not None:
-        before, scope[_SCOPE_KEY], after = keyed.groups()
+        before, key, after = keyed.groups()
+        scope[_SCOPE_KEY] = SecretStr(key)  # hidden also where a traceback shows the scope
         scope["path"] = f"{before}{HIDDEN}{after}"
         scope["raw_path"] = scope["path"].encode()
 
@@ -38,7 +40,7 @@ def hide_engine_key(scope: MutableMapping[str, Any]) -> None:
 async def engine_call(request: Request) -> HttpCall:
     """Raises Declined with 401 unless the key in the path is a valid API token, with 403 if it has any other scope."""
     services = services_of(request)
-    key = request.scope.get(_SCOPE_KEY, "")
+    key = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
     principal = None if looks_like_jwt(key) else await services.principals.of(key)
     if principal is None:
         raise unauthenticated()
