@@ -37,7 +37,7 @@ class IssuerKeys:
         self._issuer, self._fetch, self._refreshes, self._on_withdrawn = issuer, fetch, refreshes, on_withdrawn
         self._clock = clock
         self._keys: KeySet | None = None
-        self._fetched_at = self._tried_at = float("-inf")
+        self._fetched_at = self._requested_at = float("-inf")
         self._failed = False
         self._fetching: asyncio.Task[None] | None = None
 
@@ -72,8 +72,11 @@ class IssuerKeys:
         return key_id is None or any(key.kid == key_id for key in self._keys or ())
 
     async def _refresh_unless_just_done(self) -> None:
-        if self._fetching is not None or self._clock() - self._tried_at >= PAUSE_SECONDS:
-            await self._refresh()
+        if self._fetching is None:
+            if self._clock() - self._requested_at < PAUSE_SECONDS:
+                return
+            self._requested_at = self._clock()
+        await self._refresh()
 
     async def _refresh(self) -> None:
         """Joins a fetch that is under way."""
@@ -83,7 +86,6 @@ class IssuerKeys:
         await asyncio.shield(self._fetching)
 
     async def _fetch_once(self) -> None:
-        self._tried_at = self._clock()
         try:
             self._replace(await self._fetch())
             self._failed = False
