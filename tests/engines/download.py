@@ -28,6 +28,8 @@ def unpacked(name: str) -> Path:
 
 
 def _fetch(directory: Path, name: str) -> None:
+    for leftover in directory.glob("partial-*"):  # we hold the lock, so no process is writing there
+        shutil.rmtree(leftover)
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
     try:
         cache = user_cache_path("lily") / "ivy"

@@ -3,9 +3,10 @@
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,10 +122,9 @@ def wait_for(made: Keycloak, log: Path) -> None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """The script starts Java as its child; both are in the group that it leads."""
-    group = os.getpgid(process.pid)
-    os.killpg(group, 15)
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:
-        os.killpg(group, 9)
-        process.wait(20)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+            return
