@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +11,19 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from lily.model.lanes import LANES, Lane
 
+EFFECTS = ("allow", "deny", "mask", "row-filter")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyMetrics:
+    """The metrics of decisions; `decisions` by effect."""
+
+    decisions: dict[str, Counter]
+    refreshes: Histogram
+    unconfirmed: Gauge
+    logged: Counter
+    dropped: Counter
 
 
 class ApiMetrics:
@@ -54,6 +67,23 @@ class ApiMetrics:
             ["topic"],
             registry=self.registry,
             multiprocess_mode="mostrecent",
+        )
+        decisions = Counter("lily_policy_decisions", "Decisions by effect", ["effect"], registry=self.registry)
+        self.policy = PolicyMetrics(
+            decisions={effect: decisions.labels(effect) for effect in EFFECTS},
+            refreshes=self._histogram(
+                "lily_policy_refresh_seconds", "Time to read and compile a tenant's policies", ()
+            ),
+            unconfirmed=Gauge(
+                "lily_policy_unconfirmed_seconds",
+                "Age of the last confirmation that no change of policies was missed; decisions verify if it is over 1",
+                registry=self.registry,
+                multiprocess_mode="livemax",
+            ),
+            logged=self._counter("lily_policy_decisions_logged", "Decisions written to the log of decisions"),
+            dropped=self._counter(
+                "lily_policy_decisions_dropped", "Decisions that the log of decisions had no room for"
+            ),
         )
 
     def text(self) -> str:

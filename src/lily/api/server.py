@@ -5,11 +5,14 @@ import gc
 from lily.api.application import Application
 from lily.api.http.server.listening import CannotServe, listen
 from lily.api.routes import notifications
+from lily.api.routes.access import engine_mappings, policies, roles, scraper_policies, users
 from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, search, tags
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
 from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.operations import dead_letters, health, metrics
+from lily.api.routes.policy import check, decision_log, explain
+from lily.api.routes.policy import dry_run as policy_dry_run
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -30,6 +33,15 @@ ROUTERS = (
     tag_definitions.router,
     attribute_rules.router,
     settings.router,
+    policies.router,
+    roles.router,
+    users.router,
+    scraper_policies.router,
+    engine_mappings.router,
+    check.router,
+    explain.router,
+    policy_dry_run.router,
+    decision_log.router,
     openlineage.router,
     sql.router,
     graph.router,

@@ -12,6 +12,8 @@ from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
+from lily.api.policy.cache import PolicyCache
+from lily.api.policy.decision_log import DecisionLog
 from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
@@ -50,6 +52,8 @@ class Services:
     waiter: Waiter
     hub: Hub
     sql_analyzer: SqlAnalyzer
+    policies: PolicyCache
+    decision_log: DecisionLog
 
     def notified(self, channel: str, payload: str) -> None:
         """A notification of PostgreSQL."""
@@ -61,6 +65,12 @@ class Services:
             self.principals.invalidate()
         elif channel == listener.TAGS:
             self.tag_rules.invalidate(payload)
+        elif channel == listener.POLICIES:
+            self.policies.changed(payload)
+        elif channel == listener.CONFIRMED:
+            self.policies.confirmed(float(payload))
+        elif channel == listener.LOST:
+            self.policies.lost()
 
 
 @asynccontextmanager
@@ -96,12 +106,15 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ends=ends,
             hub=Hub(settings.kafka_bootstrap, metrics.connections),
             sql_analyzer=SqlAnalyzer(),
+            policies=PolicyCache(database, metrics.policy),
+            decision_log=DecisionLog(database, metrics.policy),
         )
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
         for task in (
             services.waiter.run(),
             listener.listen(settings.database_url, services.notified),
+            services.decision_log.run(),
             _count_unconfirmed(services),
         ):
             running = asyncio.create_task(task)
@@ -114,6 +127,7 @@ async def _count_unconfirmed(services: Services) -> NoReturn:
     """Every worker sets its own value, because the worker that serves `/metrics` cannot see those of the others."""
     while True:
         services.metrics.unconfirmed.set(len(services.log))
+        services.metrics.policy.unconfirmed.set(services.policies.unconfirmed_seconds)
         await asyncio.sleep(GAUGE_SECONDS)
 
 

@@ -1,6 +1,6 @@
 """What an asset shows: its entity type, the value of each field, and the tags that are in effect."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from lily.model.layers import TAGS, Layer
@@ -127,6 +127,32 @@ def tags_of(
         "shown": _names(shown.values()),
         "effective": _names((protecting | shown).values()),
     }
+
+
+def effective_tag_keys(
+    stated: Sequence[Mapping[str, str] | None],
+    derived: Iterable[str],
+    suppressed: Collection[str],
+    protective: Collection[str],
+) -> set[str]:
+    """The keys of `tags_of(…)["effective"]`, from what the source, enriched and user layers state: for many assets at
+    once, where names and order do not matter."""
+    source, enriched, user = stated
+    effective = set(source or user or ())
+    if enriched or (source and user):
+        effective.update(tag for layer in stated for tag in layer or () if tag in protective)
+    for tag in derived:
+        if tag in protective and (tag not in suppressed or any(tag in layer for layer in stated if layer)):
+            effective.add(tag)
+    return effective
+
+
+def merged_attributes(
+    source: Mapping[str, Any] | None, enriched: Mapping[str, Any] | None, user: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """`shown_fields` of the fields of each layer."""
+    shown = {**(source or {}), **(enriched or {}), **(user or {})}
+    return {key: value for key, value in shown.items() if not key.startswith("$") and key != TAGS}
 
 
 def asset_view(

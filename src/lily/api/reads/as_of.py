@@ -29,7 +29,7 @@ async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> St
 
 
 async def _past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    time = _read_time(as_of)
+    time = read_time(as_of)
     fresh_as_of = await call.services.lake.fresh_as_of()
     held = await call.services.reader.find(call.tenant, asset_id)
     if held is not None and (fresh_as_of is None or time > fresh_as_of):
@@ -74,7 +74,8 @@ def skew_of(call: Call) -> timedelta:
     return timedelta(seconds=call.services.settings.limits.future_skew_seconds)
 
 
-def _read_time(given: str) -> str:
+def read_time(given: str) -> str:
+    """A time of the past, normalised. Raises Refused for anything else."""
     try:
         time = clock.normalise_time(given)
     except ValueError as error:

@@ -10,6 +10,7 @@ from lily.reactions.jobs.base import Task
 from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
+from lily.store.postgres.policies.decision_log import delete_old_decisions
 
 EVERY = timedelta(hours=1)
 
@@ -24,7 +25,12 @@ def _delete_expired_tickets(connection: Connection[Any], _: Job) -> None:
     _log.info("expired tickets deleted", count=delete_expired_tickets(connection))
 
 
+def _delete_old_decisions(connection: Connection[Any], _: Job) -> None:
+    _log.info("old decisions deleted", count=delete_old_decisions(connection))
+
+
 HOUSEKEEPING = (
     Task("forget-published-batches", _delete_published_batches, every=EVERY),
     Task("forget-expired-tickets", _delete_expired_tickets, every=EVERY),
+    Task("forget-old-decisions", _delete_old_decisions, every=EVERY),
 )

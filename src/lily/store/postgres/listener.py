@@ -1,6 +1,11 @@
-"""Listens to PostgreSQL's notifications: progress of the pipeline and the relay, changes of access and of tags."""
+"""Listens to PostgreSQL's notifications: progress of the pipeline and the relay, changes of access, tags and policies.
+
+Silence proves nothing, so the connection is tested all the time: a cache that decisions depend on has to know that it
+would have been notified of a change.
+"""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -11,8 +16,14 @@ APPLIED = "lily_applied"
 PUBLISHED = "lily_published"
 ACCESS = "lily_access"
 TAGS = "lily_tags"  # the payload names the tenant
-CHANNELS = (APPLIED, PUBLISHED, ACCESS, TAGS)
+POLICIES = "lily_policies"  # the payload names the tenant
+CHANNELS = (APPLIED, PUBLISHED, ACCESS, TAGS, POLICIES)
+# Not channels of PostgreSQL. CONFIRMED: everything that was committed before the time in the payload (of the monotonic
+# clock) has been notified. LOST: notifications may be missing from now on.
+CONFIRMED, LOST = "confirmed", "lost"
 RECONNECT_SECONDS = 1.0
+CONFIRM_SECONDS = 0.4
+CONFIRM_PATIENCE_SECONDS = 5.0
 
 log = structlog.get_logger()
 
@@ -30,10 +41,16 @@ async def listen(url: str, on_notification: Callable[[str, str], None]) -> NoRet
                     log.info("listener.reconnected")
                 lost = False
                 await _receive(connection, on_notification)
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, TimeoutError) as error:
             if not lost:
-                log.warning("listener.lost", reason=str(error).partition("\n")[0], retry_seconds=RECONNECT_SECONDS)
+                log.warning(
+                    "listener.lost",
+                    reason=str(error).partition("\n")[0] or "no response",
+                    retry_seconds=RECONNECT_SECONDS,
+                )
             lost = True
+        finally:
+            on_notification(LOST, "")
         await asyncio.sleep(RECONNECT_SECONDS)
 
 
@@ -48,5 +65,12 @@ async def _receive(connection: psycopg.AsyncConnection, on_notification: Callabl
         await connection.execute(f"listen {channel}".encode())
     for channel in CHANNELS:
         on_notification(channel, "")
-    async for notification in connection.notifies():
-        on_notification(notification.channel, notification.payload)
+    while True:
+        began = time.monotonic()
+        # The server sends the notifications that it owes before it reports that it is ready for the next query.
+        await asyncio.wait_for(connection.execute("select 1"), CONFIRM_PATIENCE_SECONDS)
+        async for notification in connection.notifies(timeout=0):
+            on_notification(notification.channel, notification.payload)
+        on_notification(CONFIRMED, str(began))
+        async for notification in connection.notifies(timeout=CONFIRM_SECONDS):
+            on_notification(notification.channel, notification.payload)

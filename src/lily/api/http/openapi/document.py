@@ -27,6 +27,7 @@ SECTIONS = {
     "tags": "The tags of an asset, how tags propagate along lineage, and what they would reach.",
     "lineage": "Edges between assets: stated, derived from SQL, or sent by OpenLineage.",
     "attributes": "Attributes that propagate along lineage by rules.",
+    "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

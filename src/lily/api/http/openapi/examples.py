@@ -96,5 +96,4 @@ DEFINE_RULE: Final[Examples] = {
     "terms are added": {"name": "terms", "attribute": "business_terms", "mode": "add", "max_depth": 3},
 }
 REDEFINE_RULE: Final[Examples] = {"replace what a source stated": {"mode": "override"}}
-SETTINGS: Final[Examples] = {"deleted assets still conduct tags": {"on_delete": "keep"}}
 REPLAY: Final[Examples] = {"everything not replayed yet": {"all": True}, "by id": {"ids": [1, 2]}}

@@ -78,7 +78,12 @@ class RedefineRuleBody(_Strict):
 
 
 class SettingsBody(_Strict):
-    on_delete: OnDelete
+    """An absent setting stays as it is."""
+
+    on_delete: OnDelete = "keep"
+    unknown_objects: Literal["open", "closed"] = "closed"
+    decision_log: Literal["off", "sampled", "all"] = "off"
+    decision_log_rate: Annotated[float, Field(gt=0, le=1)] = 0.01
 
 
 class DryRunBody(_Strict):

@@ -280,6 +280,9 @@ class AttributeRules(BaseModel):
 
 class TenantSettings(BaseModel):
     on_delete: OnDelete
+    unknown_objects: Literal["open", "closed"]
+    decision_log: Literal["off", "sampled", "all"]
+    decision_log_rate: float
 
 
 class WouldReach(BaseModel):

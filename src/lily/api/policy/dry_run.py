@@ -1,0 +1,302 @@
+"""Who gains and who loses access if policies, roles or tags change, compared without changing anything."""
+
+import asyncio
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from lily.api.calls import Call
+from lily.api.http.errors import not_found
+from lily.api.policy.administration import refuse_cycle
+from lily.api.policy.checks import Named, normalised
+from lily.api.policy.compiled import Parsed, TenantPolicies
+from lily.api.policy.decisions import rules_in_force
+from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
+from lily.model.errors import Problem, Refused
+from lily.policy import (
+    Action,
+    Context,
+    Decision,
+    Facts,
+    Plane,
+    Policy,
+    PolicyIndex,
+    Principal,
+    Role,
+    compile_policies,
+    fold,
+    parse_policy,
+    parse_role,
+    parse_user,
+)
+from lily.policy.roles import inherited_from
+from lily.policy.visibility import asset_set
+from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
+from lily.store.postgres.policies.snapshot import first_users
+from lily.store.postgres.propagation.dry_run import assets_reached
+
+MAX_USERS = 20_000
+MAX_ASSETS = 1_000
+MAX_DECISIONS = 400_000  # of groups of users who have the same policies, and assets
+MAX_ITEMS = 1_000
+Kind = Literal["gains", "loses", "changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class TagChange:
+    asset: str
+    add: frozenset[str]
+    remove: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What would change, and whom and what to compare; empty `users` or `assets` mean those that it concerns."""
+
+    policies: Sequence[Mapping[str, Any]] = ()
+    roles: Sequence[Mapping[str, Any]] = ()
+    tags: Sequence[TagChange] = ()
+    delete_policies: Sequence[str] = ()
+    delete_roles: Sequence[str] = ()
+    users: Sequence[str] = ()
+    assets: Sequence[str] = ()
+    actions: Sequence[Action] = ("READ",)
+    plane: Plane = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Users who have the same policies before and after the change, so their decisions are the same."""
+
+    principal: Principal
+    names: list[str]
+
+
+async def dry_run(call: Call, proposal: Proposal) -> dict[str, Any]:
+    """Raises Refused for objects that could not be stored, Declined with 404 for one to delete that does not exist."""
+    policies = await call.services.policies.get(call.tenant)
+    after = changed_objects(call.tenant, policies, proposal)
+    index = _compiled(call.tenant, after.values())
+    cut: list[str] = []
+    users = await _users(call, policies, proposal, cut)
+    rules = await rules_in_force(call.services, call.tenant)
+    named_tags = asset_set(_policies(after.values())).tags
+    wanted = Wanted(rules, rules.protective | policies.named_tags | named_tags, attributes=True)
+    references = await _assets(call, policies, after, proposal, cut)
+    before_facts = await read_facts(call.services.database, call.tenant, references, wanted)
+    after_facts = await _retagged(call, proposal, before_facts, wanted, cut)
+    result = await asyncio.to_thread(_compared, policies, index, proposal, users, before_facts, after_facts, cut)
+    return result | {"users": len(users), "assets": len(references), "cut": cut}
+
+
+def changed_objects(tenant: str, policies: TenantPolicies, proposal: Proposal) -> dict[tuple[str, str], Parsed]:
+    """The tenant's objects as the proposal would leave them."""
+    after = dict(policies.objects)
+    for kind, what, keys in (("policy", "policy", proposal.delete_policies), ("role", "role", proposal.delete_roles)):
+        for key in keys:
+            if after.pop((kind, fold(key)), None) is None:
+                raise not_found(key, what)
+    for body in proposal.policies:
+        fields = dict(body)
+        policy_id = str(fields.pop("id", None) or uuid.uuid4())
+        after["policy", fold(policy_id)] = parse_policy(fields, tenant=tenant, policy_id=policy_id)
+    for body in proposal.roles:
+        role = parse_role(dict(body))
+        after["role", fold(role.name)] = role
+        refuse_cycle({key: one.as_dict() for (_, key), one in after.items() if isinstance(one, Role)}, role.as_dict())
+    return after
+
+
+def _policies(objects: Iterable[Parsed]) -> list[Policy]:
+    return [one for one in objects if isinstance(one, Policy)]
+
+
+def _compiled(tenant: str, objects: Iterable[Parsed]) -> PolicyIndex:
+    kept = list(objects)
+    return compile_policies(tenant, _policies(kept), [one for one in kept if isinstance(one, Role)])
+
+
+async def _users(
+    call: Call, policies: TenantPolicies, proposal: Proposal, cut: list[str]
+) -> list[tuple[str, Principal]]:
+    if proposal.users:
+        known = await call.services.policies.users(policies, proposal.users)
+        return [(name, Named(name).principal(known)) for name in proposal.users]
+    bodies, count = await first_users(call.services.database, call.tenant, MAX_USERS)
+    if count > len(bodies):
+        cut.append(f"users: the first {len(bodies)} of {count}; name those to compare in `users`")
+    found = [parse_user(body) for body in bodies]
+    return [(user.name, Principal(user.name, user.groups, user.roles)) for user in found]
+
+
+async def _assets(
+    call: Call,
+    policies: TenantPolicies,
+    after: Mapping[tuple[str, str], Parsed],
+    proposal: Proposal,
+    cut: list[str],
+) -> list[str]:
+    """The given assets, else those that the changed policies name."""
+    if proposal.assets:
+        return list(dict.fromkeys(map(normalised, proposal.assets)))
+    concerned = concerned_policies(policies.objects, after)
+    named = asset_set(concerned)
+    stated = [normalised(change.asset) for change in proposal.tags]
+    if not concerned:
+        return list(dict.fromkeys(stated))
+    found = await named_assets(call.services.database, call.tenant, sorted(named.assets), named, MAX_ASSETS + 1)
+    if len(found) > MAX_ASSETS:
+        cut.append(f"assets: the first {MAX_ASSETS} that the policies name; name those to compare in `assets`")
+    return list(dict.fromkeys([*stated, *found[:MAX_ASSETS]]))
+
+
+def concerned_policies(
+    before: Mapping[tuple[str, str], Parsed], after: Mapping[tuple[str, str], Parsed]
+) -> list[Policy]:
+    """The policies that change, as they are and as they would be, and those that name a role which changes."""
+    changed = [place for place in before.keys() | after.keys() if before.get(place) is not after.get(place)]
+    found = {
+        id(one): one
+        for objects in (before, after)
+        for place in changed
+        if isinstance(one := objects.get(place), Policy)
+    }
+    roles: set[str] = set()
+    for objects in (before, after):
+        inherits = {key: tuple(map(fold, one.inherits)) for (_, key), one in objects.items() if isinstance(one, Role)}
+        for kind, key in changed:
+            if kind == "role":
+                roles |= inherited_from(key, inherits).keys()
+    for one in (*before.values(), *after.values()):
+        if isinstance(one, Policy) and any(
+            subject.kind == "role" and fold(subject.name) in roles for subject in one.subjects
+        ):
+            found[id(one)] = one
+    return list(found.values())
+
+
+async def _retagged(
+    call: Call, proposal: Proposal, facts: dict[str, Facts | None], wanted: Wanted, cut: list[str]
+) -> dict[str, Facts | None]:
+    """The facts with the changed tags, also where an added tag would propagate to. Adds those assets to `facts`."""
+    if not proposal.tags:
+        return facts
+    gained: dict[str, set[str]] = {}
+    lost: dict[str, set[str]] = {}
+    for change in proposal.tags:
+        asset = await call.services.reader.find(call.tenant, unknown_facts(call.tenant, normalised(change.asset)).id)
+        if asset is None:
+            raise not_found(change.asset)
+        gained.setdefault(asset.id, set()).update(change.add)
+        lost.setdefault(asset.id, set()).update(change.remove)
+        for tag in change.add:
+            for reached in await assets_reached(call.services.database, asset, wanted.rules, tag):
+                if not reached.suppressed:
+                    gained.setdefault(reached.asset_id, set()).add(tag)
+        if change.remove:
+            cut.append(f"tags: where the removed tags of {change.asset} had propagated to is not compared")
+    known = {found.id for found in facts.values() if found is not None}
+    more = [asset_id for asset_id in gained if asset_id not in known]
+    if len(more) > MAX_ASSETS:
+        cut.append(f"assets: the first {MAX_ASSETS} of {len(more)} that the tags would reach")
+    facts |= await read_facts(call.services.database, call.tenant, more[:MAX_ASSETS], wanted)
+    return {
+        reference: found and _with_tags(found, gained.get(found.id, set()), lost.get(found.id, set()))
+        for reference, found in facts.items()
+    }
+
+
+def _with_tags(facts: Facts, gained: set[str], lost: set[str]) -> Facts:
+    if not gained and not lost:
+        return facts
+    tags = (set(facts.tags) - lost) | gained
+    return Facts(
+        facts.id,
+        facts.qualified_name,
+        facts.entity_type,
+        facts.data_source,
+        facts.ancestors,
+        tags,
+        facts.attributes,
+    )
+
+
+def _compared(  # noqa: PLR0917 - called in a thread
+    policies: TenantPolicies,
+    index: PolicyIndex,
+    proposal: Proposal,
+    users: Sequence[tuple[str, Principal]],
+    before_facts: Mapping[str, Facts | None],
+    after_facts: Mapping[str, Facts | None],
+    cut: list[str],
+) -> dict[str, Any]:
+    plane, context = proposal.plane, Context(now=datetime.now(UTC))
+    items: list[dict[str, Any]] = []
+    counts: dict[str, int] = {"gains": 0, "loses": 0, "changes": 0}
+    for action in proposal.actions:
+        groups = _groups(policies.index, index, action, plane, users)
+        room = max(MAX_DECISIONS // max(len(groups), 1), 1)
+        references = list(before_facts)[:room]
+        if len(references) < len(before_facts):
+            cut.append(f"assets: {action} was compared for the first {room}, because users differ in their policies")
+        for reference in references:
+            for group in groups:
+                before = _decision(
+                    policies, policies.index, group, action, before_facts[reference], reference, context, plane
+                )
+                after = _decision(policies, index, group, action, after_facts[reference], reference, context, plane)
+                kind = change_of(before, after)
+                if kind is None:
+                    continue
+                counts[kind] += len(group.names)
+                known = before_facts[reference] or unknown_facts(policies.tenant, reference)
+                shown = {"before": decision_dict(before), "after": decision_dict(after)}
+                for name in group.names[: MAX_ITEMS - len(items)]:
+                    place = {"metadata_id": known.id, "qualified_name": known.qualified_name}
+                    items.append({"user": name, "action": action, **place, "change": kind, **shown})
+    if sum(counts.values()) > len(items):
+        cut.append(f"items: the first {len(items)} of {sum(counts.values())}")
+    return {"items": items} | dict(counts)
+
+
+def _groups(
+    before: PolicyIndex, after: PolicyIndex, action: Action, plane: Plane, users: Sequence[tuple[str, Principal]]
+) -> list[_Group]:
+    """Principals with the same policies share a table of the index."""
+    found: dict[tuple[int, int], _Group] = {}
+    tables = []  # kept, so that no table's id is used again
+    for name, principal in users:
+        pair = before.table(principal, action, plane), after.table(principal, action, plane)
+        tables.append(pair)
+        found.setdefault((id(pair[0]), id(pair[1])), _Group(principal, [])).names.append(name)
+    return list(found.values())
+
+
+def _decision(  # noqa: PLR0917 - called for every pair
+    policies: TenantPolicies,
+    index: PolicyIndex,
+    group: _Group,
+    action: Action,
+    facts: Facts | None,
+    reference: str,
+    context: Context,
+    plane: Plane,
+) -> Decision:
+    known = facts or unknown_facts(policies.tenant, reference)
+    decision = index.decide(group.principal, action, known, context, plane)
+    return decision if facts is not None or plane != "data" else decided_unknown(decision, policies.settings)
+
+
+def change_of(before: Decision, after: Decision) -> Kind | None:
+    if before.allowed != after.allowed:
+        return "gains" if after.allowed else "loses"
+    same = (before.effect, before.mask, before.row_filters) == (after.effect, after.mask, after.row_filters)
+    return None if same else "changes"
+
+
+def refuse_empty(proposal: Proposal) -> None:
+    if not (proposal.policies or proposal.roles or proposal.tags or proposal.delete_policies or proposal.delete_roles):
+        described = "state at least one of policies, roles, tags, delete_policies and delete_roles"
+        raise Refused(Problem("MISSING_FIELD", described, "body"))

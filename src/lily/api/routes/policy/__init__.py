@@ -1,0 +1,1 @@
+"""Decisions: checks, explanations, dry runs, and the log of decisions."""

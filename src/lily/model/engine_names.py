@@ -1,0 +1,68 @@
+"""Mappings from the names that an engine's catalogue uses to the qualified names of assets."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from lily.model.errors import Problem, Refused
+from lily.model.suggestions import MAX_LENGTH, hint
+from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker
+
+FIELDS = ("name", "data_source", "engine_name", "asset_name")
+_MEANING = {
+    "name": "what the mapping is called",
+    "data_source": "the data source that the engine reads",
+    "engine_name": "a catalogue, schema or table as the engine names it",
+    "asset_name": "the qualified name of the same object in Lily",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMapping:
+    """What the engine calls `engine_name`, and everything below it, is `asset_name` in Lily."""
+
+    id: str
+    name: str
+    data_source: str
+    engine_name: str
+    asset_name: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {field: getattr(self, field) for field in FIELDS}
+
+
+def parse_engine_mapping(data: Any, *, mapping_id: str) -> EngineMapping:
+    """Raises Refused with every problem found."""
+    if not isinstance(data, dict):
+        described = f"an engine mapping must be a JSON object with the fields {', '.join(FIELDS)}"
+        raise Refused(Problem("INVALID_TYPE", described))
+    checker = Checker()
+    for field in [str(field) for field in data if field not in FIELDS][:20]:
+        checker.refuse(
+            "UNKNOWN_FIELD", f"unknown field `{field[:MAX_LENGTH]}`; {hint(field, FIELDS)}", field[:MAX_LENGTH]
+        )
+    found = {field: _field(checker, data.get(field), field) for field in FIELDS}
+    if checker.problems:
+        raise Refused(*checker.problems)
+    return EngineMapping(mapping_id, **found)
+
+
+def qualified_name(engine_name: str, data_source: str, mappings: Iterable[EngineMapping]) -> str:
+    """The qualified name of an engine's object: by the mapping of its data source with the longest matching name, else
+    the same name. Names compare without case."""
+    given = engine_name.casefold()
+    best, longest = engine_name, -1
+    for mapping in mappings:
+        start = mapping.engine_name.casefold()
+        applies = mapping.data_source.casefold() == data_source.casefold()
+        if applies and len(start) > longest and (given == start or given.startswith(f"{start}.")):
+            best, longest = mapping.asset_name + engine_name[len(mapping.engine_name) :], len(start)
+    return best
+
+
+def _field(checker: Checker, value: Any, field: str) -> str:
+    if value is None:
+        checker.refuse("MISSING_FIELD", f"{field} is required: {_MEANING[field]}", field)
+        return ""
+    limit = MAX_QUALIFIED_NAME if field.endswith("_name") else MAX_NAME
+    return checker.name(value, field, limit) or ""

@@ -1,0 +1,119 @@
+"""What decisions need to know of assets, for many assets in one query. Nothing is cached."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from lily.lineage.tag_rules import TagRules
+from lily.model import ids
+from lily.model.assets import effective_tag_keys, merged_attributes
+from lily.policy import Ancestor, AssetSet, Facts
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database, Row
+
+# What has columns: a name directly below one of these is a column, which may be in the lake only.
+TABLE_TYPES = ("table", "view", "materialized_view", "dataset", "file", "topic", "stream")
+MAX_DEPTH = 64
+
+
+class Wanted(NamedTuple):
+    """What the policies of a tenant look at."""
+
+    rules: TagRules
+    protective: frozenset[str]  # tags that count in any layer
+    attributes: bool  # whether a condition compares attributes of assets
+
+
+async def read_facts(
+    database: Database, tenant: str, references: Collection[str], wanted: Wanted
+) -> dict[str, Facts | None]:
+    """By reference (an id or a qualified name): what is known of the asset; None if it is not in the catalogue."""
+    requested = list(references)
+    asset_ids = [ids.resolve(tenant, reference) for reference in requested]
+    rows = await database.fetch(
+        tenant,
+        query("policies/facts"),
+        {
+            "ids": id_array(asset_ids),
+            "above": id_array(_id_above(tenant, reference) for reference in requested),
+            "attributes": wanted.attributes,
+            "tables": list(TABLE_TYPES),
+            "tags": wanted.rules.protective_array,
+            "cut": wanted.rules.cut_deleted,
+        },
+    )
+    ancestors = _Ancestors(row for row in rows if row[0] is None)
+    found: dict[str, Facts | None] = dict.fromkeys(requested)
+    for row in rows:
+        if row[0] is not None and row[2]:
+            reference = requested[row[0] - 1]
+            found[reference] = _facts(reference, row, ancestors, wanted)
+    return found
+
+
+def _id_above(tenant: str, reference: str) -> str:
+    """The id of the asset whose column the name may be."""
+    above = ids.name_prefix(reference)
+    return "null" if ids.looks_like_uuid(reference) or above == reference else ids.asset_id(tenant, above)
+
+
+def _facts(reference: str, row: Row, ancestors: "_Ancestors", wanted: Wanted) -> Facts:
+    asset_id, _, stored, name, kind, source = row[1:7]
+    stated, suppressed, fields = row[7:10], row[10], row[11:14]
+    parent, propagated, inherited = row[14:17]
+    tags: Collection[str] = ()
+    if propagated or inherited or any(stated):
+        derived = (*(propagated or ()), *(inherited or ()))
+        tags = effective_tag_keys(stated, derived, suppressed or (), wanted.protective)
+    return Facts(
+        asset_id,
+        name or ("" if ids.looks_like_uuid(reference) else reference),
+        kind or "",
+        source or "",
+        ancestors.above(parent),
+        tags,
+        merged_attributes(*fields) if wanted.attributes and stored else None,
+    )
+
+
+class _Ancestors:
+    """The ancestors of all assets of a query, by id."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._nodes = {row[1]: (row[4] or "", row[14]) for row in rows}
+        self._chains: dict[str | None, tuple[Ancestor, ...]] = {None: ()}
+
+    def above(self, parent: str | None) -> tuple[Ancestor, ...]:
+        """The parent, its parent and so on. A cycle ends."""
+        chain = self._chains.get(parent)
+        if chain is None:
+            steps: dict[str, Ancestor] = {}
+            step = parent
+            while step is not None and step not in steps and len(steps) < MAX_DEPTH:
+                name, above = self._nodes.get(step, ("", None))
+                steps[step] = Ancestor(step, name)
+                step = above
+            chain = self._chains[parent] = tuple(steps.values())
+        return chain
+
+
+async def named_assets(
+    database: Database, tenant: str, asset_ids: Sequence[str], named: AssetSet, limit: int
+) -> list[str]:
+    """The ids of assets in the set, at most `limit` of them. Assets that are named themselves come with what is below
+    them; plain columns, which only the lake has, are left out."""
+    everything = named.everything or named.any_tag or named.any_data_source
+    rows = await database.fetch(
+        tenant,
+        query("policies/named_assets"),
+        {
+            "ids": id_array(asset_ids),
+            "tags": sorted(named.tags),
+            "tag_keys": [f"{tenant}/{tag}" for tag in sorted(named.tags)],
+            "types": sorted(named.entity_types),
+            "sources": sorted(named.data_sources),
+            "everything": everything,
+            "limit": limit,
+        },
+    )
+    return [asset_id for (asset_id,) in rows]

@@ -1,0 +1,40 @@
+"""Policies, roles, users and settings as they were at a time, and what limits answers about the past."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+Object = dict[str, Any]
+
+
+class Past(NamedTuple):
+    """By key; `settings` is None if the defaults applied."""
+
+    policies: dict[str, Object]
+    roles: dict[str, Object]
+    users: dict[str, Object]
+    settings: Object | None
+
+
+async def read_past(database: Database, tenant: str, at: str, users: Collection[str]) -> Past:
+    """`users` are the keys of those to read."""
+    rows = await database.fetch(tenant, query("policies/as_of"), {"at": at, "users": list(users)})
+    of_kind: dict[str, dict[str, Object]] = {"policy": {}, "role": {}, "user": {}, "access-settings": {}}
+    for kind, key, body in rows:
+        of_kind[kind][key] = body
+    settings = next(iter(of_kind["access-settings"].values()), None)
+    return Past(of_kind["policy"], of_kind["role"], of_kind["user"], settings)
+
+
+async def tags_ever_propagating(database: Database, tenant: str) -> frozenset[str]:
+    """The keys of the tags that propagate by definition, or did so once."""
+    rows = await database.fetch(tenant, query("policies/tags_ever_propagating"), {})
+    return frozenset(key for (key,) in rows)
+
+
+async def ever_had_edges(database: Database, tenant: str, asset_ids: Collection[str]) -> bool:
+    """Whether one of the assets has, or has had, an edge."""
+    return bool(await database.fetch(tenant, query("policies/have_edges"), {"ids": id_array(asset_ids)}))

@@ -1,0 +1,10 @@
+-- The policies, roles and settings, and the given users, that were valid at a time.
+select kind, key, body
+from access_history
+where tenant_id = %(tenant)s and kind in ('policy', 'role', 'access-settings')
+  and valid_from <= %(at)s::timestamptz and (valid_to is null or valid_to > %(at)s::timestamptz)
+union all
+select kind, key, body
+from access_history
+where tenant_id = %(tenant)s and kind = 'user' and key = any (%(users)s::text[])
+  and valid_from <= %(at)s::timestamptz and (valid_to is null or valid_to > %(at)s::timestamptz)

@@ -1,0 +1,1 @@
+delete from policy_decisions where at < now() - %s::interval
