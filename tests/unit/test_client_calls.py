@@ -100,10 +100,11 @@ def test_a_write_that_does_not_wait_is_accepted_and_not_yet_readable(server: Bad
         Reply(429, errors("LOG_FULL"), {"Retry-After": "0"}),
         Reply(503, b"<html>no upstream</html>"),
         Reply(502, b""),
+        Reply(504, b""),
         drop,
         cut,
     ],
-    ids=["503", "429", "503-of-a-proxy", "502", "dropped", "cut"],
+    ids=["503", "429", "503-of-a-proxy", "502", "504", "dropped", "cut"],
 )
 def test_what_may_pass_is_tried_again_with_the_very_same_statement(
     server: BadServer, play: Play, failure: Action
