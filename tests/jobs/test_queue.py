@@ -75,6 +75,17 @@ def test_a_failure_that_may_pass_is_retried_and_leaves_no_trace_of_the_attempt(s
     assert scene.done() == ["hello"]
 
 
+def test_a_job_may_fail_for_now_more_often_than_a_process_may_end_during_it(scene: Scene) -> None:
+    def fails(job: Job) -> None:
+        if job.attempts <= STARTS:
+            raise Transient("no answer")
+
+    scene.enqueue("north", say("hello"))
+    with scene.working(saying(fails)):
+        until(lambda: scene.waiting() == 0)
+    assert scene.done() == ["hello"]
+
+
 def test_pauses_grow_and_end() -> None:
     retry = Retry(first=1, factor=2, longest=5, attempts=5)
     assert [retry.pause_after(failures) for failures in range(1, 6)] == [1, 2, 4, 5, None]
