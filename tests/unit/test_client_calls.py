@@ -239,6 +239,22 @@ def test_health_is_asked_once_and_not_ready_is_an_answer(server: BadServer, play
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda lily: lily.define_tag("PII"),
+        lambda lily: lily.define_rule("owners", "owner", "override"),
+        lambda lily: lily.health(),
+    ],
+    ids=["a new tag", "a new rule", "health"],
+)
+def test_what_would_fail_or_mean_nothing_the_second_time_is_sent_once(server: BadServer, play: Play, use: Use) -> None:
+    server.will(drop)
+    with pytest.raises(Unavailable):
+        play(use)
+    assert len(server.asked) == 1
+
+
 def test_a_time_without_a_zone_and_what_no_json_can_say_are_refused_here(server: BadServer, play: Play) -> None:
     server.will(ACCEPTED)
     with pytest.raises(Refused, match="INVALID_TIME"):
