@@ -22,6 +22,7 @@ from lily.reactions import runner
 from lily.reactions.base import Event
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.runner import ReactionRunner
+from lily.reactions.status import reaction_status
 from lily.settings import Reactions, Settings
 from lily.store.postgres.reactions.ledger import progress_topic
 from tests.contract.door import client
@@ -329,3 +330,16 @@ def test_two_workers_share_the_partitions_and_one_takes_over_from_the_other(scen
         scene.say((tenants[0], "after"))
         until(lambda: scene.read_so_far() == 301)
     assert Counter(scene.noted()) == Counter([*(said for _, said in words), "after"])
+
+
+def test_parked_events_count_as_lag(stack: Stack, tenants: list[str]) -> None:
+    """Parked without their tenant: no worker drains them."""
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        parked = connection.execute(
+            'insert into parked_events (reaction, tenant_id, topic, partition, "offset", key, value) '
+            "select 'feed', %s, 'a-topic', 0, number, '', '' from generate_series(1, 3) as number returning id",
+            [tenants[0]],
+        ).fetchall()
+        status = reaction_status(stack.database, {}, [])["feed"]
+        connection.execute("delete from parked_events where id = any(%s)", [[id_ for (id_,) in parked]])
+    assert status["lag"] == status["parked"] >= 3
