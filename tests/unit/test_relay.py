@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import KafkaError
 from prometheus_client import CollectorRegistry
 
+from lily.bus import topics
 from lily.model.errors import Transient
 from lily.reactions.relay import Relay, topic_ends
 from lily.reactions.relay.change_events import (
@@ -21,6 +22,7 @@ from lily.reactions.relay.change_events import (
     propagated_event,
     sendable,
 )
+from lily.reactions.relay.routing import outgoing
 from lily.settings import Settings
 from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated
 
@@ -102,10 +104,11 @@ def test_a_decision_goes_out_with_who_made_it() -> None:
 
 
 class OneBatch(Outbox):
-    """An outbox whose one batch is in Kafka's hands already."""
+    """An outbox with one batch: of these changes, or of what is in Kafka's hands already."""
 
-    def __init__(self) -> None:
+    def __init__(self, *changes: Change) -> None:
         self.marked: list[list[int]] = []
+        self._changes = changes
 
     def unpublished(self, limit: int) -> list[int]:
         return [1][:limit]
@@ -119,8 +122,16 @@ class OneBatch(Outbox):
     def mark_published(self, batches: list[int], _: Mapping[str, Mapping[str, int]]) -> None:
         self.marked.append(batches)
 
-    def _stream(self, *_: Any) -> Iterator[tuple[Any, ...]]:
-        return iter(())
+    def _stream(self, name: str, *_: Any) -> Iterator[tuple[Any, ...]]:
+        return iter(self._changes if name == "outbox/changes_of_batches" else ())
+
+
+def test_the_record_of_a_change_names_what_was_taken_away_too() -> None:
+    stated = {"$deleted": False, "owner": "ada"}
+    outbox = OneBatch(a_change(stated | {"tags": {"pii": "PII"}, "$parent": "p"}, stated))
+    metadata, governance = outgoing(outbox, [1])
+    assert (metadata.topic, governance.topic) == (topics.METADATA, topics.GOVERNANCE)
+    assert set(governance.event["changed"]) == {"tags", "$parent"}
 
 
 def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
