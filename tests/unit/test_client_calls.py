@@ -100,10 +100,11 @@ def test_a_write_that_does_not_wait_is_accepted_and_not_yet_readable(server: Bad
         Reply(429, errors("LOG_FULL"), {"Retry-After": "0"}),
         Reply(503, b"<html>no upstream</html>"),
         Reply(502, b""),
+        Reply(504, b""),
         drop,
         cut,
     ],
-    ids=["503", "429", "503-of-a-proxy", "502", "dropped", "cut"],
+    ids=["503", "429", "503-of-a-proxy", "502", "504", "dropped", "cut"],
 )
 def test_what_may_pass_is_tried_again_with_the_very_same_statement(
     server: BadServer, play: Play, failure: Action
@@ -235,6 +236,22 @@ def test_health_is_asked_once_and_not_ready_is_an_answer(server: BadServer, play
     server.will(Reply(503, errors("NOT_READY"), {"Retry-After": "1"}))
     health = play(lambda lily: lily.health())
     assert (health.ready, [problem.code for problem in health.problems]) == (False, ["NOT_READY"])
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda lily: lily.define_tag("PII"),
+        lambda lily: lily.define_rule("owners", "owner", "override"),
+        lambda lily: lily.health(),
+    ],
+    ids=["a new tag", "a new rule", "health"],
+)
+def test_what_would_fail_or_mean_nothing_the_second_time_is_sent_once(server: BadServer, play: Play, use: Use) -> None:
+    server.will(drop)
+    with pytest.raises(Unavailable):
+        play(use)
     assert len(server.asked) == 1
 
 

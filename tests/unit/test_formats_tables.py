@@ -62,6 +62,14 @@ def test_an_empty_cell_is_not_stated_and_lists_are_split() -> None:
     assert split(Csv(), body) == [{"entity_type": "table", "attributes": attributes}]
 
 
+@pytest.mark.parametrize("format_", [Csv(), Xlsx()], ids=["csv", "xlsx"])
+def test_a_header_names_attributes_in_the_case_in_which_they_are_stored(format_: Format) -> None:
+    rows = [["entity_type", "name", "costCentre", "Owner"], ["table", "a", "c1", "ada"]]
+    body = workbook(rows) if isinstance(format_, Xlsx) else "\n".join(map(",".join, rows)).encode()
+    attributes = {"name": "a", "costCentre": "c1", "Owner": "ada"}
+    assert split(format_, body) == [{"entity_type": "table", "attributes": attributes}]
+
+
 def test_blank_records_count_and_say_nothing() -> None:
     body = b"\nname,entity_type\n\na,table\n\r\nb,table"
     assert split(Csv(), body) == [b"", asset("a"), b"", asset("b")]
@@ -135,6 +143,19 @@ def test_a_workbook_that_would_unpack_to_gigabytes_is_not_unpacked() -> None:
         file.writestr("xl/more.xml", b"\x00" * (xlsx.MAX_PART_BYTES + 1))
     assert len(archive.getvalue()) < 1 << 20
     assert codes(split(Xlsx(), archive.getvalue())) == ["TOO_LARGE"]
+
+
+def stating(archive: bytes, part: str, size: int) -> bytes:
+    """The archive with another unpacked size of a part in its directory. A real part of that size takes seconds."""
+    entry = archive.rindex(b"PK\x01\x02", 0, archive.rindex(part.encode()))
+    return archive[: entry + 24] + size.to_bytes(4, "little") + archive[entry + 28 :]
+
+
+@pytest.mark.parametrize(("part", "most"), [("xl/worksheets/sheet1.xml", 2 << 30), ("xl/styles.xml", 48 << 20)])
+def test_a_sheet_may_unpack_to_two_gigabytes_and_any_other_part_to_far_less(part: str, most: int) -> None:
+    archive = workbook([["entity_type", "name"], ["table", "a"]])
+    assert codes(split(Xlsx(), stating(archive, part, most))) != ["TOO_LARGE"]
+    assert codes(split(Xlsx(), stating(archive, part, most + 1))) == ["TOO_LARGE"]
 
 
 def test_a_workbook_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
