@@ -12,6 +12,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
 
 JSON = "application/json"
+_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii"})  # ASCII is UTF-8
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -32,11 +33,25 @@ async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
 
 
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    given, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
     if given not in accepted:
         description = f"send {' or '.join(accepted)}, not {given or 'a body without Content-Type'}"
         raise Declined(415, Problem("UNSUPPORTED_MEDIA_TYPE", description, "Content-Type"))
+    if _is_text(given):
+        _require_utf8(parameters)
     return given
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith(("json", "jsonl", "xml"))
+
+
+def _require_utf8(parameters: list[str]) -> None:
+    for name, _, value in (parameter.partition("=") for parameter in parameters):
+        charset = value.strip().strip('"')
+        if name.strip() == "charset" and charset not in _CHARSETS:
+            description = f"send UTF-8, not {charset[:MAX_LENGTH] or 'an empty charset'}; save the file as UTF-8"
+            raise Declined(415, Problem("UNSUPPORTED_CHARSET", description, "Content-Type"))
 
 
 def parse_json(raw: bytes) -> Any:
