@@ -57,15 +57,16 @@ def read_settings(data_dir: Path | None, port: int | None = None) -> "Settings":
 
 def _configured() -> "Settings":
     from pydantic import ValidationError
+    from pydantic_settings import SettingsError
 
+    from lily.cli.bad_settings import described
     from lily.settings import Settings
 
     try:
         return Settings()
     except ValidationError as error:
-        problems = "; ".join(
-            f"LILY_{'__'.join(map(str, e['loc'])).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors()
-        )
-        raise BadSettings(f"{problems}. Correct it in the environment or in lily.toml.") from error
+        raise BadSettings(f"{described(error)} Correct it in the environment or in lily.toml.") from error
+    except SettingsError as error:
+        raise BadSettings(f"{error}: it must be JSON. Correct it in the environment.") from error
     except TOMLDecodeError as error:
         raise BadSettings(f"lily.toml is not valid TOML: {error}. Correct that line.") from error
