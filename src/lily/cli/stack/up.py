@@ -114,7 +114,7 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
 
 
 def _first_call(url: str, token: str) -> str:
-    body = '{"entity_type": "table", "attributes": {"name": "orders", "qualified_name": "shop.public.orders"}}'
+    body = '{"entity_type": "table", "attributes": {"name": "customers", "qualified_name": "shop.public.customers"}}'
     headers = f"-H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -H 'Prefer: wait=10'"
     return f"  curl {url}/ingest-metadata {headers} -d '{body}'"
 
