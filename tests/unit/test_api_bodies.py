@@ -1,10 +1,15 @@
-"""Request bodies: which content types are read."""
+"""Request bodies: which content types are read, and how a body of another shape is refused."""
+
+import asyncio
 
 import pytest
 from starlette.requests import Request
+from starlette.types import Message
 
-from lily.api.http.bodies import require_media_type
+from lily.api.http.bodies import read_body, require_media_type
 from lily.api.http.errors import Declined
+from lily.api.http.openapi.requests import EdgesBody
+from lily.model.errors import Refused
 
 CSV, NDJSON, XLSX = "text/csv", "application/jsonl", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -35,3 +40,22 @@ def test_text_in_another_charset_is_refused(content_type: str) -> None:
     problem = declined.value.problems[0]
     assert (declined.value.status, problem.code) == (415, "UNSUPPORTED_CHARSET")
     assert "save the file as UTF-8" in problem.description
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "description"),
+    [
+        (b"[]", "INVALID_TYPE", "the body must be a JSON object"),
+        (b"null", "INVALID_TYPE", "the body must be a JSON object"),
+        (b"{}", "INVALID_VALUE", "`edges` is missing"),
+        (b'{"edges": [{"to": "x", "relationship_type": "y"}]}', "INVALID_VALUE", "`edges.0.from` is missing"),
+    ],
+)
+def test_a_body_of_another_shape_is_refused_in_words_of_the_api(body: bytes, code: str, description: str) -> None:
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body}
+
+    request = Request({"type": "http", "headers": [(b"content-type", b"application/json")]}, receive)
+    with pytest.raises(Refused) as refused:
+        asyncio.run(read_body(request, EdgesBody, 1_000))
+    assert [(problem.code, problem.description) for problem in refused.value.problems] == [(code, description)]

@@ -13,6 +13,7 @@ from lily.model.suggestions import MAX_LENGTH, hint
 
 JSON = "application/json"
 _CHARSETS = frozenset({"utf-8", "utf8", "us-ascii"})  # ASCII is UTF-8
+_NOT_AN_OBJECT = frozenset({"model_type", "model_attributes_type"})
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -54,11 +55,11 @@ def _require_utf8(parameters: list[str]) -> None:
             raise Declined(415, Problem("UNSUPPORTED_CHARSET", description, "Content-Type"))
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_json(raw: bytes, what: str = "the body", entity: str = "body") -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
+        raise Refused(Problem("MALFORMED_JSON", f"{what} is not valid JSON: {error}", entity)) from error
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -68,6 +69,10 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
 def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], message: str) -> Problem:
     entity = ".".join(str(step) for step in where) or "body"
+    if not where and kind in _NOT_AN_OBJECT:
+        return Problem("INVALID_TYPE", "the body must be a JSON object", entity)
+    if kind == "missing":
+        return Problem("INVALID_VALUE", f"`{entity}` is missing", entity)
     if kind != "extra_forbidden":
         return Problem("INVALID_VALUE", message, entity)
     name = str(where[-1])
