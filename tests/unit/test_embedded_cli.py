@@ -180,6 +180,19 @@ def test_a_data_directory_that_is_a_file_is_rejected(run: Run, command: str, tmp
     assert "is a file, not a directory" in done.err
 
 
+@pytest.mark.parametrize("command", ["up", "up --detach", "demo"])
+def test_without_java_nothing_is_started_and_the_remedy_is_printed_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = run(*command.split(), "--data-dir", str(tmp_path / "data"))
+    assert done.code == 1
+    assert done.err.count("No Java was found on this machine. Install a JDK or JRE 17") == 1
+    assert "Starting" not in done.out + done.err
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("words", [("up",), ("up", "--detach")])
 def test_a_data_directory_that_cannot_be_created_is_rejected_with_the_option(words: tuple[str, ...]) -> None:
     done = lily(*words, "--data-dir", "/proc/lily")

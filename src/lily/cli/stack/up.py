@@ -37,9 +37,12 @@ def up(
     keeps running until Ctrl-C or `lily down`. Data is kept in the data directory and is there again at the next start.
     """
     from lily.cli.stack.detach import start_detached
-    from lily.embedded.stack import Stack
+    from lily.embedded.java import find_java
+    from lily.embedded.stack import ON_JAVA, Stack
 
     settings = read_settings(data_dir, port)
+    if ON_JAVA.intersection(_names(parts)):
+        find_java()  # before anything starts: a part that starts without Java is restarted again and again
     fetch_jars(settings)
     with StartupProgress(to_stderr=output is Format.json) as progress:
         if detach:
