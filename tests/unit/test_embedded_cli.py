@@ -14,7 +14,11 @@ from lily import __version__
 from lily.cli import main
 from lily.cli.duration import BadDuration, parse_duration
 from lily.cli.errors import problems_of, wants_json
+from lily.cli.output import Format
+from lily.cli.stack.startup_progress import StartupProgress
+from lily.cli.stack.up import _until_ready
 from lily.embedded.lock import AlreadyRunning
+from lily.embedded.state import StackState
 from lily.model.errors import Problem, Refused
 
 COMMANDS = (
@@ -251,3 +255,17 @@ def test_help_lists_every_command_and_loads_no_engine() -> None:
     assert all(f"│ {command.split()[0]} " in done.stdout for command in COMMANDS)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert loaded.isdisjoint({"pyspark", "fastapi", "pydantic", "psycopg", "confluent_kafka", "psutil"})
+
+
+@pytest.mark.parametrize(("output", "times"), [(Format.text, 1), (Format.json, 0)])
+def test_a_ready_stack_announces_once_that_it_stops(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, output: Format, times: int
+) -> None:
+    on_change = _until_ready(StartupProgress(to_stderr=True), output)
+    state = StackState(data_dir=tmp_path, phase="ready")
+    on_change(state)
+    assert "stopping" not in capsys.readouterr().out
+    state.phase = "stopping"
+    on_change(state)
+    on_change(state)
+    assert capsys.readouterr().out.count("stopping") == times

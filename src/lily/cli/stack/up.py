@@ -67,12 +67,15 @@ def _run(stack: "Stack", on_change: "Callable[[StackState], None]") -> None:
 
 
 def _until_ready(progress: StartupProgress, output: Format) -> "Callable[[StackState], None]":
-    """Returns a callback that shows progress, then the addresses once, and nothing afterwards."""
-    announced = False
+    """Returns a callback that shows progress, then the addresses once, and afterwards only that the stack stops."""
+    announced = stopping = False
 
     def on_change(state: "StackState") -> None:
-        nonlocal announced
+        nonlocal announced, stopping
         if announced:
+            if state.phase == "stopping" and not stopping and output is Format.text:
+                stopping = True
+                print_text("\nstopping")
             return
         progress.show(state)
         if state.phase == "ready":
