@@ -240,6 +240,8 @@ def test_every_command_has_help_that_describes_each_option(run: Run, command: st
     assert f"Usage: lily {command}" in done.out
     options = re.findall(r"^│ \*?\s*(--[a-z-]+)(.*?)│$", done.out, re.MULTILINE)
     assert {"--format", "--help"} <= {name for name, _ in options}
+    assert "<bool>" not in done.out
+    assert "[default: (" not in done.out
     for name, rest in options:
         assert len(re.findall(r"[A-Za-z]{2,}", rest)) > 2, f"{command} {name} has no description"
 

@@ -7,6 +7,7 @@ from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup, TyperOption
 
 from lily.cli.hints import DEFAULT_DATA_DIR
 from lily.cli.output import Format
@@ -26,7 +27,29 @@ def flag(name: str, description: str, short: str | None = None) -> Any:
 
 def option(name: str, metavar: str, description: str, default: str | None = None) -> Any:
     """An option with a value. `default` describes a default that is not a constant."""
-    return typer.Option(name, metavar=metavar, help=description, show_default=default or True)
+    if default is None:
+        return typer.Option(name, metavar=metavar, help=description)
+    # Typer puts a described default into parentheses, so it is part of the text; the backslash is for its markup.
+    return typer.Option(name, metavar=metavar, help=rf"{description} \[default: {default}]", show_default=False)
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no type for `--help`."""
+
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        return _without_type(super().get_help_option(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_type(command.get_help_option(ctx))  # the command keeps it
+        return command
+
+
+def _without_type(option: TyperOption | None) -> TyperOption | None:
+    if option is not None:
+        option.metavar = " "
+    return option
 
 
 DataDir = Annotated[
