@@ -68,7 +68,15 @@ def test_head_gets_the_headers_of_get(path: str) -> None:
 
 def test_the_start_page_names_health_token_and_documentation() -> None:
     page = get("/").text
-    for text in ('href="/docs"', "/health/ready", "lily token create", "/ingest-metadata", "/metrics", "/schemas"):
+    for text in (
+        'href="/docs"',
+        "/health/ready",
+        "lily token create",
+        "--data-dir DIR",
+        "/ingest-metadata",
+        "/metrics",
+        "/schemas",
+    ):
         assert text in page
     assert "{{" not in page
 
