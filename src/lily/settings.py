@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from lily.environment import Environment
+from lily.issuers import Oidc
 
 
 def _level(name: str) -> str:
@@ -143,6 +144,7 @@ class Settings(BaseSettings):
     jobs: Jobs = Jobs()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
+    oidc: Oidc = Oidc()
     s3: S3 = S3()
 
     @classmethod

@@ -27,6 +27,7 @@ def refusal() -> str:
         ("lily_warehose", "LILY_WAREHOUSE"),
         ("LILY_API__WORKER", "LILY_API__WORKERS"),
         ("LILY_API_WORKERS", "LILY_API__WORKERS"),
+        ("LILY_OIDC__ISSUER", "LILY_OIDC__ISSUERS"),
         ("LILY_LAKES__BUCKETS", "LILY_LAKE__BUCKETS"),
     ],
 )

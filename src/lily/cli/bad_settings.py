@@ -27,7 +27,9 @@ def _problem(entry: Any) -> str:
 def _unknown(path: Sequence[str]) -> str:
     by_name = {"__".join(known): known for known in _paths(Settings)}
     meant = similar("__".join(path), by_name)
-    set_in_environment = _variable(path) in {name.upper() for name in os.environ}
+    variables = {name.upper() for name in os.environ}
+    # A variable may hold the JSON of a whole section or list.
+    set_in_environment = any(_variable(path[:length]) in variables for length in range(1, len(path) + 1))
     shown = _variable if set_in_environment else _key
     remedy = f"did you mean {shown(by_name[meant])}?" if meant else "the settings are in docs/operations.md"
     return f"unknown setting {shown(path)}{'' if set_in_environment else ' in lily.toml'}; {remedy}"

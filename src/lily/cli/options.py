@@ -89,7 +89,7 @@ def _configured() -> "Settings":
         return Settings()
     except ValidationError as error:
         raise BadSettings(f"{described(error)} Correct it in the environment or in lily.toml.") from error
-    except SettingsError as error:
-        raise BadSettings(f"{error}: it must be JSON. Correct it in the environment.") from error
+    except SettingsError as error:  # a variable that has to be JSON and is not
+        raise BadSettings(f"A LILY_ variable is not valid JSON ({error}). Correct it in the environment.") from error
     except TOMLDecodeError as error:
         raise BadSettings(f"lily.toml is not valid TOML: {error}. Correct that line.") from error
