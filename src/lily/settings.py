@@ -1,14 +1,29 @@
 """Settings: `LILY_` environment variables, `__` for nesting, or a `lily.toml` in the working directory."""
 
+import logging
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from lily.environment import Environment
 from lily.issuers import Oidc
 
 
-class Limits(BaseModel):
+def _level(name: str) -> str:
+    if name.upper() not in logging.getLevelNamesMapping():
+        raise ValueError("use one of: DEBUG, INFO, WARNING, ERROR, CRITICAL")
+    return name
+
+
+class Section(BaseModel):
+    """A group of settings: `[section]` in lily.toml, `LILY_SECTION__` in the environment."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Limits(Section):
     """Limits of the API. Each protects the memory of a process or the size of a row."""
 
     body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
@@ -19,7 +34,7 @@ class Limits(BaseModel):
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
 
 
-class Api(BaseModel):
+class Api(Section):
     """The API's processes."""
 
     workers: int = Field(
@@ -27,35 +42,37 @@ class Api(BaseModel):
     )
 
 
-class Pipeline(BaseModel):
+class Pipeline(Section):
     """The hot query."""
 
-    trigger_ms: int = Field(100, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    trigger_ms: int = Field(100, ge=0, description="pause between micro-batches: lower is fresher, and costs idle CPU")
     batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory and catch-up latency")
     driver_memory: str = "640m"
 
 
-class Reactions(BaseModel):
+class Reactions(Section):
     """Reactions to the change log, in `lily worker`."""
 
     batch_events: int = Field(50_000, description="most events in one batch of a reaction")
     tenant_events: int = Field(20_000, description="most events of one tenant in a batch; the rest is parked")
 
 
-class Jobs(BaseModel):
+class Jobs(Section):
     """The job queue, in `lily worker`."""
 
     concurrency: int = Field(4, ge=1, description="concurrent jobs of a worker; at most half of them of one tenant")
 
 
-class Lake(BaseModel):
+class Lake(Section):
     """The lake query: both lanes into Iceberg."""
 
-    trigger_seconds: float = Field(10.0, description="pause between batches: lower is fresher, and makes more files")
+    trigger_seconds: float = Field(
+        10.0, gt=0, description="pause between batches: lower is fresher, and makes more files"
+    )
     batch_events: int = Field(
         120_000, description="most events in one batch; between batches the hot lane can go first"
     )
-    buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
+    buckets: int = Field(4, ge=1, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
     writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
     merge_runs: int = Field(6, description="number of runs of similar size that are compacted into one")
@@ -66,7 +83,7 @@ class Lake(BaseModel):
     search_seconds: float = Field(2.0, description="how long one page of a search may scan the lake")
 
 
-class OpenLineage(BaseModel):
+class OpenLineage(Section):
     """How datasets of OpenLineage are named."""
 
     namespaces: dict[str, str] = Field(
@@ -74,7 +91,7 @@ class OpenLineage(BaseModel):
     )
 
 
-class S3(BaseModel):
+class S3(Section):
     """An object store for `LILY_WAREHOUSE=s3://…`. Left empty, AWS's own variables and roles count."""
 
     endpoint: str = Field("", description="of a server that is not AWS")
@@ -87,7 +104,12 @@ class Settings(BaseSettings):
     """All of Lily's settings. Every part reads the same; each uses what concerns it."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LILY_", env_nested_delimiter="__", toml_file="lily.toml", extra="ignore", frozen=True
+        env_prefix="LILY_",
+        env_nested_delimiter="__",
+        toml_file="lily.toml",
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,  # a misspelt setting may hold a secret
     )
 
     data_dir: Path = Path(".lily")
@@ -104,15 +126,17 @@ class Settings(BaseSettings):
     spark_options: dict[str, str] = Field({}, description="more of Spark's properties, as JSON; they win over Lily's")
     warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
-    kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")
-    kafka_replication: int = 1
+    kafka_partitions: int = Field(
+        2, ge=1, description="partitions of each topic; each is one transaction of a micro-batch"
+    )
+    kafka_replication: int = Field(1, ge=1)
     metrics_port: int = Field(
         0, ge=0, le=65_535, description="health and metrics of the pipeline and the worker; 0 turns them off"
     )
     metrics_peers: tuple[str, ...] = Field((), description="addresses whose metrics the API's /metrics adds to its own")
     master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
-    log_level: str = "INFO"
+    log_level: Annotated[str, AfterValidator(_level)] = "INFO"
     limits: Limits = Limits()
     api: Api = Api()
     pipeline: Pipeline = Pipeline()
@@ -128,8 +152,8 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, Environment(settings_cls), TomlConfigSettingsSource(settings_cls)

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from lily.cli.hints import DEFAULT_DATA_DIR, command, complete_hints, data_dir_of
-from lily.cli.output import Format, print_table
+from lily.cli.ingest import _print as print_report
+from lily.cli.output import Format, counted, print_table
 from lily.cli.stack.up import announce
+from lily.connect.run import Report
 from lily.embedded.state import StackState
 from lily.settings import Settings
 
@@ -93,3 +95,9 @@ def test_a_table_has_a_header_and_aligned_columns(capsys: pytest.CaptureFixture[
 def test_an_empty_table_is_its_header(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([], {"name": "name", "created_at": "created"})
     assert capsys.readouterr().out == "NAME  CREATED\n"
+
+
+def test_one_thing_is_not_counted_in_the_plural(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [counted(number, "edge") for number in (0, 1, 2_000)] == ["0 edges", "1 edge", "2,000 edges"]
+    print_report(Report(accepted=1, edges=1), dry_run=False, output=Format.text)
+    assert "1 asset and 1 edge accepted" in capsys.readouterr().out

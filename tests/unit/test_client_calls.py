@@ -266,6 +266,23 @@ def test_a_time_without_a_zone_and_what_no_json_can_say_are_refused_here(server:
     assert orjson.loads(server.asked[0].body)["time"] == "2026-01-01T00:00:00.000000Z"
 
 
+@pytest.mark.parametrize("wait", ["30", 0.5, True, -1])
+def test_a_wait_that_is_no_number_of_seconds_is_refused_here(play: Play, wait: Any) -> None:
+    with pytest.raises(TypeError, match=f"wait must be a whole number of seconds, such as 30, not {wait!r}"):
+        play(lambda lily: lily.delete("shop.public.orders", wait=wait))
+
+
+@pytest.mark.parametrize("use", [lambda lily: lily.get(None), lambda lily: lily.restore(7)])
+def test_what_is_no_name_is_refused_here(play: Play, use: Use) -> None:
+    with pytest.raises(TypeError, match=r"expected an id or a name, a string, not (None|7)"):
+        play(use)
+
+
+def test_one_event_is_no_stream_of_events(play: Play) -> None:
+    with pytest.raises(TypeError, match=r"'entity_type' is none\. Put a single event into a list"):
+        play(lambda lily: lily.ingest_many({"entity_type": "table", "attributes": {"name": "orders"}}))
+
+
 def test_pauses_grow_and_never_undercut_what_the_server_asks_for() -> None:
     attempts = Attempts(Retry(attempts=9, seconds=1000, first_pause=1, longest_pause=4))
     pauses = [attempts.pause_after(Unavailable(503, [])) for _ in range(4)]

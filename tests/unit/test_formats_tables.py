@@ -98,6 +98,22 @@ def test_what_is_not_quite_csv(body: bytes, expected: list[Any]) -> None:
     assert codes(split(Csv(), body)) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "description"),
+    [
+        (HEADER + b"table,x\ntable,caf\xe9\n", "row 2 is not UTF-8; save the file as UTF-8"),
+        (b"entity_type,name,caf\xe9\n", "the header is not UTF-8; save the file as UTF-8"),
+        (
+            b"name;type",
+            "the header ('name;type'): 'entity_type' is missing; 'name' is missing; cells are separated by commas",
+        ),
+        (b"name,owner\nx,y", "the header ('name', 'owner'): 'entity_type' is missing"),
+    ],
+)
+def test_the_reason_names_the_remedy(body: bytes, description: str) -> None:
+    assert [row.description for row in split(Csv(), body) if isinstance(row, Problem)] == [description]
+
+
 def test_cells_of_a_workbook_keep_their_types() -> None:
     rows: list[list[Any]] = [
         ["entity_type", "name", "rows", "share", "external", "checked", "time", None],

@@ -8,7 +8,7 @@ import typer
 from lily import __version__
 from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, policy, recompute, services, users
 from lily.cli.errors import reporting_errors
-from lily.cli.options import flag
+from lily.cli.options import Group, flag
 from lily.cli.output import Format, print_json
 from lily.cli.stack import down, status, up
 
@@ -16,6 +16,7 @@ RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, users and policies", "Metad
 
 app = typer.Typer(
     name="lily",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -38,6 +38,11 @@ def print_text(text: str) -> None:
     Console(highlight=False, soft_wrap=True).print(text)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 edge`, `2,000 edges`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def print_error(message: str) -> None:
     """Prints an error: the first line stands out, the rest explains it."""
     first, _, rest = message.partition("\n")

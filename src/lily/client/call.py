@@ -30,6 +30,10 @@ class Call(Generic[T]):
     success: frozenset[int] = frozenset({200, 202})
     retryable: bool = True
 
+    def __post_init__(self) -> None:
+        if self.wait is not None and (not isinstance(self.wait, int) or isinstance(self.wait, bool) or self.wait < 0):
+            raise TypeError(f"wait must be a whole number of seconds, such as 30, not {self.wait!r}")
+
     @property
     def headers(self) -> dict[str, str]:
         content_type = {} if self.content is None else {"Content-Type": self.content_type}
@@ -38,7 +42,14 @@ class Call(Generic[T]):
 
 def path(*segments: str) -> str:
     """Each segment is quoted whole, so a name that contains a slash stays one segment."""
-    return "".join(f"/{quote(segment, safe='')}" for segment in segments)
+    return "".join(f"/{quote(named(segment), safe='')}" for segment in segments)
+
+
+def named(reference: str) -> str:
+    """Raises TypeError for what is no name: a type checker finds it, a notebook has none."""
+    if not isinstance(reference, str):
+        raise TypeError(f"expected an id or a name, a string, not {reference!r}")
+    return reference
 
 
 def next_page(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:

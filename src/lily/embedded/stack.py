@@ -20,6 +20,7 @@ from lily.settings import Settings
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
+ON_JAVA = frozenset({"kafka", "pipeline"})
 PORTS = ("kafka", "controller", "postgres", "pipeline", "worker", "grpc")
 # Where to reach a server that listens on all addresses.
 LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here)

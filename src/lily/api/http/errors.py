@@ -25,8 +25,10 @@ class Declined(Refused):
         self.headers = headers or {}
 
 
-def unauthenticated() -> Declined:
-    description = "send a valid token: `Authorization: Bearer TOKEN`; `lily token create` makes one"
+_NO_TOKEN = "send a valid token: `Authorization: Bearer TOKEN`; `lily token create` makes one"  # noqa: S105 - a text
+
+
+def unauthenticated(description: str = _NO_TOKEN) -> Declined:
     return Declined(401, Problem("UNAUTHENTICATED", description), {"WWW-Authenticate": 'Bearer realm="lily"'})
 
 

@@ -55,6 +55,8 @@ async def _authenticated(websocket: WebSocket, services: Services) -> Principal:
     token = bearer(websocket.headers.get("authorization", ""))
     if ticket is not None:
         principal = await tokens.redeem_ticket(services.database, ticket)
+        if principal is None:
+            raise unauthenticated("the ticket was used or has expired; get another one: `POST /ws/tickets`")
     else:
         principal = await services.principals.of(token) if token else None
     if principal is None:

@@ -14,6 +14,7 @@ from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
 from lily.plugins import Row
 
+_AFTER = "content after document"  # orjson's words
 _EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row")
 
 
@@ -69,7 +70,7 @@ class BulkIntake:
     def _body(self, row: Row) -> Any:
         if isinstance(row, Problem):
             raise Refused(row)
-        body = parse_json(row) if isinstance(row, bytes) else row
+        body = _parsed(row) if isinstance(row, bytes) else row
         self.readable += 1
         return body
 
@@ -85,3 +86,15 @@ class BulkIntake:
         self.rejected += 1
         room = self.call.services.settings.limits.bulk_errors - len(self.errors)
         self.errors += [{"row": row, **problem.as_dict()} for problem in problems[: max(room, 0)]]
+
+
+def _parsed(row: bytes) -> Any:
+    try:
+        return parse_json(row, "the row")
+    except Refused as error:
+        problem = error.problems[0]
+        if _AFTER not in problem.description:
+            raise
+        # `curl -d @file` removes the newlines of the file.
+        description = f"{problem.description}; send one document per line; curl keeps the newlines with --data-binary"
+        raise Refused(Problem(problem.code, description, problem.entity)) from error
