@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lily.formats import xlsx
 from lily.formats.csv import Csv, RecordEnds
+from lily.formats.table import MAX_COLUMNS
 from lily.formats.xlsx import Xlsx
 from lily.model.errors import Problem
 from lily.plugins import Format, Row
@@ -88,6 +89,16 @@ def test_blank_records_count_and_say_nothing() -> None:
 )
 def test_what_is_not_quite_csv(body: bytes, expected: list[Any]) -> None:
     assert codes(split(Csv(), body)) == expected
+
+
+def test_a_table_has_no_more_columns_than_an_asset_has_fields() -> None:
+    """Also where the surplus is repeated or has no name: that is not looked for."""
+    most = ",".join(f"a{number}" for number in range(MAX_COLUMNS - 2))
+    assert codes(split(Csv(), f"entity_type,name,{most}\n".encode())) == []
+    for surplus in ("more", "name", ",x"):
+        (row,) = split(Csv(), f"entity_type,name,{most},{surplus}\n".encode())
+        assert isinstance(row, Problem)
+        assert f"at most {MAX_COLUMNS} are allowed" in row.description
 
 
 def test_cells_of_a_workbook_keep_their_types() -> None:
