@@ -140,14 +140,6 @@ def test_what_is_no_workbook_is_refused() -> None:
     assert codes(split(Xlsx(), workbook([["name"], ["a"]]))) == ["MALFORMED_TABLE"]
 
 
-def test_a_workbook_that_would_unpack_to_gigabytes_is_not_unpacked() -> None:
-    archive = io.BytesIO(workbook([["entity_type", "name"], ["table", "a"]]))
-    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("xl/more.xml", b"\x00" * (xlsx.MAX_PART_BYTES + 1))
-    assert len(archive.getvalue()) < 1 << 20
-    assert codes(split(Xlsx(), archive.getvalue())) == ["TOO_LARGE"]
-
-
 def test_a_workbook_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xlsx, "MAX_BYTES", 1_000)
     splitter = Xlsx().splitter(LIMIT)
