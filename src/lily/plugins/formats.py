@@ -1,12 +1,21 @@
 """The port `lily.formats`: a body of many assets, split into rows while it streams in."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lily.model.errors import Problem
 
+
+@dataclass(frozen=True, slots=True)
+class BlankRows:
+    """Consecutive blank rows. They count in the numbers of the rows that follow."""
+
+    count: int
+
+
 # The JSON text of an ingest body, a decoded ingest body, or what kept the row from being one. `b""` is a blank line.
-Row = bytes | dict[str, Any] | Problem
+Row = bytes | dict[str, Any] | Problem | BlankRows
 
 
 class Splitter(Protocol):
