@@ -15,6 +15,7 @@ from lily.formats import xlsx
 from lily.formats.csv import Csv, RecordEnds
 from lily.formats.table import MAX_COLUMNS
 from lily.formats.xlsx import Xlsx
+from lily.formats.xlsx_parts import MAX_ROWS
 from lily.model.errors import Problem
 from lily.plugins import Format, Row
 from tests.workbooks import workbook
@@ -160,5 +161,5 @@ def test_a_row_number_out_of_this_world_ends_with_the_sheet() -> None:
                 text = text.replace(b'<row r="2"', b'<row r="4000000000"').replace(b'"A2"', b'"A4000000000"')
             file.writestr(part, text)
     rows = split(Xlsx(), changed.getvalue())
-    assert len(rows) <= xlsx.MAX_ROWS
+    assert len(rows) <= MAX_ROWS
     assert not any(isinstance(row, dict) for row in rows)

@@ -9,6 +9,7 @@ from typing import NoReturn
 import structlog
 
 from lily.api.auth.principals import Principals
+from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
 from lily.api.receipts.progress import StoredProgress
@@ -50,6 +51,7 @@ class Services:
     waiter: Waiter
     hub: Hub
     sql_analyzer: SqlAnalyzer
+    bulk: BulkCapacity
 
     def notified(self, channel: str, payload: str) -> None:
         """A notification of PostgreSQL."""
@@ -96,7 +98,9 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ends=ends,
             hub=Hub(settings.kafka_bootstrap, metrics.connections),
             sql_analyzer=SqlAnalyzer(),
+            bulk=BulkCapacity(settings.limits.bulk_bodies),
         )
+        stack.callback(services.bulk.close)
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
         for task in (

@@ -27,6 +27,8 @@ if find_spec("openpyxl") is None:
 class Workbook:
     """Yields its rows at the end of the body."""
 
+    reads_whole_body = True
+
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._length = 0

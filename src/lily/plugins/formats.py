@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lily.model.errors import Problem
 
@@ -37,6 +37,17 @@ class Splitter(Protocol):
 
     def close(self) -> None:
         """Releases resources, such as a temporary file. Always called, also after a failure."""
+        ...
+
+
+@runtime_checkable
+class WholeBody(Protocol):
+    """An optional power of a Splitter that reads its body in `finish`, which takes long or much memory. The API reads
+    few such bodies at a time."""
+
+    @property
+    def reads_whole_body(self) -> bool:
+        """A class attribute: True."""
         ...
 
 

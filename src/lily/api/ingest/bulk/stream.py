@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from lily.api.calls import HttpCall
@@ -22,15 +23,16 @@ async def stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None
             await _add(intake, splitter.feed(chunk))
             await intake.flush()
             await asyncio.sleep(0)  # a body that arrives faster than it is read would block all other requests
-        await _finish(intake, splitter)
+        async with call.services.bulk.threads(splitter) as threads:
+            await _finish(intake, splitter, threads)
     except Refused as error:
         intake.stop(error)
 
 
-async def _finish(intake: BulkIntake, splitter: Splitter) -> None:
+async def _finish(intake: BulkIntake, splitter: Splitter, threads: ThreadPoolExecutor | None) -> None:
     """Some formats, such as workbooks, can only be read as a whole: in a thread, so that other requests can run."""
-    remaining = iter(splitter.finish())
-    while rows := await asyncio.to_thread(lambda: list(islice(remaining, CHUNK))):
+    remaining, loop = iter(splitter.finish()), asyncio.get_running_loop()
+    while rows := await loop.run_in_executor(threads, lambda: list(islice(remaining, CHUNK))):
         await _add(intake, rows)
 
 

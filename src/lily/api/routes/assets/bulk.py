@@ -34,7 +34,8 @@ async def ingest_bulk(call: Writes) -> Json:
     is_gzip(call.request)  # refuses an unknown encoding before anything is read
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call, append)
-    with closing(formats.of_media_type(media_type).splitter(limits.body_bytes)) as splitter:
+    format_ = formats.of_media_type(media_type)
+    with call.services.bulk.admit(call.tenant), closing(format_.splitter(limits.body_bytes)) as splitter:
         await stream(call, intake, splitter)
     await intake.finish()
     _raise_if_all_failed(intake)
