@@ -29,6 +29,10 @@ class Limits(Section):
     body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
     bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held in memory")
     bulk_errors: int = Field(1_000, description="the most refused rows that a bulk response lists")
+    bulk_rejections: int = Field(
+        100_000, ge=1, description="refused rows after which the rest of a bulk body is not read"
+    )
+    bulk_bodies: int = Field(8, ge=1, description="bulk bodies of one tenant that a process reads at a time")
     future_skew_seconds: int = Field(300, description="how far in the future an event's time may be")
     page: int = Field(1_000, description="the most items in one page of a list")
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, OutputFormat, flag, read_settings
-from lily.cli.output import Format, counted, print_json, print_text
+from lily.cli.output import Format, counted, print_json, print_text, visible
 from lily.model.errors import Terminal
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _print(report: "Report", *, dry_run: bool, output: Format) -> None:
         print_text(f"[green]✓[/] {found} {sent}{dropped}")
         for error in report.errors[:20]:
             where = error["asset"] or error["entity"]
-            print_text(escape(f"  ! {where}: {error['description']} ({error['code']})"))
+            print_text(escape(visible(f"  ! {where}: {error['description']} ({error['code']})")))
     if report.rejected and output is Format.json:
         raise typer.Exit(1)
     if report.rejected:

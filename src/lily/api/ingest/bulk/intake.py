@@ -12,7 +12,7 @@ from lily.api.ingest.log_append import GROUP_BYTES, GROUP_RECORDS, LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
-from lily.plugins import Row
+from lily.plugins import BlankRows, Row
 
 _AFTER = "content after document"  # orjson's words
 _EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. Send this one again.", "row")
@@ -20,7 +20,10 @@ _EARLIER = Problem("LOG_UNAVAILABLE", "The log did not confirm an earlier row. S
 
 @dataclass(slots=True)
 class BulkIntake:
-    """Once the log has failed to confirm a row, the remaining rows are refused without another attempt."""
+    """Once the log has failed to confirm a row, the remaining rows are refused without another attempt.
+
+    Raises Refused when so many rows were refused that the rest should not be read.
+    """
 
     call: Call
     append: LogAppend
@@ -28,6 +31,7 @@ class BulkIntake:
     readable: int = 0
     rejected: int = 0
     log_failed: bool = False
+    stopped: Refused | None = None  # why the rest of the body was not read
     errors: list[dict[str, Any]] = field(default_factory=list)
     _records: list[Record] = field(default_factory=list)  # valid rows that are not yet handed to the log
     _numbers: list[int] = field(default_factory=list)
@@ -38,6 +42,9 @@ class BulkIntake:
         return self.append.confirmed
 
     async def add(self, row: Row) -> None:
+        if isinstance(row, BlankRows):
+            self.rows += row.count
+            return
         self.rows += 1
         if row == b"":
             return
@@ -45,12 +52,23 @@ class BulkIntake:
             record = bulk_asset_record(source_event(self.call, self._body(row)))
         except Refused as error:
             self._reject(self.rows, error.problems)
+            self._refuse_too_many()
             return
         self._records.append(record)
         self._numbers.append(self.rows)
         self._bytes += len(record.value)
         if len(self._records) >= GROUP_RECORDS or self._bytes >= GROUP_BYTES:
             await self.flush()
+
+    def stop(self, reason: Refused) -> None:
+        """Reports the rest of the body as one refused row. It is listed even if the list of errors is full."""
+        self.stopped = reason
+        self.rows += 1
+        self.rejected += 1
+        del self.errors[max(self.call.services.settings.limits.bulk_errors - len(reason.problems), 0) :]
+        for problem in reason.problems:
+            description = f"{problem.description}; the rows from here on were not read"
+            self.errors.append({"row": self.rows, **Problem(problem.code, description, problem.entity).as_dict()})
 
     async def flush(self) -> None:
         """Appends the rows so far: the client may pause, and the rows that it has sent should not wait."""
@@ -67,12 +85,18 @@ class BulkIntake:
         self.errors.sort(key=lambda error: int(error["row"]))
         self.call.services.metrics.refused.inc(self.rejected)
 
-    def _body(self, row: Row) -> Any:
+    def _body(self, row: bytes | dict[str, Any] | Problem) -> Any:
         if isinstance(row, Problem):
             raise Refused(row)
         body = _parsed(row) if isinstance(row, bytes) else row
         self.readable += 1
         return body
+
+    def _refuse_too_many(self) -> None:
+        limit = self.call.services.settings.limits.bulk_rejections
+        if self.rejected >= limit:
+            description = f"{limit} rows were refused (the limit is LILY_LIMITS__BULK_REJECTIONS)"
+            raise Refused(Problem("TOO_MANY_REJECTED", description, "body"))
 
     def _fail(self, numbers: Sequence[int], error: LogUnavailable) -> None:
         self.log_failed = True
