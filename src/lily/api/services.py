@@ -94,7 +94,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.kafka_bootstrap, metrics.connections),
+            hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
         )
         stack.push_async_callback(services.hub.close)
