@@ -8,6 +8,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from lily.api.http.errors import problems_response
+from lily.api.http.server.safe_headers import SAFE_HEADERS
 from lily.model.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Protocol(HttpToolsProtocol):
         """Also for a URL of more than 64 KiB. Closes the connection, as uvicorn does."""
         body = bytes(problems_response(400, [self._problem or Problem("INVALID_HTTP", msg, "request")]).body)
         head = b"HTTP/1.1 400 Bad Request\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % len(body)
+        head += b"".join(b"%b: %b\r\n" % header for header in SAFE_HEADERS)
         self.transport.write(head + b"connection: close\r\n\r\n" + body)
         self.transport.close()
 
