@@ -16,20 +16,23 @@ from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.ingest.replay import Replay
 from lily.model import clock
 from lily.store.postgres.dead_letters.records import DeadLetter, read_dead_letters
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
 
 router = APIRouter(tags=["dead letters"])
 
 
 @router.get("/dead-letters", responses={200: {"model": DeadLetters}})
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """Returns dead letters, newest first: the refused event, why it was refused, and where it came from."""
+    """Returns dead letters, newest first: the refused event, why it was refused, and where it came from. The original
+    of a job is shown to tokens with the scope `admin` only."""
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     size = checked_limit(call, limit)
     found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=size + 1)
     page = found[:size]
     more = cursors.seal(page[-1].id, *question) if len(found) > size else None
-    return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
+    items = [_item(letter, shows_jobs=call.principal.may("admin")) for letter in page]
+    return Json({"items": items, "next_cursor": more})
 
 
 @router.post(
@@ -49,8 +52,10 @@ async def replay(call: Writes) -> Json:
     return Json({"replayed": len(done), "missing": sorted(set(body.ids or ()) - set(done))})
 
 
-def _item(letter: DeadLetter) -> dict[str, Any]:
-    original, encoding = _text(letter.original)
+def _item(letter: DeadLetter, *, shows_jobs: bool) -> dict[str, Any]:
+    # The arguments of a job are the worker's, and can hold more than a reader of metadata may see.
+    hidden = letter.topic == JOBS and not shows_jobs
+    original, encoding = _text(None if hidden else letter.original)
     return {
         "id": letter.id,
         "topic": letter.topic,
@@ -61,7 +66,7 @@ def _item(letter: DeadLetter) -> dict[str, Any]:
         "replayed_at": clock.stamp(letter.replayed_at) if letter.replayed_at else None,
         "original": original,
         "encoding": encoding,
-        "truncated": (letter.length or 0) > len(letter.original or b""),
+        "truncated": not hidden and (letter.length or 0) > len(letter.original or b""),
     }
 
 
