@@ -14,6 +14,7 @@ from lily.model.errors import Problem, Refused
 if TYPE_CHECKING:
     from lily.settings import Limits
 
+TICKS = 3  # looks at a connection within the shortest limit: a limit is exceeded by at most a third of it
 LIMITS = "limits"  # of the API, in the state of uvicorn's lifespan
 
 
@@ -22,7 +23,7 @@ class Protocol(HttpToolsProtocol):
 
     uvicorn keeps headers of any size and waits for the rest of a request without end. Here a connection is closed if
     the client sends too many bytes that are not body, takes too long to send the headers, or stops in the middle of a
-    body. One timer per connection compares the time with `_deadline`; requests only move the deadline.
+    body. A timer per connection notices that; a request only counts its progress, which costs next to nothing.
     """
 
     def __init__(
@@ -37,17 +38,17 @@ class Protocol(HttpToolsProtocol):
         self._header_bytes: Final = limits.header_bytes
         self._header_seconds: Final = limits.header_seconds
         self._body_seconds: Final = limits.body_idle_seconds
-        self._tick: Final = min(self._header_seconds, self._body_seconds)
+        self._tick: Final = min(self._header_seconds, self._body_seconds) / TICKS
         self._timer: asyncio.TimerHandle | None = None
-        self._deadline: float | None = None  # by which the client must send something; None while it need not
-        self._incomplete = False  # a request has begun and not ended
+        self._progress = 0  # complete headers, and pieces of bodies
+        self._seen: int | None = None  # the progress when the client was first seen to owe something, and the time
+        self._since = 0.0
         self._read = 0  # bytes of the current read
+        self._overhead = 0  # bytes since the last progress: headers, trailers, chunk extensions
         self._problem: Problem | None = None  # why the connection is closed, if it is not the parser's reason
-        self._overhead = 0  # bytes of earlier reads since the last progress: headers, trailers, chunk extensions
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's signature
         super().connection_made(transport)
-        self._deadline = self.loop.time() + self._header_seconds
         self._timer = self.loop.call_later(self._tick, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -66,32 +67,19 @@ class Protocol(HttpToolsProtocol):
             self._problem = self._too_large()
             self.send_400_response(self._problem.description)
 
-    def on_message_begin(self) -> None:
-        self._overhead = 0
-        self._incomplete = True
-        self._deadline = self.loop.time() + self._header_seconds
-        super().on_message_begin()
-
     def on_headers_complete(self) -> None:
-        # The exact size is computed only if the bytes read since the request began could exceed the limit.
+        # The exact size is computed only if the bytes that were read could exceed the limit.
         if self._overhead + self._read > self._header_bytes and self._head_size() > self._header_bytes:
             self._problem = self._too_large()
             raise Refused(self._problem)  # the parser stops, and uvicorn calls send_400_response
         self._overhead = 0
-        self._deadline = self.loop.time() + self._body_seconds
+        self._progress += 1
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._overhead = 0
+        self._progress += 1
         super().on_body(body)
-        # While the application does not read, nothing can arrive, and the client is not to blame.
-        self._deadline = None if self.flow.read_paused else self.loop.time() + self._body_seconds
-
-    def on_message_complete(self) -> None:
-        self._overhead = 0
-        self._incomplete = False
-        self._deadline = None
-        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Also for a URL of more than 64 KiB. Closes the connection, as uvicorn does."""
@@ -103,22 +91,28 @@ class Protocol(HttpToolsProtocol):
 
     def _check(self) -> None:
         now = self.loop.time()
-        if self._deadline is None and self._awaits_client():
-            self._deadline = now + (self._body_seconds if self._incomplete else self._header_seconds)
-        if self._deadline is not None and now >= self._deadline:
+        if not self._awaits_client():
+            self._seen = None
+        elif self._seen != self._progress:
+            self._seen, self._since = self._progress, now
+        elif now - self._since >= (self._body_seconds if self._headers_complete() else self._header_seconds):
             self._timer = None
             self.transport.close()  # the application is notified that the client has disconnected
             return
-        pause = self._tick if self._deadline is None else min(self._tick, self._deadline - now)
-        self._timer = self.loop.call_later(pause, self._check)
+        self._timer = self.loop.call_later(self._tick, self._check)
 
     def _awaits_client(self) -> bool:
-        """Whether only the client can end the silence: a body is incomplete, or uvicorn's keep-alive timer, which any
-        byte stops, does not run between two requests."""
-        if self._incomplete:
-            return not self.flow.read_paused
-        idle = self.cycle is None or self.cycle.response_complete
-        return idle and self.timeout_keep_alive_task is None
+        """Whether only the client can end the silence."""
+        if not self._headers_complete():
+            return True
+        if self.cycle.response_complete:
+            return self.timeout_keep_alive_task is None  # any byte stops uvicorn's timer, also one of no request
+        # While the application does not read, nothing can arrive, and the client is not to blame.
+        return self.cycle.more_body and not self.flow.read_paused
+
+    def _headers_complete(self) -> bool:
+        """Whether those of the current request are; False before the first request."""
+        return self.cycle is not None and self.cycle.scope is self.scope
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
