@@ -36,6 +36,11 @@ class Limits(Section):
     future_skew_seconds: int = Field(300, description="how far in the future an event's time may be")
     page: int = Field(1_000, description="the most items in one page of a list")
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
+    connections: int = Field(200, gt=0, description="WebSocket connections of one tenant to one process")
+    replays: int = Field(8, gt=0, description="of these, those that catch up from an old position at a time")
+    header_bytes: int = Field(64 << 10, gt=0, description="the largest address and headers of a request")
+    header_seconds: float = Field(15.0, gt=0, description="how long a client may take to send the headers of a request")
+    body_idle_seconds: float = Field(30.0, gt=0, description="how long a client may pause in the middle of a body")
 
 
 class Api(Section):

@@ -10,6 +10,7 @@ from lily.api.websocket.hub import Hub, Listener
 from lily.api.websocket.messages import MessageFilter, unseal_position
 from lily.bus import topics
 from lily.model.records import ConsumedRecord
+from lily.settings import Limits
 
 CAUSE = {"tag": "PII", "origin": "root", "layer": "propagated"}
 
@@ -24,7 +25,7 @@ def heard(wanted: MessageFilter, *records: ConsumedRecord) -> list[dict[str, Any
     """The messages of a listener of the tenant `north` while the hub reads these records."""
 
     async def story() -> list[dict[str, Any]]:
-        hub = Hub("", Gauge("followers", "", registry=None))
+        hub = Hub("", Gauge("followers", "", registry=None), Limits())
         listener = Listener("north", wanted)
         with hub._joined(listener):
             await hub._deliver(list(records))

@@ -106,7 +106,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.kafka_bootstrap, metrics.connections),
+            hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
             policies=PolicyCache(database, metrics.policy),
             decision_log=DecisionLog(database, metrics.policy),

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from lily.client.errors import LilyApiError, error_for, unexpected, unreachable
+from lily.client.errors import LilyApiError, error_for, unexpected, unreachable, unsendable
 from lily.client.results import Page
 
 T = TypeVar("T")
@@ -81,6 +81,8 @@ def result_of(call: Call[T], response: httpx.Response) -> T:
 
 def failure_of(request: httpx.Request, error: httpx.HTTPError) -> LilyApiError:
     """The error for a request without a complete response. A failed connection may be retried."""
+    if isinstance(error, httpx.LocalProtocolError):
+        return unsendable()
     if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol):
         return unreachable(str(request.url.copy_with(raw_path=b"/")).rstrip("/"), error)
     return unexpected(0, f"{request.method} {request.url.path} failed: {error}")

@@ -44,6 +44,11 @@ def too_large(limit: int) -> Declined:
     return Declined(413, Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
 
 
+def too_many(code: str, description: str, entity: str = "") -> Declined:
+    """A tenant that already uses its whole share of something."""
+    return Declined(429, Problem(code, description, entity), {"Retry-After": RETRY_SECONDS})
+
+
 def error_response(error: Exception, correlation: str = "") -> Json:
     """The response to an exception. An unexpected one shows no details, only the correlation id."""
     match error:

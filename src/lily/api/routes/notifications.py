@@ -39,7 +39,7 @@ async def notifications(websocket: WebSocket) -> None:
         principal = await _authenticated(websocket, services)
         refuse_unknown(websocket.query_params.keys(), PARAMETERS)
         listener, since = _listener(websocket, principal), _since(websocket)
-        async with services.hub.following():
+        async with services.hub.following(principal.tenant):
             # The position is taken before the handshake, so changes during the handshake are sent too.
             since = since or services.hub.offsets()
             position = seal_position(since)
