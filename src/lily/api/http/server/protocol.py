@@ -14,7 +14,7 @@ from lily.model.errors import Problem, Refused
 if TYPE_CHECKING:
     from lily.settings import Limits
 
-TICKS = 3  # looks at a connection within the shortest limit: a limit is exceeded by at most a third of it
+TICKS = 3  # looks at a connection within the shortest limit; it is closed at most two ticks late
 LIMITS = "limits"  # of the API, in the state of uvicorn's lifespan
 
 
