@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 GENERATED := lily/api/grpc/generated
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-faults test-cluster test-engines check format proto bench lock clean
+.PHONY: help setup demo up down test test-campaigns test-faults test-cluster test-engines check format proto bench lock clean
 
 help: ## The targets, a line each
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,7 +31,10 @@ down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
 test: setup ## Every test but the long campaigns (at most 10 minutes)
-	$(BIN)/python -m pytest -m "not faults and not cluster and not engines" -n 3 --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 3 --no-loadscope-reorder
+
+test-campaigns: setup ## Fuzzing, convergence in random orders, whole stacks started anew
+	$(BIN)/python -m pytest -m campaign -n 3 --no-loadscope-reorder
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500

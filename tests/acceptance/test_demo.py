@@ -30,6 +30,8 @@ def test_the_demo_can(step: Step, demo: DemoContext) -> None:
     assert result.seconds > 0
 
 
+@pytest.mark.campaign
 def test_the_demo_can_run_again_on_the_same_data(demo: DemoContext) -> None:
-    for step in (*CATALOGUE, *PROPAGATION, *ATTRIBUTE_RULES):
-        step.run(demo)
+    for _ in range(2):
+        for step in (*CATALOGUE, *PROPAGATION, *ATTRIBUTE_RULES):
+            step.run(demo)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.contract.door import Door
 
 # No fault, a declared status, the declared type, shape and methods, and no way around the token.
@@ -19,6 +21,7 @@ CHECKS = (
 EXAMPLES = 20
 
 
+@pytest.mark.campaign
 def test_every_answer_keeps_to_the_document(door: Door, tmp_path: Path) -> None:
     door.ingest("0")  # the name the fuzzer tries first
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{door.stack.url}/openapi.json"]

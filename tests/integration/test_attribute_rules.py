@@ -337,6 +337,7 @@ class Late(Happenings):
         check(self.world, self.owner)
 
 
+@pytest.mark.campaign
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize(("machine", "examples", "steps"), [(Prompt, 8, 20), (Late, 8, 25)])
 def test_what_rules_derive_equals_a_recomputation_whatever_happens(  # noqa: PLR0917 - what a machine is made of

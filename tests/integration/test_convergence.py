@@ -71,6 +71,7 @@ def comparable(catalogue: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[s
     return from_text
 
 
+@pytest.mark.campaign
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_every_arrival_order_ends_in_the_same_catalogue(

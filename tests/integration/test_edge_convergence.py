@@ -132,6 +132,7 @@ def shown_by(source: dict[str, Any], user: dict[str, Any], claims: list[bool] | 
     )
 
 
+@pytest.mark.campaign
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(edge_events(), min_size=1, max_size=12, unique_by=lambda event: event.id), random=st.randoms())
 def test_statements_about_edges_converge_in_every_order(
@@ -140,6 +141,7 @@ def test_statements_about_edges_converge_in_every_order(
     converges(stack, catalogue_writer, make_tenant()[0], found, random)
 
 
+@pytest.mark.campaign
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(claims_events(), min_size=1, max_size=10, unique_by=lambda event: event.id), random=st.randoms())
 def test_what_jobs_claim_converges_in_every_order(
@@ -148,6 +150,7 @@ def test_what_jobs_claim_converges_in_every_order(
     converges(stack, catalogue_writer, make_tenant()[0], found, random)
 
 
+@pytest.mark.campaign
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     found=st.lists(edge_events() | claims_events(), min_size=1, max_size=12, unique_by=lambda event: event.id),

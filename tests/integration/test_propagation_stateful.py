@@ -104,6 +104,7 @@ class Lineage(RuleBasedStateMachine):
         assert self.world.unexplained() == []
 
 
+@pytest.mark.campaign
 @pytest.mark.timeout(400)
 def test_incremental_propagation_equals_recomputation(
     stack: Stack, make_tenant: Callable[[], tuple[str, str]], catalogue_writer: CatalogueWriter

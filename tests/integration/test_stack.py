@@ -80,6 +80,7 @@ def engines(open_directory: Path) -> Iterator[Engines]:
     stack.down()
 
 
+@pytest.mark.campaign
 def test_engines_survive_the_death_of_any_process(engines: Engines) -> None:
     """One stack through all of it, because each start costs seconds."""
     engines.up()
@@ -133,6 +134,7 @@ def test_status_shows_the_parts_and_the_addresses_without_the_password(engines: 
     assert password not in printed
 
 
+@pytest.mark.campaign
 def test_two_stacks_run_side_by_side_and_unusable_files_are_named(open_directory: Path) -> None:
     """The second one starts from the remains of crashes and a lost stack.json, in a directory closed to others."""
     first, second = Engines(open_directory / "first"), Engines(open_directory / "closed" / "second")

@@ -85,6 +85,7 @@ def new_trial(lake: Lake, store: CatalogueWriter) -> Trial:
     return Trial(lake, store, tenant)
 
 
+@pytest.mark.campaign
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     found=st.lists(columns() | columns() | edits(), min_size=2, max_size=14, unique_by=lambda event: event.id),

@@ -56,6 +56,7 @@ def snapshots(trial: Trial, table: str) -> int:
     return int(trial.lake.spark.table(f"{tables.identifier(table)}.snapshots").count())
 
 
+@pytest.mark.campaign
 def test_small_files_are_merged_and_old_snapshots_expire_but_the_data_and_the_last_commit_stay(trial: Trial) -> None:
     write_small_batches(trial, BATCHES)
     assert files(trial, tables.EVENTS) == BATCHES
