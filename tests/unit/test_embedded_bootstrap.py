@@ -60,3 +60,12 @@ def test_each_part_connects_with_its_own_role_and_the_api_gets_the_addresses_of_
         == "postgresql://pipeline"
     )
     assert environment.of("worker")["LILY_METRICS_PORT"] == "3"
+
+
+def test_only_the_api_listens_on_the_configured_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LILY_HOST", "0.0.0.0")  # noqa: S104 (not bound here)
+    databases = {"lily_api": "postgresql://api", "lily_pipeline": "postgresql://pipeline"}
+    ports = {"api": 1, "pipeline": 2, "worker": 3, "grpc": 5}
+    environment = ServiceEnvironment(tmp_path, "kafka:9", databases, ports, tmp_path / "jars", tmp_path / "master.key")
+    hosts = [environment.of(name)["LILY_HOST"] for name in ("api", "pipeline", "worker")]
+    assert hosts == ["0.0.0.0", "127.0.0.1", "127.0.0.1"]  # noqa: S104

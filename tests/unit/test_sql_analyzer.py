@@ -28,7 +28,7 @@ def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
 
 def test_concurrent_requests_are_served_one_after_the_other() -> None:
     async def work(analyzer: SqlAnalyzer) -> list[AnalysisResult]:
-        return list(await asyncio.gather(*(analyzer.ask(VIEW) for _ in range(5))))
+        return list(await asyncio.gather(*(analyzer.analyze(VIEW) for _ in range(5))))
 
     assert {len(result.edges) for result in with_analyzer(work)} == {2}
 
@@ -36,8 +36,8 @@ def test_concurrent_requests_are_served_one_after_the_other() -> None:
 def test_a_syntax_error_does_not_end_the_process() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable, match="SQL_SYNTAX"):
-            await analyzer.ask(AnalysisRequest("select (", "postgres", known={}))
-        return len((await analyzer.ask(VIEW)).edges)
+            await analyzer.analyze(AnalysisRequest("select (", "postgres", known={}))
+        return len((await analyzer.analyze(VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -53,8 +53,8 @@ def test_a_syntax_error_does_not_end_the_process() -> None:
 def test_excessive_nesting_is_refused(sql: str) -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable):
-            await analyzer.ask(AnalysisRequest(sql, "postgres", known={}))
-        return len((await analyzer.ask(VIEW)).edges)
+            await analyzer.analyze(AnalysisRequest(sql, "postgres", known={}))
+        return len((await analyzer.analyze(VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -63,22 +63,22 @@ def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytes
     async def work(analyzer: SqlAnalyzer) -> int:
         monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
         with pytest.raises(Unreadable, match="not parsed within"):
-            await analyzer.ask(
+            await analyzer.analyze(
                 AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
             )
         monkeypatch.undo()
-        return len((await analyzer.ask(VIEW)).edges)
+        return len((await analyzer.analyze(VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
 
 def test_a_process_that_ended_between_requests_is_replaced() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
-        await analyzer.ask(VIEW)
+        await analyzer.analyze(VIEW)
         assert analyzer._process is not None
         analyzer._process.kill()
         await analyzer._process.wait()
-        return len((await analyzer.ask(VIEW)).edges)
+        return len((await analyzer.analyze(VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -86,10 +86,10 @@ def test_a_process_that_ended_between_requests_is_replaced() -> None:
 def test_a_cancelled_request_leaves_no_result_for_the_next_one() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         other = AnalysisRequest("create view v as select a, b, c from t", "postgres", known={})
-        waiting = asyncio.create_task(analyzer.ask(other))
+        waiting = asyncio.create_task(analyzer.analyze(other))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        return len((await analyzer.ask(VIEW)).edges)
+        return len((await analyzer.analyze(VIEW)).edges)
 
     assert with_analyzer(work) == 2

@@ -75,10 +75,8 @@ async def _take_over(services: Services, group: WorkerGroup) -> None:
 def _options(max_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_bytes),
-        (
-            "grpc.so_reuseport",
-            0,
-        ),  # or a second process on the port would silently get half of the calls
+        # With port sharing, a second process on the port would silently get half of the calls.
+        ("grpc.so_reuseport", 0),
     ]
 
 

@@ -82,7 +82,7 @@ def _lag(engines: "Settings") -> dict[str, int]:
 def _reactions(engines: "Settings", state: "StackState") -> "dict[str, ReactionStatus]":
     from lily.app import reactions
 
-    worker = f"http://{engines.host}:{state.ports['worker']}"
+    worker = f"http://127.0.0.1:{state.ports['worker']}"
     return _read("The state of the reactions", lambda: reactions(engines, [worker]))
 
 
