@@ -26,6 +26,8 @@ class Principal:
     user: str
     scopes: frozenset[str]
     expires_at: float | None = None  # seconds since the epoch
+    groups: frozenset[str] = frozenset()
+    scraper_group: str = ""  # the token reads and writes only what the scraper policies of this group cover
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or "admin" in self.scopes

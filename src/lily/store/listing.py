@@ -138,6 +138,7 @@ def _lake_filter(request: SearchRequest) -> AssetFilter | None:
     condition = AssetFilter(
         terms=None if q is None else tuple(search_terms(q)),
         entity_type=request.filters.get("entity_type"),
+        hidden=request.hidden,
         owner=request.filters.get("owner"),
         data_source=request.filters.get("data_source"),
         parent=request.filters.get("parent"),

@@ -10,8 +10,11 @@ from psycopg import sql
 from lily.lineage.tag_rules import TagRules
 from lily.model import clock
 from lily.model.search_terms import search_terms
+from lily.policy import AssetSet
+from lily.policy.visibility import NO_ASSETS
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import COLUMNS, asset_of
+from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -50,7 +53,8 @@ _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page."""
+    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page. Most of the assets in `hidden` are
+    left out, as far as the stores can decide; the caller leaves out the rest."""
 
     filters: Mapping[Filter, str]
     include_deleted: bool
@@ -58,6 +62,7 @@ class SearchRequest:
     order: Order
     limit: int
     after: tuple[str, str] | None = None  # the sort key and the id of the previous page's last item
+    hidden: AssetSet = NO_ASSETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
         conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
     if not request.include_deleted:
         conditions.append("not is_deleted")
+    conditions += hidden_conditions(request.hidden)
     if request.after is not None:
         beyond: LiteralString = ">" if request.order == "asc" else "<"
         conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
@@ -101,7 +107,8 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
 def _parameters(request: SearchRequest) -> dict[str, Any]:
     key, asset_id = request.after or (None, None)
     filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
-    return {**filters, "key": key, "id": asset_id, "limit": request.limit + 1}
+    hidden = hidden_parameters(request.hidden) if request.hidden.keys else {}
+    return {**filters, **hidden, "key": key, "id": asset_id, "limit": request.limit + 1}
 
 
 def _words(text: str) -> str:
