@@ -20,8 +20,8 @@ CANDIDATES = 200  # assets with the same words in their names; one may differ on
 
 
 async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
-    """By name in lower case; `tables` has the script's spelling. Tables that a policy denies to the caller are left out,
-    as if they were not ingested. Raises LakeUnavailable if columns cannot be read."""
+    """By name in lower case; `tables` has the script's spelling. Tables that a policy denies to the caller are left
+    out, as if they were not ingested. Raises LakeUnavailable if columns cannot be read."""
     assets = await _by_spelling(call, tables)
     for key in tables.keys() - assets.keys():
         if (asset := await _ignoring_case(call, key)) is not None:

@@ -11,7 +11,8 @@ from lily.model.events import AssetEvent
 
 
 async def write(call: Call, event: AssetEvent) -> Json:
-    """Raises Declined with 403 if a policy denies the change, LogFull or LogUnavailable if the log does not confirm it."""
+    """Raises Declined with 403 if a policy denies the change, LogFull or LogUnavailable if the log does not confirm
+    it."""
     append = LogAppend(call)
     await authorise_events(call, [event])
     await append.add([asset_record(event)])

@@ -58,7 +58,7 @@ class PolicyCache:
             self._compile_again(tenant)
 
     def current(self, tenant: str) -> TenantPolicies | None:
-        """The policies in force, if that is known without a query. None does not mean that there are none: use `get`."""
+        """The policies in force, if they are known without a query. None does not mean that there are none."""
         current = self._current.get(tenant)
         return current if current is not None and tenant in self._fresh and self.is_trusted else None
 

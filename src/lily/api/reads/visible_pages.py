@@ -8,7 +8,6 @@ from dataclasses import replace
 from lily.api.auth.authorisation import context_of, visible
 from lily.api.auth.restrictions import Restrictions, restrictions_of
 from lily.api.calls import Call
-from lily.store.assets import StoredAsset
 from lily.store.listing import AssetPage, ListPosition
 from lily.store.postgres.catalogue.search import SearchRequest
 
@@ -29,15 +28,15 @@ async def _restricted_page(
     hidden = restrictions.visibility(context_of(call)).hidden
     if hidden.everything:
         return AssetPage([], None)
-    found: list[StoredAsset] = []
+    found = AssetPage([], None)
     rest = replace(request, hidden=hidden)
     for _ in range(MAX_READS):
         page = await call.services.lister.page(call.tenant, rest, start, parent_name)
-        found += await visible(call, restrictions, page.assets)
-        if page.next is None or len(found) >= request.limit:
+        found = AssetPage(found.assets + await visible(call, restrictions, page.assets), page.next)
+        if page.next is None or len(found.assets) >= request.limit:
             break
-        rest, start = _continued(rest, page.next, request.limit - len(found))
-    return AssetPage(found, page.next)
+        rest, start = _continued(rest, page.next, request.limit - len(found.assets))
+    return found
 
 
 def _continued(request: SearchRequest, at: ListPosition, limit: int) -> tuple[SearchRequest, str | None]:

@@ -22,16 +22,15 @@ from lily.policy.visibility import NO_ASSETS
 
 @dataclass(frozen=True, slots=True)
 class AssetFilter:
-    """All given conditions must hold. An empty tuple of terms (not None) matches nothing, as in PostgreSQL."""
+    """All given conditions must hold. An empty tuple of terms (not None) matches nothing, as in PostgreSQL. Assets in
+    `hidden` are left out as far as a state shows it: not by tags, and not by ancestors beyond the parent."""
 
     terms: tuple[str, ...] | None = None
     entity_type: str | None = None
     owner: str | None = None
     data_source: str | None = None
     parent: str | None = None  # an id
-    hidden: AssetSet = (
-        NO_ASSETS  # left out as far as a state shows it: not by tags and not by ancestors beyond the parent
-    )
+    hidden: AssetSet = NO_ASSETS
 
     def matches_nothing(self) -> bool:
         """Whether no asset that only the lake has can match."""

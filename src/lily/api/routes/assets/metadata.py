@@ -70,8 +70,8 @@ async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     "/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody, examples.BATCH_GET)
 )
 async def batch_get(call: Reads) -> Json:
-    """Returns up to 1,000 assets in the order of the ids. `missing` names those that do not exist, `denied` those that a
-    policy denies."""
+    """Returns up to 1,000 assets in the order of the ids. `missing` names those that do not exist, `denied` those that
+    a policy denies."""
     body = await read_body(call.request, BatchGetBody, call.services.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
     found = await call.services.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))

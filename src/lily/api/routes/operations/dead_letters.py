@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from fastapi import APIRouter
 
+from lily.api.auth.dead_letters import denied_letters
 from lily.api.calls import Call, Reads, Writes
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
@@ -32,6 +33,7 @@ from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.reactions.ledger import SEPARATOR
 
 CHUNK = 50  # originals in memory at a time; each can be a megabyte
+MAX_READS = 5  # of one page, where policies deny some of the letters to the caller
 # A refused event can be any bytes, and must not keep other dead letters from being replayed.
 UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
@@ -40,14 +42,23 @@ router = APIRouter(tags=["dead letters"])
 
 @router.get("/dead-letters", responses={200: {"model": DeadLetters}})
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
-    """Returns dead letters, newest first: the refused event, why it was refused, and where it came from."""
+    """Returns dead letters, newest first: the refused event, why it was refused, and where it came from. Those of
+    assets that a policy denies to the caller are left out."""
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     size = checked_limit(call, limit)
-    found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=size + 1)
-    page = found[:size]
-    more = cursors.seal(page[-1].id, *question) if len(found) > size else None
-    return Json({"items": [_item(letter) for letter in page], "next_cursor": more})
+    items: list[DeadLetter] = []
+    for _ in range(MAX_READS):
+        wanted = size - len(items)
+        found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=wanted + 1)
+        page = found[:wanted]
+        denied = await denied_letters(call, "READ", page)
+        items += [letter for letter in page if letter.id not in denied]
+        below = page[-1].id if len(found) > wanted else None
+        if below is None or len(items) == size:
+            break
+    more = cursors.seal(below, *question) if below is not None else None
+    return Json({"items": [_item(letter) for letter in items], "next_cursor": more})
 
 
 @router.post(
@@ -59,15 +70,21 @@ async def replay(call: Writes) -> Json:
     """Replays dead letters: those named by id, or with `all` every one not replayed yet.
 
     An event that the pipeline refused is appended to the log again; one that a reaction could not handle is passed to
-    that reaction again; a job is queued again."""
+    that reaction again; a job is queued again. `denied` names those of assets that a policy denies to the caller."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     # An event that is refused again becomes a new dead letter; the newest as of now bounds the loop.
     newest = await read_dead_letters(call.services.database, call.tenant, below=None, limit=1)
     done: list[int] = []
-    while newest and (batch := await _next(call, body.ids, done[-1] if done else 0, newest[0].id)):
-        await _append(call, batch)
-        done += [letter.id for letter in batch]
-    return Json({"replayed": len(done), "missing": sorted(set(body.ids or ()) - set(done))})
+    denied: set[int] = set()
+    above = 0
+    while newest and (batch := await _next(call, body.ids, above, newest[0].id)):
+        above = batch[-1].id
+        denied |= await denied_letters(call, "WRITE", batch)
+        permitted = [letter for letter in batch if letter.id not in denied]
+        await _append(call, permitted)
+        done += [letter.id for letter in permitted]
+    missing = set(body.ids or ()) - set(done) - denied
+    return Json({"replayed": len(done), "missing": sorted(missing), "denied": sorted(denied)})
 
 
 async def _next(call: Call, ids: list[int] | None, above: int, newest: int) -> list[Replayable]:

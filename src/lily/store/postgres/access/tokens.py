@@ -37,11 +37,12 @@ async def still_valid(database: Database, principal: Principal) -> bool:
     return await redeem_ticket(database, await issue_ticket(database, principal)) is not None
 
 
-def _principal(rows: list[tuple[str, str, str, list[str], datetime | None]]) -> Principal | None:
+def _principal(rows: list[tuple[str, str, str, list[str], datetime | None, str]]) -> Principal | None:
     if not rows:
         return None
-    token_id, tenant, user, scopes, expires_at = rows[0]
-    return Principal(token_id, tenant, user, frozenset(scopes), expires_at.timestamp() if expires_at else None)
+    token_id, tenant, user, scopes, expires_at, scraper_group = rows[0]
+    until = expires_at.timestamp() if expires_at else None
+    return Principal(token_id, tenant, user, frozenset(scopes), until, scraper_group=scraper_group)
 
 
 def _hash(ticket: str) -> bytes:

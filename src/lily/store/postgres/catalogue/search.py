@@ -53,8 +53,8 @@ _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page. Most of the assets in `hidden` are
-    left out, as far as the stores can decide; the caller leaves out the rest."""
+    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page. Assets in `hidden` are left
+    out as far as the stores can decide; the caller leaves out the rest."""
 
     filters: Mapping[Filter, str]
     include_deleted: bool
