@@ -17,6 +17,7 @@ from bench import (
     lineage_reads,
     openlineage,
     policies,
+    policy_checks,
     processor,
     propagation,
     reads,
@@ -55,6 +56,9 @@ MEASUREMENTS = (
     _measurement("openlineage", "OpenLineage events/s until they can be read", openlineage.measure),
     _measurement("lineage_reads", "GET /lineage/{id}, also among a million others", lineage_reads.measure),
     _measurement("policies", "checks/s in process against cedarpy, decided alike; compile time", policies.measure),
+    _measurement(
+        "policy_checks", "checks/s over HTTP in batches; a change of policies to its effect", policy_checks.measure
+    ),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

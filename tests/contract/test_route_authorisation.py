@@ -48,12 +48,8 @@ def vault(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[
         connect(door, (OPEN, VAULT), kind="used-in")
         append_raw(door, orjson.dumps({"data": {"qualified_name": VAULT}}))
         letters(door, 1)
-        everything = ["READ", "WRITE", "DELETE"]
-        create(
-            door,
-            "/policies",
-            policy({"user": DENIED_USER}, {"asset": "vault"}, "deny", actions=everything, name=POLICY),
-        )
+        fields = {"actions": ["READ", "WRITE", "DELETE"], "name": POLICY}
+        create(door, "/policies", policy({"user": DENIED_USER}, {"asset": "vault"}, "deny", **fields))
         yield door
 
 
@@ -120,8 +116,10 @@ def test_a_policy_denies_what_the_scopes_would_allow(
 ) -> None:
     route = ROUTES[operation]
     assert route.denial is not None
-    append_raw(vault, orjson.dumps({"data": {"qualified_name": VAULT}}))  # one that is not replayed yet
-    letters(vault, 2)
+    if "dead-letters" in operation:
+        count = len(letters(vault, 1))
+        append_raw(vault, orjson.dumps({"data": {"qualified_name": VAULT}}))  # one that is not replayed yet
+        letters(vault, count + 1)
     needed = sorted(set(chain.from_iterable(sufficient(route))))
     with vault.limited(*needed, user=DENIED_USER) as caller:
         answer = route.send(caller.http, operation, known.get(operation, {}))

@@ -267,3 +267,24 @@ def test_a_write_may_wait_on_any_worker(worker_door: Door) -> None:
         with client(worker_door.stack, worker_door.token) as http:
             answer = http.post("/ingest-metadata", json=table(f"shop.t{number}", tags=["PII"]), headers=WAIT)
         assert answer.status_code == 200, answer.text
+
+
+def test_a_change_of_policies_takes_effect_in_every_worker(api: Api, door: Door, worker_door: Door) -> None:
+    door.ingest("shop.orders")
+    headers = {"Authorization": f"Bearer {door.token}"}
+
+    def workers_that_decide(effect: str) -> set[str]:
+        """Over connections of their own, so that the kernel chooses the worker; by each worker's last decision."""
+        last: dict[str, str] = {}
+        for _ in range(20):
+            body = {"checks": [{"principal": "ann", "action": "READ", "asset_id": "shop.orders"}]}
+            answer = httpx.post(f"{api.url}/policy/check", json=body, headers=headers, timeout=30)
+            last[api.worker_of(answer)] = answer.json()["decisions"][0]["effect"]
+        return {worker for worker, found in last.items() if found == effect}
+
+    until(lambda: len(workers_that_decide("deny")) == 2)
+    allow = {"id": "p", "name": "p", "subjects": [{"user": "ann"}], "resources": [{"asset": "*"}]}
+    assert worker_door.http.post("/policies", json=allow | {"actions": ["READ"], "effect": "allow"}).status_code == 201
+    until(lambda: len(workers_that_decide("allow")) == 2)
+    assert worker_door.http.delete("/policies/p").status_code == 200
+    until(lambda: len(workers_that_decide("deny")) == 2)

@@ -52,6 +52,9 @@ class Api(ABC, Generic[Feed]):
     lineage = sends(calls.lineage.lineage)
     travel = sends(calls.lineage.travel)
 
+    check_access = sends(calls.policies.check_access)
+    explain_access = sends(calls.policies.explain_access)
+
     health = sends(calls.operations.health)
     dead_letters = pages(calls.operations.dead_letters)
     replay = sends(calls.operations.replay)

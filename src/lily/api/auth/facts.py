@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
 from lily.api.auth.restrictions import Restrictions
-from lily.api.policy.decisions import rules_in_force, unknown_facts
+from lily.api.policy.decisions import rules_in_force
+from lily.api.policy.outcomes import unknown_facts
 from lily.api.services import Services
 from lily.model import ids
 from lily.model.assets import LAYERS, effective_tag_keys, entity_type, shown_fields, suppressions

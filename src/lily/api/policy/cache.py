@@ -3,6 +3,7 @@
 A notification marks a tenant's policies as changed; the next decision reads the versions before it decides. The
 listener confirms several times a second that no notification can be missing. While it does not, every decision compares
 the version with a query first, and if PostgreSQL does not respond there is no decision at all (StoreUnavailable).
+Decision 22 has the reasons.
 """
 
 import asyncio

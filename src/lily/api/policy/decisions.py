@@ -1,23 +1,18 @@
-"""Decides batches of checks, and the shape of a decision in responses."""
+"""Decides batches of checks by the policies in force and by what is committed now."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import orjson
 
 from lily.api.policy.checks import Batch
 from lily.api.policy.compiled import TenantPolicies
-from lily.api.policy.settings import AccessSettings
+from lily.api.policy.outcomes import decided
 from lily.api.services import Services
 from lily.lineage.tag_rules import TagRules
-from lily.model import ids
-from lily.policy import Check, Decision, Facts, PolicyIndex, Principal, conjunction
+from lily.policy import Decision, Principal
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import read_facts
 
-CANONICAL = "postgres"
-UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
+FEW = 200
 
 
 async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantPolicies, list[Decision]]:
@@ -26,7 +21,11 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
     principals = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, tenant)
     facts = await read_facts(services.database, tenant, batch.assets, policies.wanted(rules))
-    decisions = decided(policies.index, policies.settings, batch, principals, facts)
+    arguments = (policies.index, policies.settings, batch, principals, facts)
+    # In a thread if there are many: the first decision of each principal after a change arranges its policies, which
+    # takes milliseconds in a large tenant, and other requests are served meanwhile.
+    few = len(batch.checks) <= FEW
+    decisions = decided(*arguments) if few else await asyncio.to_thread(decided, *arguments)
     for effect, count in Counter(decision.effect for decision in decisions).items():
         services.metrics.policy.decisions[effect].inc(count)
     return policies, decisions
@@ -42,70 +41,3 @@ async def rules_in_force(services: Services, tenant: str) -> TagRules:
     if services.policies.is_trusted:
         return await services.tag_rules.get(tenant)
     return await read_tag_rules(services.database, tenant)
-
-
-def decided(
-    index: PolicyIndex,
-    settings: AccessSettings,
-    batch: Batch,
-    principals: Sequence[Principal],
-    facts: Mapping[str, Facts | None],
-) -> list[Decision]:
-    """One decision per check, in order. `facts` are None for assets that are not in the catalogue."""
-    unknown = {asset: unknown_facts(index.tenant, asset) for asset, found in facts.items() if found is None}
-    known: dict[str, Facts] = {asset: found for asset, found in facts.items() if found is not None} | unknown
-    contexts = batch.contexts
-    decisions: list[Decision | None] = [None] * len(batch.checks)
-    for plane in {check.plane for check in batch.checks}:
-        places = [place for place, check in enumerate(batch.checks) if check.plane == plane]
-        chosen = (batch.checks[place] for place in places)
-        asked = (
-            Check(principals[who], action, known[asset], contexts[context]) for who, action, asset, context, _ in chosen
-        )
-        for place, decision in zip(places, index.decide_batch(asked, plane), strict=True):
-            decisions[place] = decision
-    result = [decision for decision in decisions if decision is not None]
-    if unknown:
-        for place, check in enumerate(batch.checks):
-            if check.asset in unknown and check.plane == "data":
-                result[place] = decided_unknown(result[place], settings)
-    return result
-
-
-def unknown_facts(tenant: str, asset: str) -> Facts:
-    """All that is known of an asset that is not in the catalogue: its id, and its name if it was given."""
-    return Facts(ids.resolve(tenant, asset), "" if ids.looks_like_uuid(asset) else asset)
-
-
-def decided_unknown(decision: Decision, settings: AccessSettings) -> Decision:
-    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
-    if decision.policy_id is not None and not decision.allowed:
-        return decision
-    if settings.unknown_objects == "closed":
-        return Decision("deny", None, f"{UNKNOWN} closed")
-    return decision if decision.allowed else Decision("allow", None, f"{UNKNOWN} open")
-
-
-def decision_dict(decision: Decision) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "effect": decision.effect,
-        "policy_id": decision.policy_id,
-        "reason": decision.reason,
-    }
-    if decision.mask is not None:
-        shown["mask"] = decision.mask.as_json()
-    if decision.row_filters:
-        shown["row_filter"] = conjunction(decision.row_filters, CANONICAL)
-    return shown
-
-
-def serialised(decisions: Sequence[Decision], version: int, as_of: str | None = None) -> bytes:
-    """The response. Checks that matched the same policies share a decision, which is serialised once."""
-    fragments: dict[int, orjson.Fragment] = {}
-    listed = []
-    for decision in decisions:
-        fragment = fragments.get(id(decision))
-        if fragment is None:
-            fragment = fragments[id(decision)] = orjson.Fragment(orjson.dumps(decision_dict(decision)))
-        listed.append(fragment)
-    return orjson.dumps({"decisions": listed, "version": version, **({"as_of": as_of} if as_of else {})})

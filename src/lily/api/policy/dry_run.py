@@ -12,7 +12,8 @@ from lily.api.http.errors import not_found
 from lily.api.policy.administration import refuse_cycle
 from lily.api.policy.checks import Named, normalised
 from lily.api.policy.compiled import Parsed, TenantPolicies
-from lily.api.policy.decisions import decided_unknown, decision_dict, rules_in_force, unknown_facts
+from lily.api.policy.decisions import rules_in_force
+from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
 from lily.model.errors import Problem, Refused
 from lily.policy import (
     Action,

@@ -4,13 +4,8 @@ from typing import Any
 
 from lily.api.calls import Call
 from lily.api.policy.checks import parse_checks
-from lily.api.policy.decisions import (
-    decided_unknown,
-    decision_dict,
-    principals_of,
-    rules_in_force,
-    unknown_facts,
-)
+from lily.api.policy.decisions import principals_of, rules_in_force
+from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
 from lily.model.assets import stated_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts

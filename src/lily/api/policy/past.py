@@ -11,7 +11,7 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.http.errors import Declined
 from lily.api.policy.checks import Batch
-from lily.api.policy.decisions import decided
+from lily.api.policy.outcomes import decided
 from lily.api.policy.settings import AccessSettings
 from lily.api.reads.as_of import find_past
 from lily.lineage.inheritance import Ancestor as TaggedAncestor

@@ -26,7 +26,7 @@ def replay(letters: Sequence[int] | None = None) -> Call[Replayed]:
 
 
 def settings() -> Call[dict[str, Any]]:
-    """Returns the tenant's settings: `on_delete`."""
+    """Returns the tenant's settings."""
     return Call("GET", "/settings", parsing.one(dict))
 
 

@@ -12,7 +12,8 @@ from lily.api.http.openapi.policy_bodies import CHECKS
 from lily.api.http.openapi.policy_responses import DecisionsResponse
 from lily.api.http.openapi.responses import Json
 from lily.api.policy.checks import parse_checks
-from lily.api.policy.decisions import decide, serialised
+from lily.api.policy.decisions import decide
+from lily.api.policy.outcomes import serialised
 from lily.api.policy.past import decide_past
 from lily.api.reads.as_of import read_time
 from lily.model import clock

@@ -42,7 +42,7 @@ async def read_facts(
             "cut": wanted.rules.cut_deleted,
         },
     )
-    ancestors = Ancestors((row[1], row[3], row[13]) for row in rows if row[0] is None)
+    ancestors = Ancestors((row[1], row[4], row[14]) for row in rows if row[0] is None)
     found: dict[str, Facts | None] = dict.fromkeys(asked)
     for row in rows:
         if row[0] is not None and row[2]:
@@ -58,33 +58,21 @@ def _id_above(tenant: str, reference: str) -> str:
 
 
 def _facts(reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
-    (
-        _,
-        asset_id,
-        _,
-        name,
-        kind,
-        source,
-        *stated,
-        suppressed,
-        by_source,
-        enriched,
-        user,
-        parent,
-        propagated,
-        inherited,
-        stored,
-    ) = row
-    tags = effective_tag_keys(stated, (*(propagated or ()), *(inherited or ())), suppressed, wanted.protective)
-    known_name = name or ("" if ids.looks_like_uuid(reference) else reference)
+    asset_id, _, stored, name, kind, source = row[1:7]
+    stated, suppressed, fields = row[7:10], row[10], row[11:14]
+    parent, propagated, inherited = row[14:17]
+    tags: Collection[str] = ()
+    if propagated or inherited or any(stated):
+        derived = (*(propagated or ()), *(inherited or ()))
+        tags = effective_tag_keys(stated, derived, suppressed or (), wanted.protective)
     return Facts(
         asset_id,
-        known_name,
+        name or ("" if ids.looks_like_uuid(reference) else reference),
         kind or "",
         source or "",
         ancestors.above(parent),
         tags,
-        merged_attributes(by_source, enriched, user) if wanted.attributes and stored else None,
+        merged_attributes(*fields) if wanted.attributes and stored else None,
     )
 
 

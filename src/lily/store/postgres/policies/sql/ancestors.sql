@@ -1,19 +1,20 @@
 -- The given assets and everything above them. The graph has the parents of columns that have lineage and are only in the
--- lake. A hierarchy with a cycle ends, because `up` holds each ancestor once.
-with recursive up (id) as (
-  select unnest(%(ids)s::uuid[])
-  union
-  select n.parent
-  from up cross join lateral (
-    select s.parent::uuid as parent from assets s where s.tenant_id = %(tenant)s and s.id = up.id
+-- lake. A hierarchy with a cycle ends, because `up` holds each ancestor once. `offset 0` keeps the planner from joining with
+-- the whole table, which it prefers for a tenant that it has no statistics of.
+with recursive up (id, qualified_name, parent) as (
+  select g.id, n.qualified_name, n.parent
+  from unnest(%(ids)s::uuid[]) as g (id)
+  left join lateral (
+    select s.qualified_name, s.parent::uuid as parent from assets s where s.tenant_id = %(tenant)s and s.id = g.id
     union all
-    select g.parent from graph_nodes g
-    where g.tenant_id = %(tenant)s and g.id = up.id
-      and not exists (select from assets s where s.tenant_id = %(tenant)s and s.id = up.id)
-  ) n
-  where n.parent is not null
+    select c.qualified_name, c.parent from graph_nodes c where c.tenant_id = %(tenant)s and c.id = g.id
+    limit 1
+  ) n on true
+  union
+  select up.parent, n.qualified_name, n.parent
+  from up left join lateral (
+    select s.qualified_name, s.parent::uuid as parent from assets s where s.tenant_id = %(tenant)s and s.id = up.parent offset 0
+  ) n on true
+  where up.parent is not null
 )
-select up.id::text, coalesce(a.qualified_name, g.qualified_name), coalesce(a.parent, g.parent::text)
-from up
-left join assets a on a.tenant_id = %(tenant)s and a.id = up.id
-left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = up.id and a.id is null
+select id::text, qualified_name, parent::text from up

@@ -1,0 +1,77 @@
+-- What decisions need to know of assets: a row for each asset, then a row without a number for each ancestor of any.
+--
+-- `p_above` holds, for each asset, the id of the name before the last separator, or null. A plain column is only in the
+-- lake, which decisions do not read, so a name directly below a stored table counts as a column of it. The graph has the
+-- parents of columns that have lineage. A hierarchy with a cycle ends, because `up` holds each ancestor once.
+--
+-- In PL/pgSQL, so that its plan is kept: planning took longer than most calls. `offset 0` keeps the planner from joining
+-- with the whole table, which it prefers for a tenant that it has no statistics of.
+create or replace function decision_facts(
+  p_tenant text, p_ids uuid[], p_above uuid[], p_attributes boolean, p_tables text[], p_tags text[], p_cut boolean
+)
+returns table (
+  number bigint, asset_id text, known boolean, stored boolean, qualified_name text, entity_type text, data_source text,
+  source_tags jsonb, enriched_tags jsonb, user_tags jsonb, suppressed text[], source jsonb, enriched jsonb, "user" jsonb,
+  parent text, propagated text[], inherited text[]
+)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  with recursive found as materialized (
+    select q.number, q.id, a.id is not null as stored, a.id is not null or g.id is not null or p.id is not null as known,
+           coalesce(a.qualified_name, g.qualified_name) as qualified_name,
+           coalesce(a.entity_type, g.entity_type, p.column_type) as entity_type,
+           coalesce(a.data_source, p.data_source) as data_source,
+           a.source_tags, a.enriched_tags, a.user_tags, a.suppressed, a.source, a.enriched, a."user",
+           coalesce(a.parent, g.parent, p.id) as parent
+    from unnest(p_ids, p_above) with ordinality as q (id, above, number)
+    left join lateral (
+      select s.id, s.qualified_name, s.entity_type, s.data_source, s.source -> 'tags' as source_tags,
+             s.enriched -> 'tags' as enriched_tags, s."user" -> 'tags' as user_tags, s.suppressed,
+             s.parent::uuid as parent, case when p_attributes then s.source end as source,
+             case when p_attributes then s.enriched end as enriched, case when p_attributes then s."user" end as "user"
+      from assets s where s.tenant_id = p_tenant and s.id = q.id offset 0
+    ) a on true
+    left join lateral (
+      select n.id, n.qualified_name, n.entity_type, n.parent
+      from graph_nodes n where n.tenant_id = p_tenant and n.id = q.id and a.id is null offset 0
+    ) g on true
+    left join lateral (
+      select t.id, t.data_source, 'column' as column_type
+      from assets t
+      where t.tenant_id = p_tenant and t.id = q.above and a.id is null and g.parent is null
+        and t.entity_type = any (p_tables) offset 0
+    ) p on true
+  ),
+  up (id, qualified_name, parent) as (
+    select n.id, n.qualified_name, n.parent
+    from (select distinct f.parent from found f where f.parent is not null) as first (id)
+    cross join lateral (
+      select s.id, s.qualified_name, s.parent::uuid as parent
+      from assets s where s.tenant_id = p_tenant and s.id = first.id offset 0
+    ) n
+    union
+    select n.id, n.qualified_name, n.parent
+    from up cross join lateral (
+      select s.id, s.qualified_name, s.parent::uuid as parent
+      from assets s where s.tenant_id = p_tenant and s.id = up.parent offset 0
+    ) n
+  ),
+  reached as materialized (
+    select r.asset_id, r.propagated, r.inherited
+    from reached_from_elsewhere(
+      p_tenant, p_tags, p_cut,
+      (select array_agg(f.id order by f.number) from found f), (select array_agg(f.parent order by f.number) from found f)
+    ) r
+  )
+  select f.number, f.id::text, f.known, f.stored, f.qualified_name, f.entity_type, f.data_source, f.source_tags,
+         f.enriched_tags, f.user_tags, f.suppressed, f.source, f.enriched, f."user", f.parent::text, r.propagated,
+         case when r.inherited is not null then array(select jsonb_object_keys(r.inherited)) end
+  from found f left join reached r on r.asset_id = f.id
+  union all
+  select null, up.id::text, true, true, up.qualified_name, null, null, null, null, null, null, null, null, null,
+         up.parent::text, null, null
+  from up;
+end
+$$;
