@@ -1,18 +1,17 @@
 """The conditions that leave assets out of a list which policies hide from its reader.
 
 They never leave out more than that. They may leave out less: names beyond ASCII, ancestors that only the lake has, and
-any tag at all. The caller filters what is left.
+derived tags where any tag hides. The caller filters what is left.
 """
 
 from typing import Any, LiteralString
 
 from lily.policy import AssetSet
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.queries import query
 
 
 def hidden_conditions(hidden: AssetSet) -> list[LiteralString]:
-    """Cheap ones first."""
+    """What the row of an asset itself shows."""
     conditions: list[LiteralString] = []
     if hidden.entity_types:
         conditions.append("lower(coalesce(entity_type, '')) <> all (%(hidden_types)s::text[])")
@@ -27,10 +26,13 @@ def hidden_conditions(hidden: AssetSet) -> list[LiteralString]:
     if hidden.any_tag:
         conditions.append("cardinality(tags) = 0")
     if hidden.tags:
-        conditions += ["not (stated && %(hidden_tags)s::text[])", query("catalogue/not_tagged")]
-    if hidden.assets or hidden.names or hidden.tags:
-        conditions.append(query("catalogue/not_below_hidden"))
+        conditions.append("not (stated && %(hidden_tags)s::text[])")
     return conditions
+
+
+def hides_from_elsewhere(hidden: AssetSet) -> bool:
+    """Whether other assets decide: ancestors that are hidden with their descendants, and tags that come from others."""
+    return bool(hidden.assets or hidden.names or hidden.tags)
 
 
 def hidden_parameters(hidden: AssetSet) -> dict[str, Any]:

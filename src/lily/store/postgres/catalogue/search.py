@@ -14,9 +14,9 @@ from lily.policy import AssetSet
 from lily.policy.visibility import NO_ASSETS
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import COLUMNS, asset_of
-from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters
+from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters, hides_from_elsewhere
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Row
 
 Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
 Order = Literal["asc", "desc"]
@@ -47,6 +47,7 @@ _PROTECTIVE_TAG: Final = """assets.id = any (array(
     where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated'
   )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
 FILTERS: tuple[Filter, ...] = get_args(Filter)
+EXAMINED = 2  # times the length of a page: assets whose ancestors are looked up to fill it
 _FIRST = "00000000-0000-0000-0000-000000000000"  # no asset has this id
 _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
 
@@ -74,9 +75,29 @@ class SearchResult:
 async def search(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
     parameters = _parameters(request) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
     rows = await database.fetch(tenant, _statement(request, rules), parameters)
-    page = rows[: request.limit]
-    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > request.limit else None
-    return SearchResult([asset_of(tenant, row, rules) for row in page], last)
+    if hides_from_elsewhere(request.hidden):
+        rows, last = _examined(rows, request)
+    else:
+        last = _position(rows[request.limit - 1]) if len(rows) > request.limit else None
+    return SearchResult([asset_of(tenant, row, rules) for row in rows[: request.limit]], last)
+
+
+def _examined(rows: list[Row], request: SearchRequest) -> tuple[list[Row], tuple[str, str] | None]:
+    """The assets, and where the next page starts: after the last asset of a full page, else after the last that was
+    examined, if there may be more."""
+    number, last_key, last_id = rows[0][COLUMNS + 1 : COLUMNS + 4]
+    found = [row for row in rows if row[0] is not None]
+    if len(found) > request.limit:
+        return found, _position(found[request.limit - 1])
+    return found, (_text(last_key), last_id) if number == _examined_at_most(request) else None
+
+
+def _examined_at_most(request: SearchRequest) -> int:
+    return EXAMINED * (request.limit + 1)
+
+
+def _position(row: Row) -> tuple[str, str]:
+    return _text(row[COLUMNS]), str(row[0])
 
 
 async def lake_assets_by_tag(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
@@ -96,7 +117,8 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
     if request.after is not None:
         beyond: LiteralString = ">" if request.order == "asc" else "<"
         conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
-    return sql.SQL(query("catalogue/search")).format(
+    name = "catalogue/search_visible" if hides_from_elsewhere(request.hidden) else "catalogue/search"
+    return sql.SQL(query(name)).format(
         columns=_COLUMNS,
         key=sql.SQL(key),
         direction=sql.SQL(request.order),
@@ -108,7 +130,8 @@ def _parameters(request: SearchRequest) -> dict[str, Any]:
     key, asset_id = request.after or (None, None)
     filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
     hidden = hidden_parameters(request.hidden) if request.hidden.keys else {}
-    return {**filters, **hidden, "key": key, "id": asset_id, "limit": request.limit + 1}
+    page = {"key": key, "id": asset_id, "limit": request.limit + 1, "examined": _examined_at_most(request)}
+    return {**filters, **hidden, **page}
 
 
 def _words(text: str) -> str:
