@@ -10,6 +10,7 @@ from lily.api.services import Services
 from lily.model import ids
 from lily.model.assets import LAYERS, effective_tag_keys, entity_type, shown_fields, suppressions
 from lily.model.events import AssetEvent
+from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
 from lily.store.assets import StoredAsset
@@ -17,14 +18,18 @@ from lily.store.postgres.policies.ancestors import Ancestors, read_ancestors
 from lily.store.postgres.policies.facts import read_facts
 
 CHUNK = 2_000  # assets of one query
-NO_ANCESTORS = Ancestors(())
 
 
 async def facts_of_assets(
     services: Services, restrictions: Restrictions, assets: Sequence[StoredAsset], *, ancestors: bool
 ) -> list[Facts]:
-    """Facts of assets that were read in full, with at most one query for the ancestors of all of them."""
-    parents = {asset.parent for asset in assets if asset.parent is not None} if ancestors else set()
+    """Facts of assets that were read in full, with at most one query for the ancestors of all of them. A column without a
+    data source counts as of its table's, so it always needs its parent."""
+    parents = {
+        asset.parent
+        for asset in assets
+        if asset.parent is not None and (ancestors or entity_type(asset.layers) in BULK_TYPES)
+    }
     above = await read_ancestors(services.database, restrictions.policies.tenant, parents)
     return [_facts(restrictions, asset, above) for asset in assets]
 
@@ -64,15 +69,15 @@ async def facts_of_events(
 
 def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors) -> Facts:
     policies, layers = restrictions.policies, asset.layers
-    shown = shown_fields(layers)
+    shown, kind = shown_fields(layers), entity_type(layers)
     stated = [layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS]
     derived, protective = asset.derived_tags, asset.rules.protective | policies.named_tags
     tags = effective_tag_keys(stated, (*derived.propagated, *derived.inherited), suppressions(layers), protective)
     return Facts(
         asset.id,
         asset.qualified_name,
-        entity_type(layers),
-        str(shown.get("data_source") or ""),
+        kind,
+        str(shown.get("data_source") or "") or (above.source_of(asset.parent) if kind in BULK_TYPES else ""),
         above.above(asset.parent),
         tags,
         shown if policies.compares_attributes else None,

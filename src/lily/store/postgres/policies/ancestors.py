@@ -13,9 +13,14 @@ MAX_DEPTH = 64
 class Ancestors:
     """The ancestors of all assets of a query, by id."""
 
-    def __init__(self, rows: Iterable[tuple[str, str | None, str | None]]) -> None:
-        """Of each ancestor: its id, its qualified name and its parent's id."""
-        self._nodes = {asset_id: (name or "", parent) for asset_id, name, parent in rows}
+    def __init__(self, rows: Iterable[tuple[str, str | None, str | None, str | None]]) -> None:
+        """Of each ancestor: its id, its qualified name, its parent's id and, if known, its data source."""
+        self._nodes: dict[str, tuple[str, str | None]] = {}
+        self._sources: dict[str, str] = {}
+        for asset_id, name, parent, source in rows:
+            self._nodes[asset_id] = (name or "", parent)
+            if source:
+                self._sources[asset_id] = source
         self._chains: dict[str | None, tuple[Ancestor, ...]] = {None: ()}
 
     def above(self, parent: str | None) -> tuple[Ancestor, ...]:
@@ -30,6 +35,9 @@ class Ancestors:
                 step = above
             chain = self._chains[parent] = tuple(steps.values())
         return chain
+
+    def source_of(self, asset_id: str | None) -> str:
+        return self._sources.get(asset_id or "", "")
 
 
 async def read_ancestors(database: Database, tenant: str, parents: Collection[str]) -> Ancestors:

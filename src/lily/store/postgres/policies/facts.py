@@ -42,7 +42,7 @@ async def read_facts(
             "cut": wanted.rules.cut_deleted,
         },
     )
-    ancestors = Ancestors((row[1], row[4], row[14]) for row in rows if row[0] is None)
+    ancestors = Ancestors((row[1], row[4], row[14], None) for row in rows if row[0] is None)
     found: dict[str, Facts | None] = dict.fromkeys(asked)
     for row in rows:
         if row[0] is not None and row[2]:
