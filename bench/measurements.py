@@ -61,9 +61,7 @@ MEASUREMENTS = (
         "policy_checks", "checks/s over HTTP in batches; a change of policies to its effect", policy_checks.measure
     ),
     _measurement(
-        "restricted_lists",
-        "lists for a user whom policies restrict, against one whom none names",
-        restricted_lists.measure,
+        "restricted_lists", "lists for a restricted user, against an unrestricted one", restricted_lists.measure
     ),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),

@@ -1,7 +1,7 @@
 """Lists of 100 for a user whom policies restrict, against the same lists for one whom none names.
 
-The policies deny one of the schemas with everything below it, a tag, a data source and a condition on the owner: what SQL
-decides from the row, what it decides from ancestors and derived tags, and what is filtered afterwards.
+The policies deny one of the schemas with everything below it, a tag, a data source and a condition on the owner: what
+SQL decides from the row, what it decides from ancestors and derived tags, and what is filtered afterwards.
 """
 
 import random

@@ -23,8 +23,8 @@ CHUNK = 2_000  # assets of one query
 async def facts_of_assets(
     services: Services, restrictions: Restrictions, assets: Sequence[StoredAsset], *, ancestors: bool
 ) -> list[Facts]:
-    """Facts of assets that were read in full, with at most one query for the ancestors of all of them. A column without a
-    data source counts as of its table's, so it always needs its parent."""
+    """Facts of assets that were read in full, with at most one query for the ancestors of all of them. A column without
+    a data source counts as of its table's, so it always needs its parent."""
     parents = {
         asset.parent
         for asset in assets

@@ -46,7 +46,7 @@ begin
     -- A column that was promoted from the lake still counts as of its table's source.
     left join lateral (
       select t.data_source from assets t
-      where t.tenant_id = p_tenant and t.id = a.parent and a.data_source is null and a.entity_type in ('column', 'field')
+      where t.tenant_id = p_tenant and t.id = a.parent and a.data_source is null and a.entity_type in ('column', 'field', 'bi_field')
       offset 0
     ) o on true
   ),
