@@ -3,8 +3,8 @@
 Both sides get the same random checks: policies with subjects, resources and conditions, roles that inherit, parsed once
 on either side; in batches of 100 for Lily and of 1,000 for cedarpy. Before a rate counts, every decision must be the
 same; if one is not, the measurement fails. Contexts are drawn from a thousand, principals from five hundred, assets
-from 124. What Lily keeps of a context's conditions is cleared before each round, what it keeps of a principal is not. Both
-run in one thread of this process, and the rate is by processor time, so what else the machine does counts less. Then
+from 125. What Lily keeps of a context's conditions is cleared before each round, what it keeps of a principal is not.
+Both run in one thread of this process, and the rate is by processor time, so other load distorts it less. Then
 10,000 policies and 100,000 users are compiled, and the first decision of each principal is measured apart, because it
 arranges the principal's policies.
 """

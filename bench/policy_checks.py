@@ -123,30 +123,34 @@ def _seconds(http: httpx.Client, checks: list[dict[str, str]]) -> float:
 
 def _policy_change(http: httpx.Client) -> float:
     """From the request that creates a policy to the decision that follows from it."""
-    body = {"id": "bench-change", "name": "c", "subjects": [{"user": "bench-user"}], "resources": [{"asset": "*"}]}
     began = time.perf_counter()
-    http.post("/policies", json=body | {"actions": ["READ"], "effect": "allow"}).raise_for_status()
-    _until(http, "bench-user", "allow")
+    http.post("/policies", json=_deny("bench-change", {"user": "bench-user"})).raise_for_status()
+    _until(http, "bench-user", "bench-change")
     seconds = time.perf_counter() - began
     http.delete("/policies/bench-change").raise_for_status()
     return seconds
 
 
 def _user_change(http: httpx.Client) -> float:
-    body = {"id": "bench-role", "name": "c", "subjects": [{"role": "bench-role"}], "resources": [{"asset": "*"}]}
-    http.post("/policies", json=body | {"actions": ["READ"], "effect": "allow"}).raise_for_status()
-    _until(http, "bench-other", "deny")
+    http.post("/policies", json=_deny("bench-role", {"role": "bench-role"})).raise_for_status()
+    _seconds(http, [_check("bench-other", 0)])
     began = time.perf_counter()
     http.post("/users", json={"name": "bench-other", "roles": ["bench-role"]}).raise_for_status()
-    _until(http, "bench-other", "allow")
+    _until(http, "bench-other", "bench-role")
     seconds = time.perf_counter() - began
     http.delete("/users/bench-other").raise_for_status()
     http.delete("/policies/bench-role").raise_for_status()
     return seconds
 
 
-def _until(http: httpx.Client, user: str, effect: str) -> None:
+def _deny(policy_id: str, subject: dict[str, str]) -> dict[str, Any]:
+    """Decides before any other: a denial, and with the highest priority."""
+    body = {"id": policy_id, "name": policy_id, "subjects": [subject], "resources": [{"asset": "*"}]}
+    return body | {"actions": ["READ"], "effect": "deny", "priority": 1_000_000}
+
+
+def _until(http: httpx.Client, user: str, policy_id: str) -> None:
     while True:
         answer = http.post("/policy/check", json={"checks": [_check(user, 0)]})
-        if answer.json()["decisions"][0]["effect"] == effect:
+        if answer.json()["decisions"][0]["policy_id"] == policy_id:
             return

@@ -91,6 +91,8 @@ def test_names_that_differ_only_in_case_are_one(door: Door) -> None:
         assert codes(door.http.post(path, json={"name": name})) == {"EXISTS"}
     door.ingest("shop.orders")
     assert effect(door, "aNN", "shop.orders") == "allow"
+    assert door.http.put("/users/ANN", json={"name": "ANN", "roles": []}).json()["name"] == "Ann"  # as first defined
+    assert door.http.put("/roles/strasse", json={}).json()["name"] == "Straße"
 
 
 def test_lists_are_paged_by_name(door: Door) -> None:

@@ -92,6 +92,25 @@ def test_objects_that_are_not_in_the_catalogue_are_decided_by_the_tenants_settin
     assert effect(door, "carl", "00000000-0000-8000-8000-000000000000") == "allow"
 
 
+def test_an_asset_is_found_by_its_name_in_any_case_and_of_two_the_stricter_decision_holds(door: Door) -> None:
+    door.http.put("/settings", json={"unknown_objects": "open"})
+    everyone = {"user": "*"}
+    create(door, "/policies", policy(everyone, {"asset": "*"}))
+    create(door, "/policies", policy(everyone, {"tag": "PII"}, "deny", id="no-pii"))
+    door.ingest("shop.Orders", tags=["PII"])
+    for name in ("SHOP.ORDERS", "shop.orders", "Shop.orders.EMAIL"):
+        assert check(door, "ann", name)["policy_id"] == "no-pii", name
+    door.ingest("shop.orders")
+    assert effect(door, "ann", "shop.orders") == "allow"  # as written, it is one of the two
+    assert effect(door, "ann", "SHOP.ORDERS") == "deny"
+    assert effect(door, "ann", "SHOP.orders.total") == "deny"
+    explained = door.http.post(
+        "/policy/explain", json={"principal": "ann", "action": "READ", "asset_id": "SHOP.ORDERS"}
+    ).json()
+    assert (explained["policy_id"], explained["qualified_name"]) == ("no-pii", "shop.Orders")
+    assert effect(door, "ann", "SHOP.items") == "allow"
+
+
 def test_row_filters_narrow_and_are_combined(door: Door) -> None:
     door.ingest("shop.orders")
     everyone = {"user": "*"}

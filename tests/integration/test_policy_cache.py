@@ -12,11 +12,13 @@ import pytest
 
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
+from lily.api.policy.compiled import InvalidStoredObject
 from lily.model.access import Principal
 from lily.policy import Facts
 from lily.policy import Principal as Someone
 from lily.store.postgres import listener
 from lily.store.postgres.policies import objects
+from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.sessions import Database, StoreUnavailable
 from tests.relay_proxy import proxy_of
@@ -134,6 +136,21 @@ def test_a_change_reaches_every_process_that_listens(url: str, tenant: str) -> N
     run(story())
 
 
+def test_a_process_knows_its_own_change_with_its_next_decision(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant, url) as one:
+            await one.change("p", "allow")
+            await one.until("allow")
+            await one.until_trusted()
+            for effect in ("deny", "allow") * 10:
+                await one.change("p", effect)
+                one.cache.changed(tenant)
+                await asyncio.sleep(0)  # the process has begun to read the change
+                assert await one.effect() == effect
+
+    run(story())
+
+
 def test_while_changes_are_notified_a_decision_takes_no_query(url: str, tenant: str) -> None:
     async def story() -> None:
         async with process(url, tenant, url) as one:
@@ -212,6 +229,9 @@ def test_users_are_looked_up_once_per_version(url: str, tenant: str) -> None:
                 assert users["ann"] is not None
                 assert users["ann"].roles == ("a",)
                 assert users["bob"] is None
+            caller = await one.cache.principal(policies, "ANN", ["From the IdP"])
+            assert (caller.groups, caller.roles) == (("from the idp",), ("a",))
+            assert (await one.cache.principal(policies, "")).roles == ()
             assert sum("users" in text for text in one.queries if "select key, body" in text) <= 1
             await one.store("replace", Entry("user", "ann", {"name": "Ann", "roles": ["b"], "groups": []}))
             async with asyncio.timeout(30):
@@ -221,6 +241,19 @@ def test_users_are_looked_up_once_per_version(url: str, tenant: str) -> None:
                     if ann is not None and ann.roles == ("b",):
                         break
                     await asyncio.sleep(0.01)
+
+    run(story())
+
+
+def test_a_stored_policy_that_is_not_valid_stops_decisions_until_it_is_deleted(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant) as one:
+            await one.change("good", "allow")
+            await one.store("create", Entry("policy", "bad", {"id": "bad", "name": "bad", "effect": "deny"}))
+            with pytest.raises(InvalidStoredObject, match="'bad'"):
+                await one.effect()
+            await one.change("bad", None)
+            assert await one.effect() == "allow"
 
     run(story())
 
@@ -253,3 +286,23 @@ def test_row_level_security_hides_the_policies_of_other_tenants(
         assert connection.execute("select count(*) from policies").fetchone() == (1,)
         assert connection.execute("select version from access_versions").fetchone() == (1,)
         connection.rollback()
+
+
+def test_housekeeping_deletes_old_decisions_of_every_tenant(
+    stack: Stack, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    tenants = [make_tenant()[0] for _ in range(2)]
+    with psycopg.connect(stack.database, autocommit=True) as owner:
+        for tenant in tenants:
+            for days in (1, 29, 31, 400):
+                owner.execute(
+                    "insert into policy_decisions values (gen_random_uuid(), %s, now() - make_interval(days => %s), "
+                    "'me', 'ann', 'READ', 'data', gen_random_uuid(), 'deny', null, 'because', 1)",
+                    [tenant, days],
+                )
+        with psycopg.connect(stack.database_of("lily_pipeline")) as connection:
+            assert delete_old_decisions(connection) >= 4
+        left = owner.execute(
+            "select tenant_id, count(*) from policy_decisions where tenant_id = any(%s) group by 1", [tenants]
+        ).fetchall()
+    assert sorted(left) == sorted((tenant, 2) for tenant in tenants)

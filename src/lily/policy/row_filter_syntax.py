@@ -68,6 +68,8 @@ _VALUES: tuple[type[exp.Expr], ...] = (
 NODES = frozenset({*_PREDICATES, *_VALUES, *(node for nodes in _FUNCTIONS.values() for node in nodes)})
 BOOLEAN_NODES = (*_PREDICATES, exp.Case, exp.Coalesce, exp.Column)
 
+UNITS = ("year", "quarter", "month", "day", "hour", "minute")  # of which engines have the same idea
+
 _TYPE = exp.DataType.Type
 TYPES = frozenset(
     {

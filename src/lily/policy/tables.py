@@ -135,4 +135,4 @@ def applies(policy: Policy, principal: Principal, facts: Facts, context: Context
 
 
 def _bits(flags: Iterable[bool]) -> int:
-    return sum(1 << number for number, flag in enumerate(flags) if flag)
+    return int("".join("01"[flag] for flag in reversed(list(flags))) or "0", 2)

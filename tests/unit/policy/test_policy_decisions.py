@@ -256,3 +256,12 @@ def test_an_index_reports_the_tags_and_attributes_that_its_policies_name() -> No
     )
     assert compiled.named_tags == {"pii", "finance"}
     assert compiled.compared_attributes == {"domain", "owner"}
+
+
+def test_a_denial_of_higher_priority_is_reported_although_it_has_a_condition() -> None:
+    office = {"networks": ["10.0.0.0/8"]}
+    denials = policy("certain", "deny"), policy("high", "deny", priority=1, conditions=office)
+    low = policy("low", "deny", priority=-1, conditions=office)
+    compiled = index(*denials, low)
+    decided = [compiled.decide(ANN, "READ", ORDERS, Context(address=one)).policy_id for one in ("10.0.0.1", "11.0.0.1")]
+    assert decided == ["high", "certain"]

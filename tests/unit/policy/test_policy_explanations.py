@@ -75,6 +75,15 @@ def test_every_row_filter_has_decided_and_the_allow_below_them_has_not() -> None
     assert {match.policy.id: match.decided for match in explanation.matches} == {"yes": False, "f0": True, "f1": True}
 
 
+def test_a_row_filter_that_does_not_apply_has_not_decided_even_if_another_has_the_same_text() -> None:
+    twins = [
+        policy("off", "row-filter", row_filter="a = 1", conditions={"purpose": ["audit"]}),
+        policy("on", "row-filter", row_filter="a = 1"),
+    ]
+    explanation = index(policy("yes"), *twins).explain(ANN, "READ", ORDERS, Context(purpose="billing"))
+    assert {match.policy.id: match.decided for match in explanation.matches} == {"yes": False, "off": False, "on": True}
+
+
 def test_an_explanation_of_a_default_has_no_match() -> None:
     explanation = index().explain(ANN, "READ", ORDERS)
     assert explanation.matches == ()
@@ -142,4 +151,5 @@ def test_conditions_of_the_context_are_decided_and_those_of_the_asset_are_left_t
         True,
         False,
     ]
+    assert outside.hides(Facts("x", tags=["b"]))  # its attributes were not loaded
     assert visibility(office, context=Context()).hidden.tags == {"a"}  # unknown hides

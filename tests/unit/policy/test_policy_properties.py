@@ -44,7 +44,7 @@ Question = tuple[Principal, Action, Facts, Context]
 
 
 @given(random.worlds(), st.lists(QUESTION, min_size=1, max_size=5), st.sampled_from(PLANES))
-@settings(max_examples=150)
+@settings(max_examples=120)
 def test_a_decision_is_what_a_loop_over_all_policies_finds(
     world: World, questions: list[Question], plane: Plane
 ) -> None:
@@ -55,7 +55,7 @@ def test_a_decision_is_what_a_loop_over_all_policies_finds(
 
 
 @given(random.worlds(), QUESTION, st.sampled_from(PLANES))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_an_explanation_names_every_policy_that_the_decision_rests_on(
     world: World, question: Question, plane: Plane
 ) -> None:
@@ -76,7 +76,7 @@ def test_an_explanation_names_every_policy_that_the_decision_rests_on(
 
 
 @given(random.worlds(), QUESTION)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_a_list_hides_exactly_what_the_metadata_plane_denies(world: World, question: Question) -> None:
     compiled = index(world)
     principal, action, facts, context = question
@@ -86,7 +86,7 @@ def test_a_list_hides_exactly_what_the_metadata_plane_denies(world: World, quest
 
 
 @given(random.worlds(), random.policy_bodies(("deny", "mask", "row-filter")), QUESTION, st.sampled_from(PLANES))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_one_more_deny_mask_or_row_filter_never_widens_access(
     world: World, added: dict[str, Any], question: Question, plane: Plane
 ) -> None:
@@ -97,7 +97,7 @@ def test_one_more_deny_mask_or_row_filter_never_widens_access(
 
 
 @given(random.worlds(), st.randoms(use_true_random=False), QUESTION, st.sampled_from(PLANES))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_one_allow_less_never_widens_access(world: World, choose: Any, question: Question, plane: Plane) -> None:
     allows = [key for key, body in world.policies.items() if body["effect"] == "allow"]
     gone = choose.choice(allows) if allows else ""
@@ -107,7 +107,7 @@ def test_one_allow_less_never_widens_access(world: World, choose: Any, question:
 
 
 @given(random.worlds(), QUESTION, st.sampled_from(PLANES))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_knowing_less_never_widens_access(world: World, question: Question, plane: Plane) -> None:
     principal, action, facts, context = question
     compiled = index(world)
@@ -125,7 +125,7 @@ def test_knowing_less_never_widens_access(world: World, question: Question, plan
 
 
 @given(random.worlds(), QUESTION, st.sampled_from(PLANES))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_case_does_not_matter(world: World, question: Question, plane: Plane) -> None:
     principal, action, facts, context = question
     compiled = index(world)

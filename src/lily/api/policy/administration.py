@@ -91,6 +91,8 @@ async def replace(call: HttpCall, kind: Administered, reference: str) -> Json:
     known = await objects.find(call.services.database, call.tenant, kind.kind, fold(given))
     if known is None:
         raise not_found(reference, kind.what)
+    if kind.identified_by == "name" and isinstance(body, dict):
+        body["name"] = known["name"]  # shown as first defined
     entry = kind.parse(call.tenant, known[kind.identified_by], body)
     if not (await _change(call, "replace", entry)).done:
         raise not_found(reference, kind.what)

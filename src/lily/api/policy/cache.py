@@ -8,11 +8,12 @@ Decision 22 has the reasons.
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 
 from lily.api.metrics import PolicyMetrics
 from lily.api.policy.compiled import TenantPolicies, compiled
-from lily.policy import User, fold, parse_user
+from lily.policy import Principal, User, fold, parse_user
 from lily.store.postgres.policies.snapshot import Version, read_snapshot, read_users, read_version
 from lily.store.postgres.sessions import Database
 
@@ -28,7 +29,9 @@ class PolicyCache:
         self._database, self._metrics = database, metrics
         self._current: dict[str, TenantPolicies] = {}
         self._fresh: set[str] = set()  # tenants without a change since their versions were read
+        self._changes: defaultdict[str, int] = defaultdict(int)  # by tenant; under "" those of any tenant
         self._compiling: dict[str, asyncio.Task[TenantPolicies]] = {}
+        self._refreshing: dict[str, asyncio.Task[TenantPolicies]] = {}
         self._confirmed_at = float("-inf")
 
     @property
@@ -47,10 +50,11 @@ class PolicyCache:
     def lost(self) -> None:
         """Notifications may be missing from now on."""
         self._confirmed_at = float("-inf")
-        self._fresh.clear()
+        self.changed()
 
     def changed(self, tenant: str = "") -> None:
         """The policies of a tenant, or of any tenant, have changed. Those that are in use are read again at once."""
+        self._changes[tenant] += 1
         if not tenant:
             self._fresh.clear()
             return
@@ -78,15 +82,21 @@ class PolicyCache:
             known |= {key: parse_user(found[key]) if key in found else None for key in missing}
         return known
 
+    async def principal(self, policies: TenantPolicies, user: str, groups: Iterable[str] = ()) -> Principal:
+        """A caller as policies see it: with the groups and roles of the tenant's user of that name, and the groups that
+        its identity provider states."""
+        found = (await self.users(policies, [user])).get(fold(user)) if user else None
+        if found is None:
+            return Principal(user, groups)
+        return Principal(user, (*groups, *found.groups), found.roles)
+
     async def _verified(self, tenant: str) -> TenantPolicies:
-        """The policies of the version that is stored now. A change that comes meanwhile marks the tenant again."""
-        self._fresh.add(tenant)
-        try:
-            version = await read_version(self._database, tenant)
-            return await self._at(tenant, version)
-        except BaseException:
-            self._fresh.discard(tenant)
-            raise
+        """The policies of the version that is stored now. They are fresh unless a change came while this read."""
+        before = self._changes[tenant], self._changes[""]
+        policies = await self._at(tenant, await read_version(self._database, tenant))
+        if before == (self._changes[tenant], self._changes[""]):
+            self._fresh.add(tenant)
+        return policies
 
     async def _at(self, tenant: str, version: Version) -> TenantPolicies:
         """At least the given version."""
@@ -104,8 +114,15 @@ class PolicyCache:
         return await asyncio.shield(self._compiling[tenant])
 
     def _compile_again(self, tenant: str) -> None:
-        task = asyncio.ensure_future(self._verified(tenant))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the next request raises it
+        """One at a time: what changes meanwhile has marked the tenant, so the next decision reads the version."""
+        if tenant not in self._refreshing:
+            task = self._refreshing[tenant] = asyncio.create_task(self._verified(tenant))
+            task.add_done_callback(lambda done: self._refreshed(tenant, done))
+
+    def _refreshed(self, tenant: str, done: "asyncio.Task[TenantPolicies]") -> None:
+        self._refreshing.pop(tenant, None)
+        if not done.cancelled():
+            done.exception()  # the next request raises it to its caller
 
     async def _compile(self, tenant: str) -> TenantPolicies:
         began, previous = time.monotonic(), self._current.get(tenant)

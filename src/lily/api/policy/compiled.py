@@ -7,6 +7,7 @@ from typing import Any
 from lily.api.policy.settings import AccessSettings
 from lily.lineage.tag_rules import TagRules
 from lily.model.engine_names import EngineMapping, parse_engine_mapping
+from lily.model.errors import Refused, Terminal
 from lily.policy import (
     Policy,
     PolicyIndex,
@@ -24,6 +25,10 @@ from lily.store.postgres.policies.facts import Wanted
 from lily.store.postgres.policies.snapshot import Snapshot, Stored, Version
 
 Parsed = Policy | Role | ScraperPolicy | EngineMapping
+
+
+class InvalidStoredObject(Terminal):
+    """A stored policy, role, scraper policy or engine mapping cannot be compiled, so the tenant has no decisions."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,15 @@ def compiled(tenant: str, snapshot: Snapshot, previous: TenantPolicies | None) -
 
 
 def parsed(tenant: str, stored: Stored) -> Parsed:
+    """Raises InvalidStoredObject. Without one of its policies a tenant could allow too much, so nothing is decided."""
+    try:
+        return _parsed(tenant, stored)
+    except (Refused, KeyError) as error:
+        described = f"The stored {stored.kind} {stored.key!r} of the tenant {tenant} is not valid: {error}."
+        raise InvalidStoredObject(f"{described} Replace or delete it.") from error
+
+
+def _parsed(tenant: str, stored: Stored) -> Parsed:
     body: dict[str, Any] = dict(stored.body or {})
     if stored.kind == "role":
         return parse_role(body)

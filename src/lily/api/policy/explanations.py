@@ -4,14 +4,13 @@ from typing import Any
 
 from lily.api.calls import Call
 from lily.api.policy.checks import parse_checks
-from lily.api.policy.decisions import principals_of, rules_in_force
-from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
+from lily.api.policy.decisions import candidates_for, principals_of, rules_in_force
+from lily.api.policy.outcomes import decided_unknown, decision_dict, strictness, unknown_facts
 from lily.model.assets import stated_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
 from lily.policy.names import EVERY, fold
 from lily.store.assets import StoredAsset
-from lily.store.postgres.policies.facts import read_facts
 from lily.store.postgres.propagation.tag_paths import derivations
 
 
@@ -23,17 +22,21 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     policies = await services.policies.get(call.tenant)
     (principal,) = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, call.tenant)
-    found = (await read_facts(services.database, call.tenant, {asked.asset}, policies.wanted(rules)))[asked.asset]
-    facts = found or unknown_facts(call.tenant, asked.asset)
-    explanation = policies.index.explain(principal, asked.action, facts, batch.contexts[asked.context], asked.plane)
+    context = batch.contexts[asked.context]
+    found = (await candidates_for(services, call.tenant, {asked.asset}, policies.wanted(rules)))[asked.asset]
+    explained = [
+        (policies.index.explain(principal, asked.action, facts, context, asked.plane), facts)
+        for facts in found or [unknown_facts(call.tenant, asked.asset)]
+    ]
+    explanation, facts = min(explained, key=lambda one: strictness(one[0].decision))
     decision = explanation.decision
-    if found is None and asked.plane == "data":
+    if not found and asked.plane == "data":
         decision = decided_unknown(decision, policies.settings)
     return {
         **decision_dict(decision),
         "metadata_id": facts.id,
         "qualified_name": facts.qualified_name,
-        "known": found is not None,
+        "known": bool(found),
         "subjects": [list(held.steps) for held in explanation.subjects],
         "matches": [match.as_dict() for match in explanation.matches],
         "tags": await _tag_paths(call, facts, explanation),

@@ -14,6 +14,32 @@ CANONICAL = "postgres"
 UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
 
 
+def strictest(
+    index: PolicyIndex,
+    settings: AccessSettings,
+    batch: Batch,
+    principals: Sequence[Principal],
+    candidates: Mapping[str, Sequence[Facts]],
+) -> list[Decision]:
+    """As `decided`; where several assets match a name, the stricter decision holds."""
+    decisions = decided(
+        index, settings, batch, principals, {name: next(iter(c), None) for name, c in candidates.items()}
+    )
+    several = {name: found[1:] for name, found in candidates.items() if len(found) > 1}
+    for place, check in enumerate(batch.checks) if several else ():
+        for facts in several.get(check.asset, ()):
+            context = batch.contexts[check.context]
+            other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
+            decisions[place] = min(decisions[place], other, key=strictness)
+    return decisions
+
+
+def strictness(decision: Decision) -> tuple[int, int, int]:
+    """The smaller, the stricter."""
+    order = ("deny", "mask", "row-filter", "allow").index(decision.effect)
+    return (order, decision.mask.strictness if decision.mask else 0, -len(decision.row_filters))
+
+
 def decided(
     index: PolicyIndex,
     settings: AccessSettings,

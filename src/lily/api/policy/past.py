@@ -5,12 +5,13 @@ instead of answered with a guess.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 from lily.api.calls import Call
 from lily.api.http.errors import Declined
 from lily.api.policy.checks import Batch
+from lily.api.policy.compiled import parsed
 from lily.api.policy.outcomes import decided
 from lily.api.policy.settings import AccessSettings
 from lily.api.reads.as_of import find_past
@@ -37,11 +38,10 @@ from lily.policy import (
     Policy,
     PolicyIndex,
     Principal,
+    Role,
     compile_policies,
     fold,
-    parse_role,
     parse_user,
-    stored_policy,
 )
 from lily.policy.names import EVERY
 from lily.policy.tables import Table, applies
@@ -49,6 +49,7 @@ from lily.policy.visibility import asset_set
 from lily.store.assets import StoredAsset
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.history import Past, ever_had_edges, read_past, tags_ever_propagating
+from lily.store.postgres.policies.snapshot import Stored
 
 MAX_ASSETS = 100  # each is rebuilt from its events
 MAX_DEPTH = 64
@@ -75,13 +76,11 @@ async def decide_past(call: Call, batch: Batch, as_of: str) -> list[Decision]:
 
 
 def _compiled(tenant: str, past: Past) -> PolicyIndex:
-    return compile_policies(tenant, _policies(tenant, past), map(parse_role, past.roles.values()))
-
-
-def _policies(tenant: str, past: Past) -> Iterator[Policy]:
-    for body in past.policies.values():
-        fields = dict(body)
-        yield stored_policy(fields, tenant=tenant, policy_id=str(fields.pop("id")))
+    stored = [Stored("policy", key, 0, body) for key, body in past.policies.items()]
+    stored += [Stored("role", key, 0, body) for key, body in past.roles.items()]
+    objects = [parsed(tenant, one) for one in stored]
+    policies = [one for one in objects if isinstance(one, Policy)]
+    return compile_policies(tenant, policies, [one for one in objects if isinstance(one, Role)])
 
 
 class _PastAssets:

@@ -75,6 +75,9 @@ create table policy_decisions (
 );
 create index policy_decisions_by_age on policy_decisions (at);
 
+-- Engines differ in the case of names, so decisions find an asset by its name in any case: see ids_by_name_in_any_case.
+create index assets_by_name_in_any_case on assets (tenant_id, lower(qualified_name));
+
 do $$
 declare
   guarded text;
