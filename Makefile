@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 GENERATED := lily/api/grpc/generated
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-faults test-cluster check format proto bench lock clean
+.PHONY: help setup demo up down test test-faults test-cluster test-engines check format proto bench lock clean
 
 help: ## The targets, a line each
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
 test: setup ## Every test but the long campaigns (at most 10 minutes)
-	$(BIN)/python -m pytest -m "not faults and not cluster" -n 3 --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not faults and not cluster and not engines" -n 3 --no-loadscope-reorder
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500
@@ -38,6 +38,9 @@ test-faults: setup ## kill -9 under load: every acknowledged event is accounted 
 test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object store
 	@$(BIN)/lily jars --with s3
 	$(BIN)/python -m pytest tests/cluster -m cluster
+
+test-engines: setup ## Against the servers of others: Keycloak (downloaded once, 147 MB)
+	$(BIN)/python -m pytest tests/engines -m engines
 
 check: $(READY) ## Linters, types and the import contract
 	$(BIN)/ruff check

@@ -5,6 +5,8 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from lily.issuers import Oidc
+
 
 class Limits(BaseModel):
     """Limits of the API. Each protects the memory of a process or the size of a row."""
@@ -118,6 +120,7 @@ class Settings(BaseSettings):
     jobs: Jobs = Jobs()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
+    oidc: Oidc = Oidc()
     s3: S3 = S3()
 
     @classmethod

@@ -45,6 +45,7 @@ def test_each_call_needs_a_token_with_its_scope(door: Door, method: str, path: s
     with door.limited("policy:read") as weak, door.limited(scope) as fit:
         refused = weak.http.request(method, path, json=body)
         assert (refused.status_code, codes(refused)) == (403, {"FORBIDDEN"})
+        assert f"needs the scope {scope}" in refused.json()["errors"][0]["description"]
         assert fit.http.request(method, path, json=body).status_code not in {401, 403}
 
 

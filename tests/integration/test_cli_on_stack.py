@@ -1,4 +1,4 @@
-"""Commands that need a running stack: `lily estate --ingest`, `lily token` and `lily tenant`."""
+"""Commands that need a running stack: `lily estate --ingest`, `lily token`, `lily tenant` and `lily user`."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import httpx
 import pytest
 
 from lily.client import Lily
@@ -73,3 +74,20 @@ def test_tenants_are_listed_below_a_header(cli: Cli) -> None:
     header, *rows = cli("tenant", "list").splitlines()
     assert header.split() == ["NAME", "CREATED"]
     assert {"default", cli.tenant} <= {row.split()[0] for row in rows}
+
+
+def test_a_user_is_disabled_and_enabled(cli: Cli) -> None:
+    own = cli("token", "create", "--tenant", cli.tenant, "--scopes", "metadata:read", "--user", "Ann").strip()
+    headers = {"Authorization": f"Bearer {own}"}
+    assert "is disabled" in cli("user", "disable", "ann", "--tenant", cli.tenant)
+    assert httpx.get(f"{cli.stack.url}/metadata", headers=headers, timeout=30).status_code == 401
+    assert "was disabled already" in cli("user", "disable", "ANN", "--tenant", cli.tenant)
+    again = json.loads(cli("user", "enable", "ann", "--tenant", cli.tenant, "--format", "json"))
+    assert again == {"enabled": "ann", "changed": True}
+    assert httpx.get(f"{cli.stack.url}/metadata", headers=headers, timeout=30).status_code == 200
+
+
+def test_an_engine_key_has_one_scope(cli: Cli) -> None:
+    assert cli("token", "create", "--engine", "--tenant", cli.tenant, "--user", "trino").startswith("lily_")
+    tokens = json.loads(cli("token", "list", "--tenant", cli.tenant, "--format", "json"))["items"]
+    assert [token["scopes"] for token in tokens if token["user"] == "trino"] == [["enforce:read"]]

@@ -89,6 +89,7 @@ GUARDED = [
     "derived_tags",
     "graph_nodes",
     "decisions",
+    "disabled_users",
 ]
 
 
@@ -119,6 +120,8 @@ def test_a_query_that_forgets_the_tenant_sees_only_the_tenant_of_the_transaction
         "delete from changes",
         "select hash from tokens",
         "insert into tokens (tenant_id, hash, scopes) values ('default', 'x', '{admin}')",
+        "insert into disabled_users (tenant_id, user_name) values ('default', 'admin')",
+        "delete from disabled_users",
         "alter table assets disable row level security",
         "set role lily_pipeline",
         "set session authorization lily",

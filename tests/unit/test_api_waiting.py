@@ -174,7 +174,7 @@ class Tokens:
         self.ready = asyncio.Event()
         self.ready.set()
 
-    async def look_up(self, _: bytes) -> Principal | None:
+    async def look_up(self, _: str) -> Principal | None:
         self.look_ups += 1
         principal = Principal("id", "tenant", "user", frozenset()) if self.good else None
         await self.ready.wait()

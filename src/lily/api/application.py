@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from lily import __version__
+from lily.api.auth.engine_keys import hide_engine_key
 from lily.api.grpc.server import served, served_by_one
 from lily.api.http.errors import error_response
 from lily.api.http.openapi.document import ERRORS, complete
@@ -59,6 +60,7 @@ class Application(FastAPI):
         reading = self.fast_read.begin(scope) if self.fast_read else None
         if reading is None or not await reading.respond(send):
             keep_encoded_slashes(scope)
+            hide_engine_key(scope)
             await self._middleware(scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:

@@ -55,6 +55,9 @@ class ApiMetrics:
             "lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed", "livesum"
         )
         self.connections = self._gauge("lily_websocket_connections", "Open WebSocket connections", "livesum")
+        # The issuer is its position in the settings: its URL could name a tenant.
+        self.oidc_logins = self._outcomes("lily_oidc_logins", "Access tokens of issuers that were verified")
+        self.oidc_key_refreshes = self._outcomes("lily_oidc_key_refreshes", "Fetches of issuers' signing keys")
         self._gauge("lily_api_workers", "Processes that serve the API", "livesum").set(1)
         self.backlog = self._gauge("lily_outbox_backlog_batches", "Committed batches not yet published as changes")
         self.dead_letters = self._gauge("lily_dead_letters", "Events the pipeline refused (PostgreSQL's estimate)")
@@ -99,6 +102,9 @@ class ApiMetrics:
 
     def _counter(self, name: str, help_text: str) -> Counter:
         return Counter(name, help_text, registry=self.registry)
+
+    def _outcomes(self, name: str, help_text: str) -> Counter:
+        return Counter(name, help_text, ["issuer", "outcome"], registry=self.registry)
 
     def _gauge(self, name: str, help_text: str, mode: Literal["livesum", "mostrecent"] = "mostrecent") -> Gauge:
         """`mode`: the values of several workers are added up, or describe the same thing and the newest counts."""

@@ -9,6 +9,7 @@ from typing import NoReturn
 import structlog
 
 from lily.api.auth.principals import Principals
+from lily.api.auth.sign_in import signing_in
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
@@ -25,7 +26,6 @@ from lily.store.lake.data_files import io_properties
 from lily.store.lake.reader import LakeReader
 from lily.store.listing import Lister
 from lily.store.postgres import listener
-from lily.store.postgres.access import tokens
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.lake.snapshot import current_snapshot
@@ -95,7 +95,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             settings=settings,
             metrics=metrics,
             database=database,
-            principals=Principals(lambda key: tokens.principal_of(database, key)),
+            principals=await stack.enter_async_context(signing_in(settings.oidc, database, metrics)),
             tag_rules=tag_rules,
             reader=reader,
             lake=lake,

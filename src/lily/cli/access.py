@@ -11,12 +11,14 @@ import typer
 
 from lily.cli.duration import parse_duration
 from lily.cli.hints import command
-from lily.cli.options import DataDir, OutputFormat, Tenant, option, read_settings
+from lily.cli.options import DataDir, OutputFormat, Tenant, flag, option, read_settings
 from lily.cli.output import Format, print_json, print_result, print_table, print_text
 from lily.model.errors import Terminal, Transient
 
 token = typer.Typer(help="Create, list and revoke API tokens.", no_args_is_help=True)
 tenant = typer.Typer(help="Create and list tenants.", no_args_is_help=True)
+
+ENGINE_SCOPE = "enforce:read"
 
 TokenId = Annotated[str, typer.Argument(metavar="ID", help="An id from `lily token list`.")]
 TenantName = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, - and _.")]
@@ -68,8 +70,11 @@ def require_tenant(owner_url: str, name: str) -> None:
 def create_token(
     *,
     scopes: Annotated[
-        str, option("--scopes", "SCOPE,...", "What it allows: metadata:read,metadata:write, or admin for all.")
-    ],
+        str, option("--scopes", "SCOPE,...", "What it allows: metadata:read,metadata:write, or admin for all.", "none")
+    ] = "",
+    engine: Annotated[
+        bool, flag("--engine", "Create an engine key: a token that engines send in the path, for decisions only.")
+    ] = False,
     tenant: Tenant = "default",
     user: Annotated[str, option("--user", "NAME", "The user that the token acts as.", "none")] = "",
     ttl: Annotated[str, option("--ttl", "TIME", "How long it is valid: 30m, 1h or 7d.", "until revoked")] = "",
@@ -85,8 +90,10 @@ def create_token(
     """
     from lily.store.postgres.access import administration as store
 
+    if engine and scopes:
+        raise Terminal(f"An engine key has the single scope {ENGINE_SCOPE}. Use either --engine or --scopes.")
     seconds = parse_duration(ttl) if ttl else None
-    names = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    names = [ENGINE_SCOPE] if engine else [scope.strip() for scope in scopes.split(",") if scope.strip()]
     with owner_database(data_dir) as owner_url:
         secret = store.create_token(owner_url, tenant, names, user, seconds, scraper_group=scraper_group)
     print_result(output, {"token": secret}, secret)

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from lily import __version__
-from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, policy, recompute, services
+from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, policy, recompute, services, users
 from lily.cli.errors import reporting_errors
 from lily.cli.options import flag
 from lily.cli.output import Format, print_json
 from lily.cli.stack import down, status, up
 
-RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, tokens and policies", "Metadata and planning", "Deployment"
+RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, tokens, users and policies", "Metadata and planning", "Deployment"
 
 app = typer.Typer(
     name="lily",
@@ -50,6 +50,7 @@ app.command(rich_help_panel=RUN)(doctor.doctor)
 app.command(rich_help_panel=RUN)(demo.demo)
 app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
+app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
 app.command(rich_help_panel=DATA)(estate.estate)

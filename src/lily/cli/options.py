@@ -57,6 +57,7 @@ def read_settings(data_dir: Path | None, port: int | None = None) -> "Settings":
 
 def _configured() -> "Settings":
     from pydantic import ValidationError
+    from pydantic_settings import SettingsError
 
     from lily.settings import Settings
 
@@ -67,5 +68,7 @@ def _configured() -> "Settings":
             f"LILY_{'__'.join(map(str, e['loc'])).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors()
         )
         raise BadSettings(f"{problems}. Correct it in the environment or in lily.toml.") from error
+    except SettingsError as error:  # a variable that has to be JSON and is not
+        raise BadSettings(f"A LILY_ variable is not valid JSON ({error}). Correct it in the environment.") from error
     except TOMLDecodeError as error:
         raise BadSettings(f"lily.toml is not valid TOML: {error}. Correct that line.") from error

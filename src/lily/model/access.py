@@ -1,4 +1,4 @@
-"""The principal of a request: its user, its tenant and its scopes."""
+"""The principal of a request: its user, its groups, its tenant and its scopes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,12 +21,15 @@ Scope = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    token_id: str
+    """The holder of an API token, or a user who signed in with an identity provider (`issuer`)."""
+
+    token_id: str  # of an API token; otherwise empty
     tenant: str
     user: str
     scopes: frozenset[str]
     expires_at: float | None = None  # seconds since the epoch
     groups: frozenset[str] = frozenset()
+    issuer: str = ""  # the URL of the identity provider; empty for an API token
     scraper_group: str = ""  # the token reads and writes only what the scraper policies of this group cover
 
     def may(self, scope: Scope) -> bool:

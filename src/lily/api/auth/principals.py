@@ -5,20 +5,18 @@ import time
 from collections.abc import Awaitable, Callable
 
 from lily.model.access import Principal
-from lily.store.postgres.access.administration import token_hash
 
 CACHE_SECONDS = 5.0
 CACHE_SIZE = 10_000
-MAX_TOKEN_LENGTH = 512
 
-LookUp = Callable[[bytes], Awaitable[Principal | None]]
+LookUp = Callable[[str], Awaitable[Principal | None]]
 
 
 class Principals:
     """Only valid tokens are cached, so a new token works as soon as it is created. Errors of the look-up are raised."""
 
     def __init__(self, look_up: LookUp) -> None:
-        self._look_up_hash = look_up
+        self._look_up_token = look_up
         self._cache: dict[str, tuple[Principal, float]] = {}
         self._pending: dict[str, asyncio.Task[Principal | None]] = {}
         self._changed = asyncio.Event()
@@ -33,13 +31,14 @@ class Principals:
 
     async def of(self, token: str) -> Principal | None:
         """The principal of a token; None if the token is not valid."""
-        if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
+        if not token.isascii():
             return None
         principal = self.cached(token)
         if principal is not None:
             return principal
         if token not in self._pending:
             self._pending[token] = asyncio.create_task(self._look_up(token))
+            self._pending[token].add_done_callback(_retrieve)
         # Shielded: many requests may wait for one look-up, and a request that is cancelled must not cancel it.
         return await asyncio.shield(self._pending[token])
 
@@ -56,7 +55,7 @@ class Principals:
     async def _look_up(self, token: str) -> Principal | None:
         cache, pending = self._cache, self._pending
         try:
-            principal = await self._look_up_hash(token_hash(token))
+            principal = await self._look_up_token(token)
         finally:
             pending.pop(token, None)
         if principal is not None:
@@ -64,3 +63,9 @@ class Principals:
                 cache.clear()
             cache[token] = (principal, time.monotonic() + CACHE_SECONDS)
         return principal
+
+
+def _retrieve(task: "asyncio.Task[Principal | None]") -> None:
+    """Otherwise asyncio logs the error of a look-up whose requests have all been cancelled."""
+    if not task.cancelled():
+        task.exception()

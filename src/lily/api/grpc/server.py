@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import grpc.aio
 import structlog
 
+from lily.api.auth.oidc.bearer import MAX_LENGTH
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
 from lily.api.http.server.request_log import RequestLog
@@ -75,6 +76,7 @@ async def _take_over(services: Services, group: WorkerGroup) -> None:
 def _options(max_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_bytes),
+        ("grpc.max_metadata_size", 2 * MAX_LENGTH),  # by default an access token of the largest size would not fit
         # With port sharing, a second process on the port would silently get half of the calls.
         ("grpc.so_reuseport", 0),
     ]

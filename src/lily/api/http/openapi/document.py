@@ -14,7 +14,12 @@ JSON = "application/json"
 BULK_PATH = "/ingest-metadata/bulk"
 PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
 
-TOKEN = {"type": "http", "scheme": "bearer", "description": "`lily up` prints one; `lily token create` makes others."}
+TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "An API token (`lily up` prints one; `lily token create` makes others), or an access token of a "
+    "configured OpenID Connect issuer.",
+}
 
 SECTIONS = {
     "ingest": "Ingest assets from their sources.",

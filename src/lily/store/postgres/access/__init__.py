@@ -1,1 +1,1 @@
-"""Tenants, tokens, WebSocket tickets and secrets."""
+"""Tenants, tokens, users, WebSocket tickets and secrets."""

@@ -1,2 +1,2 @@
-select token_id::text, tenant_id, user_name, scopes, expires_at, coalesce(scraper_group, '')
+select coalesce(token_id::text, ''), tenant_id, user_name, scopes, expires_at, groups, issuer, coalesce(scraper_group, '')
 from redeem_ticket(%(hash)s)

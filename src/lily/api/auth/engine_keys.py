@@ -1,0 +1,53 @@
+"""Engine keys: API tokens in the path, for engines that cannot send a header (`/enforce/opa/k/{key}/allow`).
+
+The key is taken out of the path before anything else sees it, so it cannot reach a log, a trace, a metric or the body
+of an error. Only a token with the single scope `enforce:read` is accepted there: a proxy on the way may log paths, and
+what it logs must not open anything else.
+"""
+
+import re
+from collections.abc import MutableMapping
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Request
+from pydantic import SecretStr
+
+from lily.api.auth.oidc.bearer import looks_like_jwt
+from lily.api.calls import HttpCall, services_of
+from lily.api.http.errors import forbidden, unauthenticated
+from lily.api.http.query import refuse_unknown_parameters
+from lily.api.http.server.correlation import correlation_of
+from lily.model.access import Scope
+
+NEEDED: Final[Scope] = "enforce:read"
+HIDDEN = "~"  # what the path has in place of the key
+_PREFIX = "/enforce/"
+_KEYED = re.compile(r"(/enforce/[^/]+/k/)([^/]+)(.*)", re.DOTALL)
+_SCOPE_KEY = "lily.engine_key"
+
+
+def hide_engine_key(scope: MutableMapping[str, Any]) -> None:
+    """Moves the key of a request from its path to where only `engine_call` looks."""
+    path = scope.get("path", "")
+    keyed = _KEYED.fullmatch(path) if path.startswith(_PREFIX) else None
+    if keyed is not None:
+        before, key, after = keyed.groups()
+        scope[_SCOPE_KEY] = SecretStr(key)  # hidden also where a traceback shows the scope
+        scope["path"] = f"{before}{HIDDEN}{after}"
+        scope["raw_path"] = scope["path"].encode()
+
+
+async def engine_call(request: Request) -> HttpCall:
+    """Raises Declined with 401 unless the key in the path is a valid API token, with 403 if it has any other scope."""
+    services = services_of(request)
+    key = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
+    principal = None if looks_like_jwt(key) else await services.principals.of(key)
+    if principal is None:
+        raise unauthenticated()
+    if principal.scopes != {NEEDED}:
+        raise forbidden(f"a key in a path needs the single scope {NEEDED}; `lily token create --engine` creates one")
+    refuse_unknown_parameters(request)
+    return HttpCall(services, principal, correlation_of(request.scope), request)
+
+
+Engine = Annotated[HttpCall, Depends(engine_call)]
