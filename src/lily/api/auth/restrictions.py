@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.services import Services
 from lily.model.access import Principal
-from lily.policy import ACTIONS, Action, AssetSet, Context, Facts, Visibility, fold
+from lily.policy import ACTIONS, Action, AssetSet, Context, Facts, Visibility
 from lily.policy import Principal as PolicyPrincipal
 from lily.policy.policies import Policy
 
@@ -110,10 +110,7 @@ def _key(principal: Principal) -> tuple[str, frozenset[str], str]:
 
 
 async def _looked_up(services: Services, policies: TenantPolicies, principal: Principal) -> Restrictions:
-    users = await services.policies.users(policies, {principal.user} if principal.user else ())
-    user = users.get(fold(principal.user)) if principal.user else None
-    groups = (*principal.groups, *(user.groups if user else ()))
-    known = PolicyPrincipal(principal.user, groups, user.roles if user else ())
+    known = await services.policies.principal(policies, principal.user, principal.groups)
     denied = {action for action in ACTIONS if _denials(policies.index.table(known, action, PLANE).policies)}
     return Restrictions(policies, known, principal.scraper_group, frozenset(denied))
 

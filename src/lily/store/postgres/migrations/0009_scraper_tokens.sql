@@ -4,4 +4,4 @@ alter table tokens add column scraper_group text check (scraper_group <> '');
 
 -- Their results get a column, which `create or replace` cannot add. `functions/20_access.sql` creates them again.
 drop function authenticate(bytea);
-drop function redeem_ticket(bytea);
+drop function if exists redeem_ticket(bytea);  -- 0007 has dropped it where both are applied at once
