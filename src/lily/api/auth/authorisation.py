@@ -28,8 +28,7 @@ async def denials(call: Call, action: Action, assets: Sequence[StoredAsset]) -> 
         return {}
     depends = restrictions.depends_on_ancestors(action)
     facts, context = await facts_of_assets(call.services, restrictions, assets, ancestors=depends), context_of(call)
-    found = {one.id: restrictions.denial(action, one, context) for one in facts}
-    return {asset_id: denial for asset_id, denial in found.items() if denial is not None}
+    return _counted(call, action, {one.id: restrictions.denial(action, one, context) for one in facts})
 
 
 async def denied_references(call: Call, action: Action, references: Collection[str]) -> dict[str, Denial]:
@@ -39,7 +38,7 @@ async def denied_references(call: Call, action: Action, references: Collection[s
         return {}
     facts, context = await facts_of_references(call.services, restrictions, references), context_of(call)
     found = {reference: restrictions.denial(action, one, context) for reference, one in facts.items()}
-    return {reference: denial for reference, denial in found.items() if denial is not None}
+    return _counted(call, action, found)
 
 
 async def denied_events(call: Call, events: Sequence[AssetEvent]) -> dict[int, Denial]:
@@ -55,6 +54,7 @@ async def denied_events(call: Call, events: Sequence[AssetEvent]) -> dict[int, D
         refused = (denial for facts in states if (denial := restrictions.denial(action, facts, context)) is not None)
         if (denial := next(refused, None)) is not None:
             found[place] = denial
+            call.services.metrics.policy.denials[action].inc()
     return found
 
 
@@ -76,6 +76,12 @@ async def visible(call: Call, restrictions: Restrictions, assets: Sequence[Store
     depends = names_assets(visibility.hidden) or any(names_assets(one.assets) for one in visibility.residuals)
     facts = await facts_of_assets(call.services, restrictions, assets, ancestors=depends)
     return [asset for asset, one in zip(assets, facts, strict=True) if not restrictions.hides(visibility, one)]
+
+
+def _counted(call: Call, action: Action, found: dict[str, Denial | None]) -> dict[str, Denial]:
+    denied = {entity: denial for entity, denial in found.items() if denial is not None}
+    call.services.metrics.policy.denials[action].inc(len(denied))
+    return denied
 
 
 def raise_first(denied: dict[str, Denial]) -> None:
