@@ -8,10 +8,12 @@ from dataclasses import replace
 from lily.api.auth.authorisation import context_of, visible
 from lily.api.auth.restrictions import Restrictions, restrictions_of
 from lily.api.calls import Call
+from lily.store.assets import StoredAsset
 from lily.store.listing import AssetPage, ListPosition
 from lily.store.postgres.catalogue.search import SearchRequest
 
 MAX_READS = 5  # of one page; a page that is still not full has a next position
+REFILL = 100  # assets that a further read takes at least
 
 
 async def visible_page(call: Call, request: SearchRequest, start: str | None, parent_name: str | None) -> AssetPage:
@@ -28,19 +30,24 @@ async def _restricted_page(
     hidden = restrictions.visibility(context_of(call)).hidden
     if hidden.everything:
         return AssetPage([], None)
-    found = AssetPage([], None)
+    found = list[StoredAsset]()
+    more: ListPosition | None = None
     rest = replace(request, hidden=hidden)
     for _ in range(MAX_READS):
         page = await call.services.lister.page(call.tenant, rest, start, parent_name)
-        found = AssetPage(found.assets + await visible(call, restrictions, page.assets), page.next)
-        if page.next is None or len(found.assets) >= request.limit:
+        shown = await visible(call, restrictions, page.assets)
+        room = request.limit - len(found)
+        found += shown[:room]
+        more = page.next if len(shown) <= room else page.position_after(page.assets.index(shown[room - 1]), rest)
+        if more is None or len(found) == request.limit:
             break
-        rest, start = _continued(rest, page.next, request.limit - len(found.assets))
-    return found
+        rest, start = _continued(rest, more)
+    return AssetPage(found, more)
 
 
-def _continued(request: SearchRequest, at: ListPosition, limit: int) -> tuple[SearchRequest, str | None]:
-    """A position has one element in the lake, and two in PostgreSQL."""
+def _continued(request: SearchRequest, at: ListPosition) -> tuple[SearchRequest, str | None]:
+    """A position has one element in the lake, and two in PostgreSQL. What is read too much is read again later."""
+    limit = max(request.limit, REFILL)
     if len(at) == 1:
         return replace(request, limit=limit, after=None), at[0]
     return replace(request, limit=limit, after=at), None
