@@ -27,7 +27,7 @@ ListPosition = tuple[str, str] | tuple[str]
 
 @dataclass(frozen=True, slots=True)
 class AssetPage:
-    """`sorted` are the assets that are in the requested order, which come first, as they were sorted: what the lake adds
+    """`sorted` are the assets in the requested order, which come first, as they were sorted: what the lake adds
     to them can change their keys. The others are in the order of their ids."""
 
     assets: list[StoredAsset]
