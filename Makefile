@@ -15,6 +15,7 @@ setup: $(READY) ## The environment: packages in .venv, jars in the user's cache
 	@$(BIN)/lily jars
 
 $(READY): requirements.txt pyproject.toml
+	@echo "Installing Lily's packages, about 1.6 GB unpacked; this takes some minutes the first time"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .

@@ -16,7 +16,7 @@ class Proxy:
         self.port = 0
 
     def hang(self) -> None:
-        """From now on nothing passes, and nobody is told."""
+        """From now on nothing passes, and no connection is closed."""
         self._open.clear()
 
     def resume(self) -> None:

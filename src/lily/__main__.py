@@ -3,11 +3,18 @@
 import sys
 from collections.abc import Sequence
 
+from lily import __version__
+
 DISTRIBUTION = "lily-metadata"
-EXTRAS = {"api": "server", "worker": "server", "pipeline": "pipeline"}  # any other command: the embedded stack
+_OF_CORE = ("token", "tenant", "ingest", "cost", "plugins", "down")
+# The smallest extra that suffices. Any other command needs the embedded stack.
+EXTRAS = {"api": "server", "worker": "server", "pipeline": "pipeline"} | dict.fromkeys(_OF_CORE, "core")
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--version"]:  # needs no package of the command line
+        print(f"lily {__version__}")
+        return
     try:
         from lily.cli import main as run  # noqa: PLC0415 (the bare client lacks the packages that this needs)
 

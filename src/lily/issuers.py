@@ -84,6 +84,8 @@ class Issuer(BaseModel):
 class Oidc(BaseModel):
     """Sign-in with OpenID Connect, beside API tokens."""
 
+    model_config = ConfigDict(extra="forbid")
+
     issuers: tuple[Issuer, ...] = Field((), description="the issuers to accept, as JSON")
 
     @field_validator("issuers")

@@ -1,25 +1,49 @@
 """Settings: `LILY_` environment variables, `__` for nesting, or a `lily.toml` in the working directory."""
 
+import logging
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from lily.environment import Environment
 from lily.issuers import Oidc
 
 
-class Limits(BaseModel):
+def _level(name: str) -> str:
+    if name.upper() not in logging.getLevelNamesMapping():
+        raise ValueError("use one of: DEBUG, INFO, WARNING, ERROR, CRITICAL")
+    return name
+
+
+class Section(BaseModel):
+    """A group of settings: `[section]` in lily.toml, `LILY_SECTION__` in the environment."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Limits(Section):
     """Limits of the API. Each protects the memory of a process or the size of a row."""
 
     body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
     bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held in memory")
     bulk_errors: int = Field(1_000, description="the most refused rows that a bulk response lists")
+    bulk_rejections: int = Field(
+        100_000, ge=1, description="refused rows after which the rest of a bulk body is not read"
+    )
+    bulk_bodies: int = Field(8, ge=1, description="bulk bodies of one tenant that a process reads at a time")
     future_skew_seconds: int = Field(300, description="how far in the future an event's time may be")
     page: int = Field(1_000, description="the most items in one page of a list")
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
+    connections: int = Field(200, gt=0, description="WebSocket connections of one tenant to one process")
+    replays: int = Field(8, gt=0, description="of these, those that catch up from an old position at a time")
+    header_bytes: int = Field(64 << 10, gt=0, description="the largest address and headers of a request")
+    header_seconds: float = Field(15.0, gt=0, description="how long a client may take to send the headers of a request")
+    body_idle_seconds: float = Field(30.0, gt=0, description="how long a client may pause in the middle of a body")
 
 
-class Api(BaseModel):
+class Api(Section):
     """The API's processes."""
 
     workers: int = Field(
@@ -27,35 +51,37 @@ class Api(BaseModel):
     )
 
 
-class Pipeline(BaseModel):
+class Pipeline(Section):
     """The hot query."""
 
-    trigger_ms: int = Field(100, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    trigger_ms: int = Field(100, ge=0, description="pause between micro-batches: lower is fresher, and costs idle CPU")
     batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory and catch-up latency")
     driver_memory: str = "640m"
 
 
-class Reactions(BaseModel):
+class Reactions(Section):
     """Reactions to the change log, in `lily worker`."""
 
     batch_events: int = Field(50_000, description="most events in one batch of a reaction")
     tenant_events: int = Field(20_000, description="most events of one tenant in a batch; the rest is parked")
 
 
-class Jobs(BaseModel):
+class Jobs(Section):
     """The job queue, in `lily worker`."""
 
     concurrency: int = Field(4, ge=1, description="concurrent jobs of a worker; at most half of them of one tenant")
 
 
-class Lake(BaseModel):
+class Lake(Section):
     """The lake query: both lanes into Iceberg."""
 
-    trigger_seconds: float = Field(10.0, description="pause between batches: lower is fresher, and makes more files")
+    trigger_seconds: float = Field(
+        10.0, gt=0, description="pause between batches: lower is fresher, and makes more files"
+    )
     batch_events: int = Field(
         120_000, description="most events in one batch; between batches the hot lane can go first"
     )
-    buckets: int = Field(4, description="partitions of a tenant in new tables; 64 for a billion assets")
+    buckets: int = Field(4, ge=1, description="partitions of a tenant in new tables; 64 for a billion assets")
     tasks: int = Field(2, description="most tasks of a batch at a time; 0 for as many as the log has partitions")
     writers: int = Field(2, description="tasks that write files at a time; on a cluster about as many as it has cores")
     merge_runs: int = Field(6, description="number of runs of similar size that are compacted into one")
@@ -66,7 +92,7 @@ class Lake(BaseModel):
     search_seconds: float = Field(2.0, description="how long one page of a search may scan the lake")
 
 
-class OpenLineage(BaseModel):
+class OpenLineage(Section):
     """How datasets of OpenLineage are named."""
 
     namespaces: dict[str, str] = Field(
@@ -74,7 +100,7 @@ class OpenLineage(BaseModel):
     )
 
 
-class S3(BaseModel):
+class S3(Section):
     """An object store for `LILY_WAREHOUSE=s3://…`. Left empty, AWS's own variables and roles count."""
 
     endpoint: str = Field("", description="of a server that is not AWS")
@@ -87,7 +113,12 @@ class Settings(BaseSettings):
     """All of Lily's settings. Every part reads the same; each uses what concerns it."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LILY_", env_nested_delimiter="__", toml_file="lily.toml", extra="ignore", frozen=True
+        env_prefix="LILY_",
+        env_nested_delimiter="__",
+        toml_file="lily.toml",
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,  # a misspelt setting may hold a secret
     )
 
     data_dir: Path = Path(".lily")
@@ -104,15 +135,17 @@ class Settings(BaseSettings):
     spark_options: dict[str, str] = Field({}, description="more of Spark's properties, as JSON; they win over Lily's")
     warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
-    kafka_partitions: int = Field(2, description="partitions of each topic; each is one transaction of a micro-batch")
-    kafka_replication: int = 1
+    kafka_partitions: int = Field(
+        2, ge=1, description="partitions of each topic; each is one transaction of a micro-batch"
+    )
+    kafka_replication: int = Field(1, ge=1)
     metrics_port: int = Field(
         0, ge=0, le=65_535, description="health and metrics of the pipeline and the worker; 0 turns them off"
     )
     metrics_peers: tuple[str, ...] = Field((), description="addresses whose metrics the API's /metrics adds to its own")
     master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
-    log_level: str = "INFO"
+    log_level: Annotated[str, AfterValidator(_level)] = "INFO"
     limits: Limits = Limits()
     api: Api = Api()
     pipeline: Pipeline = Pipeline()
@@ -128,8 +161,8 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is the library's
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, Environment(settings_cls), TomlConfigSettingsSource(settings_cls)

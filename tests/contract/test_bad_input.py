@@ -133,14 +133,19 @@ def test_unknown_paths_and_methods_answer_in_the_same_shape(door: Door) -> None:
     assert refused.headers["allow"]
 
 
-def test_what_is_hardly_http_is_refused_in_the_same_shape(door: Door) -> None:
+@pytest.mark.parametrize(
+    ("request_line", "code"),
+    [(b"GET /metadata?q=" + b"x" * 70_000 + b" HTTP/1.1", "TOO_LARGE"), (b"\x16\x03\x01 no HTTP", "INVALID_HTTP")],
+    ids=["too long", "not HTTP"],
+)
+def test_what_is_hardly_http_is_refused_in_the_same_shape(door: Door, request_line: bytes, code: str) -> None:
     address = urlsplit(door.stack.url)
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as raw:
-        raw.sendall(b"GET /metadata?q=" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n")
+        raw.sendall(request_line + b"\r\n\r\n")
         told = b"".join(iter(lambda: raw.recv(65_536), b""))
     head, _, body = told.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
-    assert orjson.loads(body)["errors"][0]["code"] == "INVALID_HTTP"
+    assert orjson.loads(body)["errors"][0]["code"] == code
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,10 @@ def test_what_one_worker_wrote_the_other_reads(worker_door: Door, api: Api) -> N
         seen.add(api.worker_of(answer))
 
 
-def test_any_worker_serves_the_web_socket(worker_door: Door) -> None:
+def test_any_worker_serves_the_web_socket_and_counts_the_connections_of_all(worker_door: Door, api: Api) -> None:
     with ExitStack() as stack:
         sockets = [stack.enter_context(listen(worker_door)) for _ in range(6)]
+        until(lambda: "lily_websocket_connections 6.0" in api.get("/metrics").text)
         asset_id = worker_door.ingest("shop.orders")
         assert {next_message(each)["metadata_id"] for each in sockets} == {asset_id}
 

@@ -17,6 +17,7 @@ METRIC = re.compile(
 )
 TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
 FILE = re.compile(r"`(?P<path>[a-z_.-]+(?:/[a-z0-9_.-]+)+\.(?:py|sql|toml|proto|md))`")
+TABLE = re.compile(r"\bshop\.public\.[a-z]+\b")
 FOLDERS = (ROOT, ROOT / "src/lily", ROOT / "src/lily/store/postgres", ROOT / "docs")  # what paths on a page begin at
 # Read by the Python client alone.
 OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN"}
@@ -87,3 +88,11 @@ def test_decisions_have_a_number_each() -> None:
     assert len(set(numbers)) == len(numbers)
     for number, decision in zip(numbers, decisions, strict=True):
         assert decision.read_text().startswith(f"# {number}. ")
+
+
+def test_the_readme_leaves_the_assets_of_the_guide_alone() -> None:
+    """A reader follows both, one after the other, and the guide shows its assets complete."""
+    first, then = (set(TABLE.findall((ROOT / page).read_text())) for page in ("README.md", "docs/guide.md"))
+    assert first
+    assert then
+    assert not first & then

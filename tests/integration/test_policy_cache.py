@@ -59,12 +59,12 @@ class Process:
 
     async def until(self, effect: str) -> None:
         async with asyncio.timeout(30):
-            while await self.effect() != effect:  # noqa: ASYNC110 - no event tells of it
+            while await self.effect() != effect:  # noqa: ASYNC110 - there is no event to wait for
                 await asyncio.sleep(0.01)
 
     async def until_trusted(self, *, trusted: bool = True) -> None:
         async with asyncio.timeout(30):
-            while self.cache.is_trusted != trusted:  # noqa: ASYNC110 - no event tells of it
+            while self.cache.is_trusted != trusted:  # noqa: ASYNC110 - there is no event to wait for
                 await asyncio.sleep(0.01)
 
 

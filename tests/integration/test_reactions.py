@@ -22,6 +22,7 @@ from lily.reactions import runner
 from lily.reactions.base import Event
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.runner import ReactionRunner
+from lily.reactions.status import reaction_status
 from lily.settings import Reactions, Settings
 from lily.store.postgres.reactions.ledger import progress_topic
 from tests.contract.door import client
@@ -244,6 +245,56 @@ def test_a_tenant_whose_events_fail_for_now_is_retried_and_others_go_on(
     assert scene.failures("parked") >= 1
 
 
+def end_pause(scene: Scene) -> None:
+    scene.one("update parked_tenants set retry_at = now() where reaction = %s returning 1", scene.name)
+
+
+def test_events_that_come_while_a_tenant_is_parked_wait_behind_the_parked_ones(
+    scene: Scene, tenants: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "PAUSES", (300,))
+    failed: list[str] = []
+
+    def fail_once(_: str, said: str) -> None:
+        if not failed:
+            failed.append(said)
+            raise Transient("their server does not answer")
+
+    scene.say((tenants[0], "1"), (tenants[0], "2"))
+    with scene.running(Note(scene.name, fails=fail_once)):
+        until(lambda: scene.read_so_far() == 2)
+        scene.say((tenants[0], "3"))
+        until(lambda: scene.read_so_far() == 3)
+        assert (scene.noted(), scene.parked()) == ([], 3)
+        end_pause(scene)
+        until(lambda: scene.parked() == 0)
+    assert scene.noted() == ["1", "2", "3"]
+
+
+def test_the_pause_of_a_tenant_grows_with_each_failure_in_a_row(
+    scene: Scene, tenants: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "PAUSES", (100, 1_000, 10_000))
+
+    def pause_after(attempts: int) -> float:
+        seconds = (
+            "select extract(epoch from retry_at - now()) from parked_tenants where reaction = %s and attempts = %s"
+        )
+        until(lambda: scene.one(seconds, scene.name, attempts) is not None)
+        return float(scene.one(seconds, scene.name, attempts))
+
+    def fails(_: str, __: str) -> None:
+        raise Transient("their server does not answer")
+
+    scene.say((tenants[0], "1"))
+    with scene.running(Note(scene.name, fails=fails)):
+        assert 0 < pause_after(1) <= 100
+        end_pause(scene)
+        assert 100 < pause_after(2) <= 1_000
+        end_pause(scene)
+        assert 1_000 < pause_after(3) <= 10_000
+
+
 def test_a_flood_of_one_tenant_waits_its_turn_and_keeps_its_order(scene: Scene, tenants: list[str]) -> None:
     loud, quiet, _ = tenants
     flood = [(loud, f"{number:04d}") for number in range(400)]
@@ -279,3 +330,16 @@ def test_two_workers_share_the_partitions_and_one_takes_over_from_the_other(scen
         scene.say((tenants[0], "after"))
         until(lambda: scene.read_so_far() == 301)
     assert Counter(scene.noted()) == Counter([*(said for _, said in words), "after"])
+
+
+def test_parked_events_count_as_lag(stack: Stack, tenants: list[str]) -> None:
+    """Parked without their tenant: no worker drains them."""
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+        parked = connection.execute(
+            'insert into parked_events (reaction, tenant_id, topic, partition, "offset", key, value) '
+            "select 'feed', %s, 'a-topic', 0, number, '', '' from generate_series(1, 3) as number returning id",
+            [tenants[0]],
+        ).fetchall()
+        status = reaction_status(stack.database, {}, [])["feed"]
+        connection.execute("delete from parked_events where id = any(%s)", [[id_ for (id_,) in parked]])
+    assert status["lag"] == status["parked"] >= 3

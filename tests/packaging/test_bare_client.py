@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from packaging.utils import canonicalize_name
 
+from lily import __version__
 from tests.packaging.environments import Environment, build_wheel, install
 from tests.packaging.requirements import closure
 from tests.shared_stack import Stack
@@ -48,13 +49,26 @@ def test_both_clients_work_against_a_running_stack(
 
 @pytest.mark.parametrize(
     ("words", "extra"),
-    [([], "embedded"), (["--help"], "embedded"), (["up"], "embedded"), (["api"], "server"), (["pipeline"], "pipeline")],
+    [
+        ([], "embedded"),
+        (["--help"], "embedded"),
+        (["up"], "embedded"),
+        (["api"], "server"),
+        (["pipeline"], "pipeline"),
+        (["token", "list"], "core"),
+        (["ingest"], "core"),
+    ],
 )
 def test_the_command_says_which_extra_to_install(bare: Environment, words: list[str], extra: str) -> None:
     done = bare.run("lily", *words)
     assert done.returncode == 1
     assert f"pip install 'lily-metadata[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_version_needs_no_extra(bare: Environment) -> None:
+    done = bare.run("lily", "--version")
+    assert (done.returncode, done.stdout) == (0, f"lily {__version__}\n")
 
 
 def test_type_checkers_find_its_types_and_lawyers_its_licence(bare: Environment) -> None:

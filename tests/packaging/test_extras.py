@@ -13,7 +13,11 @@ from tests.packaging.requirements import installed_with
 PARTS = {
     "": ("lily.client", "lily.model", "lily.__main__"),
     "plugins": ("lily.plugins", "lily.testing"),
-    "core": ("lily.connect", "lily.formats"),
+    "core": (
+        "lily.connect",
+        "lily.formats",
+        *(f"lily.cli.{name}" for name in ("access", "ingest", "cost", "plugins", "stack.down")),
+    ),
     "server": ("lily.api", "lily.intake", "lily.reactions"),
     "pipeline": ("lily.pipeline", "lily.embedded.jars"),
     "embedded": ("lily.cli", "lily.embedded"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from lily.api.http.bodies import read_bytes
-from lily.api.http.encodings import PIECE, Gunzip
+from lily.api.http.encodings import PIECE, RATIO_ALLOWANCE, Gunzip
 from lily.api.http.errors import Declined
 from lily.model.errors import Refused
 
@@ -77,6 +77,17 @@ def test_a_bomb_is_refused_before_the_rest_of_it_is_read() -> None:
         read(unread)
     assert refused.value.status == 413
     assert len(list(unread)) > len(chunks) // 2
+
+
+def test_a_body_may_unpack_to_a_hundred_times_its_size() -> None:
+    row = b'{"entity_type": "column", "attributes": {"name": "%d"}}\n'
+    real = b"".join(row % number for number in range(100_000))
+    assert read([gzip.compress(real)], limit=1 << 30) == real
+    assert len(read([gzip.compress(bytes(RATIO_ALLOWANCE))], limit=1 << 30)) == RATIO_ALLOWANCE
+    with pytest.raises(Declined, match="100 times its size; send it without gzip") as refused:
+        read([gzip.compress(bytes(16 << 20))], limit=1 << 30)
+    assert refused.value.status == 413
+    assert read([bytes(16 << 20)], encoding=None, limit=1 << 30) == bytes(16 << 20)
 
 
 def test_a_body_that_never_unpacks_to_anything_is_refused_too() -> None:

@@ -54,9 +54,29 @@ def test_programs_get_pointers() -> None:
     assert {told["docs"], told["openapi"], told["health"]} == {"/docs", "/openapi.json", "/health/ready"}
 
 
+@pytest.mark.parametrize("path", [*PAGES, "/health/live"])
+def test_head_gets_the_headers_of_get(path: str) -> None:
+    async def both() -> tuple[httpx.Response, httpx.Response]:
+        transport = httpx.ASGITransport(build(Settings()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://lily") as client:
+            return await client.head(path), await client.get(path)
+
+    head, got = asyncio.run(both())
+    assert head.status_code == 200
+    assert head.headers["content-type"] == got.headers["content-type"]
+
+
 def test_the_start_page_names_health_token_and_documentation() -> None:
     page = get("/").text
-    for text in ('href="/docs"', "/health/ready", "lily token create", "/ingest-metadata", "/metrics", "/schemas"):
+    for text in (
+        'href="/docs"',
+        "/health/ready",
+        "lily token create",
+        "--data-dir DIR",
+        "/ingest-metadata",
+        "/metrics",
+        "/schemas",
+    ):
         assert text in page
     assert "{{" not in page
 

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from lily.api.routes.operations.dead_letters import _topic
+from lily.api.ingest.replay import topic_of
 from lily.bus import topics
 from lily.model import ids
 from lily.model.events import AssetEvent
@@ -17,7 +17,7 @@ def original(**attributes: object) -> bytes:
 
 
 def replayed(topic: str, value: bytes | None) -> str:
-    return _topic(Replayable(1, topic, b"t/x", value))
+    return topic_of(Replayable(1, topic, b"t/x", value))
 
 
 def test_what_the_bulk_lane_should_hold_goes_back_to_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lily.api.auth.principals import Principals
+from lily.api.receipts import coalesced_wait
 from lily.api.receipts.waiter import Waiter
 from lily.model.access import Principal
 from lily.model.errors import Transient
@@ -163,6 +164,61 @@ def test_requests_of_a_parked_tenant_wait_until_its_events_are_handled() -> None
             waiter.applied_notified()
             assert all(await asyncio.gather(*waiting))
             assert log.reads <= 5
+
+    run(story())
+
+
+@pytest.fixture
+def no_safety_net(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read again but for a question or a notification."""
+    monkeypatch.setattr(coalesced_wait, "SAFETY_SECONDS", 3_600.0)
+
+
+@pytest.mark.usefixtures("no_safety_net")
+def test_a_notification_alone_wakes_every_kind_of_question() -> None:
+    async def story() -> None:
+        log = Log()
+        async with running(log) as waiter:
+            asked = (
+                waiter.applied([AT], 10),
+                waiter.unparked("north", 10),
+                waiter.published([AT], 10),
+                waiter.decision_published("north", 10),
+            )
+            waiting = [asyncio.create_task(question) for question in asked]
+            await asyncio.sleep(0.05)
+            assert not any(task.done() for task in waiting)
+            log.offsets["t", 0] = 6
+            log.parked.clear()
+            log.changes[AT,] = log.decisions["north"] = (AT,)
+            waiter.applied_notified()
+            waiter.published_notified()
+            assert await asyncio.gather(*waiting) == [True, True, (AT,), (AT,)]
+
+    run(story())
+
+
+@pytest.mark.usefixtures("no_safety_net")
+def test_a_notification_during_a_read_leads_to_another_read() -> None:
+    async def story() -> None:
+        read, answered = asyncio.Event(), asyncio.Event()
+        committed: dict[str, bool] = {}
+
+        async def slow(_: Collection[str]) -> dict[str, bool]:
+            seen = dict(committed)
+            read.set()
+            await answered.wait()
+            return seen
+
+        questions = coalesced_wait.CoalescedWait[str, bool](slow)
+        answering = asyncio.create_task(questions.run())
+        waiting = asyncio.create_task(questions.wait("written", 10))
+        await read.wait()
+        committed["written"] = True
+        questions.notify()
+        answered.set()
+        assert await waiting
+        answering.cancel()
 
     run(story())
 

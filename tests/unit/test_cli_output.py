@@ -1,15 +1,20 @@
 """What commands print: hints that work when copied, and tables with a header."""
 
+import json
 import shlex
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
+from lily.cli import ingest
 from lily.cli.hints import DEFAULT_DATA_DIR, command, complete_hints, data_dir_of
-from lily.cli.output import Format, print_table
+from lily.cli.ingest import _print as print_report
+from lily.cli.output import Format, counted, print_error, print_json, print_table, print_text
 from lily.cli.stack.up import announce
+from lily.connect.run import Report
 from lily.embedded.state import StackState
+from lily.model.errors import Problem, Terminal
 from lily.settings import Settings
 
 
@@ -93,3 +98,36 @@ def test_a_table_has_a_header_and_aligned_columns(capsys: pytest.CaptureFixture[
 def test_an_empty_table_is_its_header(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([], {"name": "name", "created_at": "created"})
     assert capsys.readouterr().out == "NAME  CREATED\n"
+
+
+def test_one_thing_is_not_counted_in_the_plural(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [counted(number, "edge") for number in (0, 1, 2_000)] == ["0 edges", "1 edge", "2,000 edges"]
+    print_report(Report(accepted=1, edges=1), dry_run=False, output=Format.text)
+    assert "1 asset and 1 edge accepted" in capsys.readouterr().out
+
+
+UNSAFE = "a\x1b[2J\x9b31m\u202eb\x07"
+SAFE = r"a\u001b[2J\u009b31m\u202eb\u0007"
+
+
+def test_names_cannot_send_commands_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report(read=1)
+    report.reject(Problem("INVALID_VALUE", f"{UNSAFE} is wrong"), asset=f"{UNSAFE}\n✓ 5 assets")
+    with pytest.raises(Terminal):
+        ingest._print(report, dry_run=False, output=Format.text)
+    printed = capsys.readouterr().out
+    assert f"{SAFE}\\u000a✓ 5 assets: {SAFE} is wrong" in printed
+    print_error(f"{UNSAFE}\nsecond line")
+    print_text(f"{UNSAFE}\tand\nmore".replace("[", "\\["))
+    print_table([{"name": UNSAFE}], {"name": "name"})
+    found = capsys.readouterr()
+    assert found.err == f"✗ {SAFE}\nsecond line\n"
+    assert found.out.count(SAFE) == 2
+    assert not {"\x1b", "\x9b", "\u202e", "\x07"} & set(printed + found.err + found.out)
+
+
+def test_json_keeps_control_characters_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"name": UNSAFE})
+    printed = capsys.readouterr().out
+    assert printed == f'{{"name": "{SAFE}"}}\n'
+    assert json.loads(printed) == {"name": UNSAFE}

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import httpx
 import orjson
 import pytest
 
 from lily.client.address import Address, NoAddress, find_address
+from lily.client.call import failure_of
+from lily.client.errors import Refused
 
 EMBEDDED = "http://127.0.0.1:8585"
 
@@ -73,3 +76,24 @@ def test_what_is_no_address_is_said_to_be_none(url: str) -> None:
 
 def test_the_token_does_not_show_in_a_log() -> None:
     assert "secret" not in repr(Address("http://here", "secret"))
+
+
+@pytest.mark.parametrize("token", ["lily_X\n", "\tlily_X ", "lily_X\r\n"])
+def test_white_space_around_a_token_is_no_part_of_it(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_address("http://here", token).token == "lily_X"
+    monkeypatch.setenv("LILY_TOKEN", token)
+    assert find_address("http://here").token == "lily_X"
+
+
+@pytest.mark.parametrize("token", ["lily_X\ny", "lily_X y", "lily_X\x00", "lily_Xé", "lily_X\ud800", "lily_X\x7f"])
+def test_a_token_that_no_header_can_contain_is_refused_without_quoting_it(token: str) -> None:
+    with pytest.raises(NoAddress, match="LILY_TOKEN") as caught:
+        find_address("http://here", token)
+    assert "lily_X" not in str(caught.value)
+
+
+def test_an_error_about_a_header_does_not_quote_it() -> None:
+    request = httpx.Request("GET", "http://here/metadata")
+    failure = failure_of(request, httpx.LocalProtocolError("Illegal header value b'Bearer lily_X\\n'"))
+    assert isinstance(failure, Refused)
+    assert "lily_X" not in str(failure)

@@ -100,10 +100,11 @@ def test_a_write_that_does_not_wait_is_accepted_and_not_yet_readable(server: Bad
         Reply(429, errors("LOG_FULL"), {"Retry-After": "0"}),
         Reply(503, b"<html>no upstream</html>"),
         Reply(502, b""),
+        Reply(504, b""),
         drop,
         cut,
     ],
-    ids=["503", "429", "503-of-a-proxy", "502", "dropped", "cut"],
+    ids=["503", "429", "503-of-a-proxy", "502", "504", "dropped", "cut"],
 )
 def test_what_may_pass_is_tried_again_with_the_very_same_statement(
     server: BadServer, play: Play, failure: Action
@@ -238,6 +239,22 @@ def test_health_is_asked_once_and_not_ready_is_an_answer(server: BadServer, play
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda lily: lily.define_tag("PII"),
+        lambda lily: lily.define_rule("owners", "owner", "override"),
+        lambda lily: lily.health(),
+    ],
+    ids=["a new tag", "a new rule", "health"],
+)
+def test_what_would_fail_or_mean_nothing_the_second_time_is_sent_once(server: BadServer, play: Play, use: Use) -> None:
+    server.will(drop)
+    with pytest.raises(Unavailable):
+        play(use)
+    assert len(server.asked) == 1
+
+
 def test_a_time_without_a_zone_and_what_no_json_can_say_are_refused_here(server: BadServer, play: Play) -> None:
     server.will(ACCEPTED)
     with pytest.raises(Refused, match="INVALID_TIME"):
@@ -247,6 +264,23 @@ def test_a_time_without_a_zone_and_what_no_json_can_say_are_refused_here(server:
     assert server.asked == []
     play(lambda lily: lily.ingest("table", {"name": "x"}, time=datetime(2026, 1, 1, tzinfo=UTC)))
     assert orjson.loads(server.asked[0].body)["time"] == "2026-01-01T00:00:00.000000Z"
+
+
+@pytest.mark.parametrize("wait", ["30", 0.5, True, -1])
+def test_a_wait_that_is_no_number_of_seconds_is_refused_here(play: Play, wait: Any) -> None:
+    with pytest.raises(TypeError, match=f"wait must be a whole number of seconds, such as 30, not {wait!r}"):
+        play(lambda lily: lily.delete("shop.public.orders", wait=wait))
+
+
+@pytest.mark.parametrize("use", [lambda lily: lily.get(None), lambda lily: lily.restore(7)])
+def test_what_is_no_name_is_refused_here(play: Play, use: Use) -> None:
+    with pytest.raises(TypeError, match=r"expected an id or a name, a string, not (None|7)"):
+        play(use)
+
+
+def test_one_event_is_no_stream_of_events(play: Play) -> None:
+    with pytest.raises(TypeError, match=r"'entity_type' is none\. Put a single event into a list"):
+        play(lambda lily: lily.ingest_many({"entity_type": "table", "attributes": {"name": "orders"}}))
 
 
 def test_pauses_grow_and_never_undercut_what_the_server_asks_for() -> None:

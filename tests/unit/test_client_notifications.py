@@ -146,6 +146,12 @@ def test_a_server_that_stays_away_is_given_up_on(feed: Feed, follow: Follow) -> 
     assert len(feed.asked) == QUICK.attempts
 
 
+def test_a_feed_that_breaks_time_and_again_goes_on_as_long_as_messages_arrive(feed: Feed, follow: Follow) -> None:
+    times = 2 * QUICK.attempts
+    feed.scripts = [tells(("updated", f"p{number}")) for number in range(times)]
+    assert follow(times) == ["updated"] * times
+
+
 def test_a_lost_position_or_a_revoked_token_is_not_tried_again(feed: Feed, follow: Follow) -> None:
     feed.scripts = [tells(close=(1008, "the token has expired or was revoked"))]
     with pytest.raises(Refused, match="revoked"):

@@ -130,7 +130,7 @@ def test_a_bug_of_a_plugin_is_reported_as_one(plugins: Registry, source: str, tr
 def test_a_recipe_can_only_use_what_is_installed(plugins: Registry) -> None:
     with pytest.raises(UnknownPlugin, match=r"There is no 'snowflake' in lily\.connectors\. Installed: odd"):
         run(recipe({"type": "snowflake"}), plugins, NoSink(), lambda _: None)
-    with pytest.raises(BadConfiguration, match="odd: fail"):
+    with pytest.raises(BadConfiguration, match="odd: `fail`"):
         run(recipe({"type": "odd", "fail": 7}), plugins, NoSink(), lambda _: None)
 
 
@@ -189,3 +189,15 @@ class TestFile:
         assert (report.accepted, report.rejected) == (2, 1)
         (error,) = report.errors
         assert (error["code"], error["entity"]) == (code, f"{tmp_path / 'rows.ndjson'}, row 3")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({}, r"file: `path` is missing\.$"),
+        ({"paht": "x"}, r"file: `path` is missing; unknown `paht`; did you mean `path`\?$"),
+    ],
+)
+def test_the_options_of_a_connector_are_refused_in_the_words_of_a_recipe(settings: dict[str, str], says: str) -> None:
+    with pytest.raises(BadConfiguration, match=says):
+        installed().make(CONNECTORS, "file", settings)

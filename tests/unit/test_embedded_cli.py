@@ -14,7 +14,11 @@ from lily import __version__
 from lily.cli import main
 from lily.cli.duration import BadDuration, parse_duration
 from lily.cli.errors import problems_of, wants_json
+from lily.cli.output import Format
+from lily.cli.stack.startup_progress import StartupProgress
+from lily.cli.stack.up import _until_ready
 from lily.embedded.lock import AlreadyRunning
+from lily.embedded.state import StackState
 from lily.model.errors import Problem, Refused
 
 COMMANDS = (
@@ -180,6 +184,19 @@ def test_a_data_directory_that_is_a_file_is_rejected(run: Run, command: str, tmp
     assert "is a file, not a directory" in done.err
 
 
+@pytest.mark.parametrize("command", ["up", "up --detach", "demo"])
+def test_without_java_nothing_is_started_and_the_remedy_is_printed_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = run(*command.split(), "--data-dir", str(tmp_path / "data"))
+    assert done.code == 1
+    assert done.err.count("No Java was found on this machine. Install a JDK or JRE 17") == 1
+    assert "Starting" not in done.out + done.err
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("words", [("up",), ("up", "--detach")])
 def test_a_data_directory_that_cannot_be_created_is_rejected_with_the_option(words: tuple[str, ...]) -> None:
     done = lily(*words, "--data-dir", "/proc/lily")
@@ -223,6 +240,8 @@ def test_every_command_has_help_that_describes_each_option(run: Run, command: st
     assert f"Usage: lily {command}" in done.out
     options = re.findall(r"^│ \*?\s*(--[a-z-]+)(.*?)│$", done.out, re.MULTILINE)
     assert {"--format", "--help"} <= {name for name, _ in options}
+    assert "<bool>" not in done.out
+    assert "[default: (" not in done.out
     for name, rest in options:
         assert len(re.findall(r"[A-Za-z]{2,}", rest)) > 2, f"{command} {name} has no description"
 
@@ -238,3 +257,17 @@ def test_help_lists_every_command_and_loads_no_engine() -> None:
     assert all(f"│ {command.split()[0]} " in done.stdout for command in COMMANDS)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert loaded.isdisjoint({"pyspark", "fastapi", "pydantic", "psycopg", "confluent_kafka", "psutil"})
+
+
+@pytest.mark.parametrize(("output", "times"), [(Format.text, 1), (Format.json, 0)])
+def test_a_ready_stack_announces_once_that_it_stops(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, output: Format, times: int
+) -> None:
+    on_change = _until_ready(StartupProgress(to_stderr=True), output)
+    state = StackState(data_dir=tmp_path, phase="ready")
+    on_change(state)
+    assert "stopping" not in capsys.readouterr().out
+    state.phase = "stopping"
+    on_change(state)
+    on_change(state)
+    assert capsys.readouterr().out.count("stopping") == times

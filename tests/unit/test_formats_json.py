@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lily.formats.json_array import Elements
 from lily.formats.ndjson import Lines
 from lily.model.errors import Problem
-from lily.plugins import Row, Splitter
+from lily.plugins import BlankRows, Row, Splitter
 
 LIMIT = 200
 TEXT = st.text(alphabet=st.sampled_from('ab"\\[]{},:\n\té😀'), max_size=20)
@@ -27,11 +27,12 @@ def split(splitter: Splitter, body: bytes, cuts: list[int]) -> list[Row]:
     found: list[Row] = []
     for start, end in pairwise(edges):
         found += splitter.feed(body[start:end])
-    return [*found, *splitter.finish()]
+    found += splitter.finish()
+    return [one for row in found for one in ([b""] * row.count if isinstance(row, BlankRows) else [row])]
 
 
 def outcome(row: Row) -> Any:
-    assert not isinstance(row, dict)
+    assert isinstance(row, bytes | Problem)
     return row.code if isinstance(row, Problem) else orjson.loads(row)
 
 
@@ -54,6 +55,20 @@ def test_any_lines_cut_anywhere_give_their_rows(values: list[Any], cuts: list[in
 def test_no_bytes_break_a_splitter_and_no_cut_changes_what_it_finds(body: bytes, cuts: list[int]) -> None:
     assert split(Elements(20), body, cuts) == split(Elements(20), body, [])
     assert split(Lines(20), body, cuts) == split(Lines(20), body, [])
+
+
+@given(st.lists(st.sampled_from([b"\n" * 9, b"1", b" ", b"\n"]), max_size=12), st.lists(st.integers(0, 99), max_size=9))
+def test_blank_lines_count_as_rows_however_many_there_are(parts: list[bytes], cuts: list[int]) -> None:
+    body = b"".join(parts)
+    expected = [line.strip() for line in body.split(b"\n")]
+    if not body.rpartition(b"\n")[2]:
+        expected.pop()
+    assert split(Lines(LIMIT), body, cuts) == expected
+
+
+def test_many_blank_lines_are_a_single_row() -> None:
+    rows = list(Lines(LIMIT).feed(b"1" + b"\n" * 1_000_000 + b"2\n"))
+    assert rows == [b"1", BlankRows(999_999), b"2"]
 
 
 @pytest.mark.parametrize(

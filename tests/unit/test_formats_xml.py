@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.formats.xml import Xml
+from lily.formats.xml import MAX_DEPTH, PIECE, Xml
 from lily.model.errors import Problem
 from lily.plugins import Row
 
@@ -136,3 +136,52 @@ def test_a_token_without_end_is_not_held(beginning: bytes) -> None:
     rows += splitter.finish()
     assert codes(rows) == ["TOO_LARGE"]
     assert peak < 1 << 20
+
+
+def test_a_document_that_is_nested_too_deep_ends_there() -> None:
+    deep = "<a>" * (MAX_DEPTH - 2)
+    assert codes(asset(f"{deep}{deep.replace('<', '</')}")) == ["MALFORMED_XML"]  # only this asset: others would follow
+    rows = split(b"<assets><asset><name>a</name></asset><asset>" + b"<a>" * 10_000)
+    assert codes(rows) == [{"attributes": {"name": "a"}}, "MALFORMED_XML"]
+    assert isinstance(rows[1], Problem)
+    assert "nested deeper than 8 levels" in rows[1].description
+
+
+ENCODED = '<?xml version="1.0" encoding="{}"?><assets><asset><name>a</name></asset></assets>'
+
+
+@pytest.mark.parametrize("encoding", ["nosuch", "utf-7", "rot13", "zlib", "idna", "big5", "cp1252", "undefined"])
+def test_an_encoding_that_is_not_supported_is_a_problem(encoding: str) -> None:
+    rows = split(ENCODED.format(encoding).encode())
+    assert codes(rows) == ["UNSUPPORTED_ENCODING"]
+    assert isinstance(rows[0], Problem)
+    assert encoding in rows[0].description
+    assert "utf-8" in rows[0].description
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "utf-16", "utf-16le", "UTF-16BE", "ISO-8859-1", "us-ascii"])
+def test_the_encodings_of_the_standard_are_read(encoding: str) -> None:
+    body = ENCODED.format(encoding).encode(encoding)
+    mark = {"utf-16le": b"\xff\xfe", "UTF-16BE": b"\xfe\xff"}.get(encoding, b"")
+    assert split(mark + body) == [{"attributes": {"name": "a"}}]
+
+
+def test_expat_is_called_for_whole_pieces_only() -> None:
+    """Each call scans an unfinished token again, from its start."""
+    splitter, fed = Xml().splitter(10 * PIECE), list[int]()
+    parse = splitter._parser.Parse
+
+    class Counting:
+        def Parse(self, piece: bytes, last: bool) -> None:  # noqa: FBT001, N802 - the signature is expat's
+            fed.append(len(piece))
+            parse(piece, last)
+
+    parser, splitter._parser = splitter._parser, Counting()  # type: ignore[assignment]
+    body = b"<assets><!-- " + b"x" * (2 * PIECE) + b" --></assets>"
+    for start in range(0, len(body), 100):
+        assert list(splitter.feed(body[start : start + 100])) == []
+    assert list(splitter.finish()) == []
+    splitter._parser = parser
+    splitter.close()
+    assert all(length >= PIECE for length in fed[:-1])
+    assert sum(fed) == len(body)

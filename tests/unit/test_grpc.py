@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
@@ -15,7 +15,9 @@ from google.rpc.status_pb2 import Status
 
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.failures import MAX_DETAILS_BYTES, MAX_MESSAGE_BYTES, failure_for
+from lily.api.grpc.generated.lineage_pb2 import Metadata
 from lily.api.grpc.server import served
+from lily.api.grpc.updates import events_of
 from lily.api.http.errors import Declined, forbidden, not_found, too_large, unauthenticated
 from lily.api.metrics import ApiMetrics
 from lily.bus.producer import LogFull, LogUnavailable
@@ -72,6 +74,15 @@ def violations(trailing: tuple[tuple[str, bytes], ...]) -> list[tuple[str, str, 
     found = BadRequest()
     assert Status.FromString(value).details[0].Unpack(found)
     return [(one.reason, one.description, one.field) for one in found.field_violations]
+
+
+def test_broken_json_names_its_field() -> None:
+    asset: Any = SimpleNamespace(view={"entity_type": "table", "is_deleted": False})
+    with pytest.raises(Refused) as refused:
+        events_of(cast("Any", None), asset, Metadata(metadata="{broken"))
+    problem = refused.value.problems[0]
+    assert problem.description.startswith("updated_metadata.metadata is not valid JSON: ")
+    assert problem.entity == "metadata"
 
 
 def waiting(left: float | None, **headers: str) -> int | None:

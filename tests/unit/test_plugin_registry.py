@@ -133,6 +133,15 @@ def test_damaged_metadata_does_not_hide_other_plugins(site: Path) -> None:
     assert "entry_points.txt cannot be read" in found["lily-damaged"].problem
 
 
+@pytest.mark.parametrize("file", ["METADATA", "entry_points.txt"])
+def test_metadata_that_is_not_utf_8_does_not_hide_other_plugins(site: Path, file: str) -> None:
+    good = module()
+    install(site, "lily-good", f"[lily.formats]\ngood = {good}:Tsv\n", **{good: GOOD_FORMAT})
+    install(site, "unrelated", "")
+    (site / "unrelated-1.0.dist-info" / file).write_bytes("Author: José\n".encode("latin-1"))
+    assert (only(registry_of(site)).origin, only(registry_of(site)).state) == ("lily-good", "ready")
+
+
 def test_of_two_with_one_name_the_first_distribution_has_it_and_the_other_is_shadowed(site: Path) -> None:
     for distribution in ("zebra", "aardvark", "mole"):
         of = module()

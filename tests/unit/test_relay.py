@@ -1,10 +1,18 @@
 """What the relay sends: every change, in a size that Kafka takes."""
 
+import threading
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+import pytest
+from confluent_kafka import KafkaError
+from prometheus_client import CollectorRegistry
 
+from lily.bus import topics
+from lily.model.errors import Transient
+from lily.reactions.relay import Relay, topic_ends
 from lily.reactions.relay.change_events import (
     MAX_EVENT_BYTES,
     change_event,
@@ -14,7 +22,9 @@ from lily.reactions.relay.change_events import (
     propagated_event,
     sendable,
 )
-from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Propagated
+from lily.reactions.relay.routing import outgoing
+from lily.settings import Settings
+from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -91,3 +101,43 @@ def test_what_propagation_reached_goes_out_with_its_root() -> None:
 def test_a_decision_goes_out_with_who_made_it() -> None:
     decision = Decision(5, "default", "tag", "Secrét", None, {"propagates": True}, "alice", NOW)
     assert decision_event(decision)["data"]["by"] == "alice"
+
+
+class OneBatch(Outbox):
+    """An outbox with one batch: of these changes, or of what is in Kafka's hands already."""
+
+    def __init__(self, *changes: Change) -> None:
+        self.marked: list[list[int]] = []
+        self._changes = changes
+
+    def unpublished(self, limit: int) -> list[int]:
+        return [1][:limit]
+
+    def rule_attributes(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def dead_letters(self, _: list[int]) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    def mark_published(self, batches: list[int], _: Mapping[str, Mapping[str, int]]) -> None:
+        self.marked.append(batches)
+
+    def _stream(self, name: str, *_: Any) -> Iterator[tuple[Any, ...]]:
+        return iter(self._changes if name == "outbox/changes_of_batches" else ())
+
+
+def test_the_record_of_a_change_names_what_was_taken_away_too() -> None:
+    stated = {"$deleted": False, "owner": "ada"}
+    outbox = OneBatch(a_change(stated | {"tags": {"pii": "PII"}, "$parent": "p"}, stated))
+    metadata, governance = outgoing(outbox, [1])
+    assert (metadata.topic, governance.topic) == (topics.METADATA, topics.GOVERNANCE)
+    assert set(governance.event["changed"]) == {"tags", "$parent"}
+
+
+def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_ends, "PATIENCE_SECONDS", 0.1)
+    relay, outbox = Relay(Settings(kafka_bootstrap="127.0.0.1:9"), threading.Event(), CollectorRegistry()), OneBatch()
+    relay._delivered(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED), None)  # type: ignore[arg-type]
+    with pytest.raises(Transient, match="Kafka did not confirm 1 events"):
+        relay.publish(outbox)
+    assert outbox.marked == []

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from typing import TypeVar
 
 import pytest
 import uvloop
 
+from lily.api.http.errors import Declined
 from lily.api.ingest import sql_analyzer
-from lily.api.ingest.sql_analyzer import SqlAnalyzer, Unreadable
+from lily.api.ingest.sql_analyzer import MAX_SCRIPTS_OF_TENANT, SqlAnalyzer, Unreadable
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 
 Result = TypeVar("Result")
@@ -28,16 +30,46 @@ def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
 
 def test_concurrent_requests_are_served_one_after_the_other() -> None:
     async def work(analyzer: SqlAnalyzer) -> list[AnalysisResult]:
-        return list(await asyncio.gather(*(analyzer.analyze(VIEW) for _ in range(5))))
+        return list(await asyncio.gather(*(analyzer.analyze("north", VIEW) for _ in range(5))))
 
     assert {len(result.edges) for result in with_analyzer(work)} == {2}
+
+
+def test_a_tenant_with_many_scripts_does_not_shut_others_out() -> None:
+    async def work(analyzer: SqlAnalyzer) -> None:
+        with ExitStack() as scripts:
+            for _ in range(MAX_SCRIPTS_OF_TENANT):
+                scripts.enter_context(analyzer.script("north"))
+            with pytest.raises(Declined, match="TOO_MANY_SCRIPTS") as caught, analyzer.script("north"):
+                pass
+            assert (caught.value.status, "Retry-After" in caught.value.headers) == (429, True)
+            with analyzer.script("south"):
+                await analyzer.analyze("south", VIEW)
+        with analyzer.script("north"):
+            await analyzer.analyze("north", VIEW)
+
+    with_analyzer(work)
+
+
+def test_tenants_take_turns() -> None:
+    async def work(analyzer: SqlAnalyzer) -> list[str]:
+        done: list[str] = []
+
+        async def analyze(tenant: str) -> None:
+            await analyzer.analyze(tenant, VIEW)
+            done.append(tenant)
+
+        await asyncio.gather(*(analyze(tenant) for tenant in [*["north"] * 5, "south", "south", "east"]))
+        return done
+
+    assert with_analyzer(work) == ["north", "north", "south", "east", "north", "south", "north", "north"]
 
 
 def test_a_syntax_error_does_not_end_the_process() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable, match="SQL_SYNTAX"):
-            await analyzer.analyze(AnalysisRequest("select (", "postgres", known={}))
-        return len((await analyzer.analyze(VIEW)).edges)
+            await analyzer.analyze("north", AnalysisRequest("select (", "postgres", known={}))
+        return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -53,8 +85,8 @@ def test_a_syntax_error_does_not_end_the_process() -> None:
 def test_excessive_nesting_is_refused(sql: str) -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable):
-            await analyzer.analyze(AnalysisRequest(sql, "postgres", known={}))
-        return len((await analyzer.analyze(VIEW)).edges)
+            await analyzer.analyze("north", AnalysisRequest(sql, "postgres", known={}))
+        return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -64,21 +96,21 @@ def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytes
         monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
         with pytest.raises(Unreadable, match="not parsed within"):
             await analyzer.analyze(
-                AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
+                "north", AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
             )
         monkeypatch.undo()
-        return len((await analyzer.analyze(VIEW)).edges)
+        return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
 
 def test_a_process_that_ended_between_requests_is_replaced() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
-        await analyzer.analyze(VIEW)
+        await analyzer.analyze("north", VIEW)
         assert analyzer._process is not None
         analyzer._process.kill()
         await analyzer._process.wait()
-        return len((await analyzer.analyze(VIEW)).edges)
+        return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2
 
@@ -86,10 +118,10 @@ def test_a_process_that_ended_between_requests_is_replaced() -> None:
 def test_a_cancelled_request_leaves_no_result_for_the_next_one() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         other = AnalysisRequest("create view v as select a, b, c from t", "postgres", known={})
-        waiting = asyncio.create_task(analyzer.analyze(other))
+        waiting = asyncio.create_task(analyzer.analyze("north", other))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        return len((await analyzer.analyze(VIEW)).edges)
+        return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2

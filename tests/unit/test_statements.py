@@ -48,6 +48,16 @@ def test_a_bad_statement_is_refused_with_the_reason(data: dict[str, Any], expect
     assert expected in codes(data)
 
 
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [("tabel", "unknown entity_type `tabel`; did you mean `table`?"), ("spaceship", "use one of: ")],
+)
+def test_an_unknown_entity_type_is_refused_with_a_hint(given: str, remedy: str) -> None:
+    with pytest.raises(Refused) as refused:
+        read_statement(stated() | {"entity_type": given}, tenant="default")
+    assert remedy in refused.value.problems[0].description
+
+
 def test_all_problems_are_reported_together() -> None:
     assert len(codes({"entity_type": "nope", "attributes": {"name": 1, "tags": 2}})) >= 3
 

@@ -19,6 +19,7 @@ from lily.api.http.openapi.responses import Json
 from lily.api.http.server.correlation import correlation_of
 from lily.api.http.server.middleware import RequestMiddleware
 from lily.api.http.server.paths import keep_encoded_slashes
+from lily.api.http.server.protocol import LIMITS
 from lily.api.http.server.request_log import RequestLog
 from lily.api.metrics import ApiMetrics
 from lily.api.reads.fast_read import FastRead
@@ -26,7 +27,7 @@ from lily.api.services import Services, opened
 from lily.api.workers import WorkerGroup, stopping_with_parent
 from lily.model.errors import LilyError
 from lily.plugins import installed
-from lily.settings import Settings
+from lily.settings import Limits, Settings
 
 
 class Application(FastAPI):
@@ -70,14 +71,14 @@ class Application(FastAPI):
 
 
 @asynccontextmanager
-async def _lifespan(app: Application) -> AsyncIterator[None]:
+async def _lifespan(app: Application) -> AsyncIterator[dict[str, Limits]]:
     started = False
     try:
         async with opened(app.settings, app.metrics) as services:
             app.services = services
             async with _grpc(services, app.group):
                 started = True
-                yield
+                yield {LIMITS: app.settings.limits}
     except Exception as error:
         if not started:
             app.failure = error

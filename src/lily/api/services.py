@@ -10,6 +10,7 @@ import structlog
 
 from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
+from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
@@ -54,6 +55,7 @@ class Services:
     sql_analyzer: SqlAnalyzer
     policies: PolicyCache
     decision_log: DecisionLog
+    bulk: BulkCapacity
 
     def notified(self, channel: str, payload: str) -> None:
         """A notification of PostgreSQL."""
@@ -104,11 +106,13 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.kafka_bootstrap, metrics.connections),
+            hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
             policies=PolicyCache(database, metrics.policy),
             decision_log=DecisionLog(database, metrics.policy),
+            bulk=BulkCapacity(settings.limits.bulk_bodies),
         )
+        stack.callback(services.bulk.close)
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
         for task in (

@@ -8,14 +8,15 @@ import typer
 from lily import __version__
 from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, policy, recompute, services, users
 from lily.cli.errors import reporting_errors
-from lily.cli.options import flag
+from lily.cli.options import Group, flag
 from lily.cli.output import Format, print_json
 from lily.cli.stack import down, status, up
 
-RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, tokens, users and policies", "Metadata and planning", "Deployment"
+RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, users and policies", "Metadata and planning", "Deployment"
 
 app = typer.Typer(
     name="lily",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lily.cli.options import DataDir, OutputFormat, flag, option, read_settings
-from lily.cli.output import Format, print_result
+from lily.cli.output import Format, counted, print_result
 from lily.estate import Estate, Event
 from lily.model.errors import Terminal, Transient
 
@@ -141,8 +141,8 @@ def _print(result: "BulkResult", progress: "IngestProgress", *, wait: bool, outp
     print_result(
         output,
         {"accepted": result.accepted, "rejected": result.rejected, **sent, "edges": edges, "readable": wait},
-        f"[green]✓[/] {result.accepted:,} assets ({kinds}) and {edges:,} lineage edges {done}.",
+        f"[green]✓[/] {counted(result.accepted, 'asset')} ({kinds}) and {counted(edges, 'lineage edge')} {done}.",
     )
     if result.rejected:
         first = "".join(f" The first is row {error.row}: {error.description}." for error in result.errors[:1])
-        raise Terminal(f"{result.rejected:,} assets were rejected.{first}")
+        raise Terminal(f"Rejected: {counted(result.rejected, 'asset')}.{first}")

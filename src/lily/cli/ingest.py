@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, OutputFormat, flag, read_settings
-from lily.cli.output import Format, print_json, print_text
+from lily.cli.output import Format, counted, print_json, print_text, visible
 from lily.model.errors import Terminal
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _progress() -> "Iterator[Callable[[Report], None]]":
 
 
 def _summary(report: "Report") -> str:
-    parts = [f"{report.accepted:,} assets", f"{report.edges:,} edges", f"{report.rejected:,} rejected"]
+    parts = [counted(report.accepted, "asset"), counted(report.edges, "edge"), f"{report.rejected:,} rejected"]
     return " · ".join([f"{report.read:,} read", *parts])
 
 
@@ -79,10 +79,11 @@ def _print(report: "Report", *, dry_run: bool, output: Format) -> None:
     else:
         sent = "would be sent" if dry_run else "accepted"
         dropped = f", {report.dropped:,} dropped by transforms" if report.dropped else ""
-        print_text(f"[green]✓[/] {report.accepted:,} assets and {report.edges:,} edges {sent}{dropped}")
+        found = f"{counted(report.accepted, 'asset')} and {counted(report.edges, 'edge')}"
+        print_text(f"[green]✓[/] {found} {sent}{dropped}")
         for error in report.errors[:20]:
             where = error["asset"] or error["entity"]
-            print_text(escape(f"  ! {where}: {error['description']} ({error['code']})"))
+            print_text(escape(visible(f"  ! {where}: {error['description']} ({error['code']})")))
     if report.rejected and output is Format.json:
         raise typer.Exit(1)
     if report.rejected:

@@ -7,6 +7,7 @@ from tomllib import TOMLDecodeError
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup, TyperOption
 
 from lily.cli.hints import DEFAULT_DATA_DIR
 from lily.cli.output import Format
@@ -26,7 +27,29 @@ def flag(name: str, description: str, short: str | None = None) -> Any:
 
 def option(name: str, metavar: str, description: str, default: str | None = None) -> Any:
     """An option with a value. `default` describes a default that is not a constant."""
-    return typer.Option(name, metavar=metavar, help=description, show_default=default or True)
+    if default is None:
+        return typer.Option(name, metavar=metavar, help=description)
+    # Typer puts a described default into parentheses, so it is part of the text; the backslash is for its markup.
+    return typer.Option(name, metavar=metavar, help=rf"{description} \[default: {default}]", show_default=False)
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no type for `--help`."""
+
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        return _without_type(super().get_help_option(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_type(command.get_help_option(ctx))  # the command keeps it
+        return command
+
+
+def _without_type(option: TyperOption | None) -> TyperOption | None:
+    if option is not None:
+        option.metavar = " "
+    return option
 
 
 DataDir = Annotated[
@@ -59,15 +82,13 @@ def _configured() -> "Settings":
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
+    from lily.cli.bad_settings import described
     from lily.settings import Settings
 
     try:
         return Settings()
     except ValidationError as error:
-        problems = "; ".join(
-            f"LILY_{'__'.join(map(str, e['loc'])).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors()
-        )
-        raise BadSettings(f"{problems}. Correct it in the environment or in lily.toml.") from error
+        raise BadSettings(f"{described(error)} Correct it in the environment or in lily.toml.") from error
     except SettingsError as error:  # a variable that has to be JSON and is not
         raise BadSettings(f"A LILY_ variable is not valid JSON ({error}). Correct it in the environment.") from error
     except TOMLDecodeError as error:

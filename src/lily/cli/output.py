@@ -1,6 +1,7 @@
 """Prints results to standard output and errors to standard error."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from enum import StrEnum
 
 from rich.console import Console
 from rich.markup import escape
+
+# The control characters (ESC, and CSI at U+009B, begin commands to the terminal), and those that reorder text.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 Progress = Callable[[str], None]  # takes a description of the current step
 
@@ -20,9 +24,14 @@ class Format(StrEnum):
     json = "json"
 
 
+def visible(text: str, keep: str = "") -> str:
+    """The text with its control characters written as `\\u001b`: a name could otherwise rewrite the terminal."""
+    return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
+
+
 def print_json(result: object) -> None:
     """Prints one line, so that the last line of the output is the complete result."""
-    print(json.dumps(result, ensure_ascii=False, default=str), flush=True)
+    print(visible(json.dumps(result, ensure_ascii=False, default=str)), flush=True)
 
 
 def print_result(output: Format, result: object, text: str) -> None:
@@ -35,12 +44,17 @@ def print_result(output: Format, result: object, text: str) -> None:
 
 def print_text(text: str) -> None:
     """Prints text that may contain rich markup."""
-    Console(highlight=False, soft_wrap=True).print(text)
+    Console(highlight=False, soft_wrap=True).print(visible(text, keep="\n\t"))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 edge`, `2,000 edges`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def print_error(message: str) -> None:
     """Prints an error: the first line stands out, the rest explains it."""
-    first, _, rest = message.partition("\n")
+    first, _, rest = visible(message, keep="\n\t").partition("\n")
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(f"[bold red]✗ {escape(first)}[/]")
     if rest:
@@ -50,7 +64,7 @@ def print_error(message: str) -> None:
 def print_table(rows: Sequence[Mapping[str, object]], columns: Mapping[str, str]) -> None:
     """Prints aligned columns below a header. `columns` maps the key of a row to the column's title."""
     header = [title.upper() for title in columns.values()]
-    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    cells = [[visible(_cell(row[key])) for key in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
     print_text(f"[dim]{escape(_aligned(header, widths))}[/]" if sys.stdout.isatty() else _aligned(header, widths))
     for line in cells:
@@ -66,7 +80,7 @@ def progress_line(title: str) -> Iterator[Progress]:
         yield lambda _: None
         return
     with console.status(title) as status:
-        yield lambda step: status.update(f"{title}: {escape(step)}")
+        yield lambda step: status.update(f"{title}: {escape(visible(step))}")
 
 
 def _aligned(cells: Iterable[str], widths: Iterable[int]) -> str:

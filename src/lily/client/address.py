@@ -1,6 +1,7 @@
 """The address and the token: as given, else from the environment, else those of the embedded stack."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ import orjson
 from lily.model.errors import Terminal
 
 DEFAULT_DATA_DIR = ".lily"
+_TOKEN = re.compile(r"[\x21-\x7e]+")  # what a header can contain
 ENDED = frozenset({"stopped", "failed"})
 
 
@@ -51,8 +53,14 @@ def find_address(url: str | None = None, token: str | None = None) -> Address:
     if urlsplit(found).scheme not in ("http", "https") or not urlsplit(found).hostname:
         raise NoAddress(f"{found!r} is not a valid address. Write it as http://HOST:PORT.")
     secret = token or os.environ.get("LILY_TOKEN") or (_admin_token(data_dir) if found == embedded else "")
+    secret = secret.strip()  # a line end that came with it from a file or a command
     if not secret:
         raise NoAddress(f"No token for {found}. Create one with `lily token create` and set LILY_TOKEN.")
+    if not _TOKEN.fullmatch(secret):  # it is a secret, so the message must not quote it
+        raise NoAddress(
+            f"The token for {found} is not valid: it contains spaces, line ends or characters that are not ASCII. "
+            "Set LILY_TOKEN to the token exactly as `lily token create` printed it."
+        )
     return Address(found, secret)
 
 

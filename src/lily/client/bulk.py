@@ -34,6 +34,9 @@ class Bulk:
         self.result = BulkResult(readable=True)
 
     def add(self, event: Event) -> bytes | None:
+        """Raises TypeError for what is no event."""
+        if not isinstance(event, Mapping):
+            raise TypeError(f"expected events, each a dict; {event!r:.80} is none. Put a single event into a list.")
         line = self._line(event)
         self._lines.append(line)
         self._size += len(line) + 1

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from lily.client.errors import LilyApiError, error_for, unexpected, unreachable
+from lily.client.errors import LilyApiError, error_for, unexpected, unreachable, unsendable
 from lily.client.results import Page
 
 T = TypeVar("T")
@@ -30,6 +30,10 @@ class Call(Generic[T]):
     success: frozenset[int] = frozenset({200, 202})
     retryable: bool = True
 
+    def __post_init__(self) -> None:
+        if self.wait is not None and (not isinstance(self.wait, int) or isinstance(self.wait, bool) or self.wait < 0):
+            raise TypeError(f"wait must be a whole number of seconds, such as 30, not {self.wait!r}")
+
     @property
     def headers(self) -> dict[str, str]:
         content_type = {} if self.content is None else {"Content-Type": self.content_type}
@@ -38,7 +42,14 @@ class Call(Generic[T]):
 
 def path(*segments: str) -> str:
     """Each segment is quoted whole, so a name that contains a slash stays one segment."""
-    return "".join(f"/{quote(segment, safe='')}" for segment in segments)
+    return "".join(f"/{quote(named(segment), safe='')}" for segment in segments)
+
+
+def named(reference: str) -> str:
+    """Raises TypeError for what is no name: a type checker finds it, a notebook has none."""
+    if not isinstance(reference, str):
+        raise TypeError(f"expected an id or a name, a string, not {reference!r}")
+    return reference
 
 
 def next_page(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]] | None:
@@ -70,6 +81,8 @@ def result_of(call: Call[T], response: httpx.Response) -> T:
 
 def failure_of(request: httpx.Request, error: httpx.HTTPError) -> LilyApiError:
     """The error for a request without a complete response. A failed connection may be retried."""
+    if isinstance(error, httpx.LocalProtocolError):
+        return unsendable()
     if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol):
         return unreachable(str(request.url.copy_with(raw_path=b"/")).rstrip("/"), error)
     return unexpected(0, f"{request.method} {request.url.path} failed: {error}")

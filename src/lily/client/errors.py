@@ -67,6 +67,12 @@ def unreachable(url: str, cause: BaseException) -> Unavailable:
     return Unavailable(0, [Problem("UNREACHABLE", description)])
 
 
+def unsendable() -> Refused:
+    """The cause can quote a header, and with it the token, so it is not part of the message."""
+    description = "The request was not sent: it has a header that is not valid. Check the token."
+    return Refused(0, [Problem("INVALID_REQUEST", description)])
+
+
 def unexpected(status: int, what: str) -> Unexpected:
     return Unexpected(status, [Problem("UNEXPECTED_ANSWER", f"{what}. Check that LILY_URL is the address of a Lily.")])
 

@@ -18,13 +18,13 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lily.model.errors import Terminal
+from lily.plugins.configuration_errors import described
 
 # `$$` is a literal dollar sign.
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
@@ -75,8 +75,7 @@ def read_recipe(path: Path, environment: Mapping[str, str] = os.environ) -> Reci
     try:
         return Recipe.model_validate(expanded(parsed, environment))
     except ValidationError as error:
-        problems = "; ".join(_sentence(one) for one in error.errors())
-        raise BadRecipe(f"{path}: {problems}.") from error
+        raise BadRecipe(f"{path}: {described(error, Recipe)}") from error
 
 
 def expanded(value: Any, environment: Mapping[str, str], where: str = "") -> Any:
@@ -97,12 +96,3 @@ def _variable(found: re.Match[str], environment: Mapping[str, str], where: str) 
     if name not in environment:
         raise BadRecipe(f"{where} uses ${{{name}}}, which is not set. Set it in the environment.")
     return environment[name]
-
-
-def _sentence(error: Any) -> str:
-    where = ".".join(map(str, error["loc"]))
-    if error["type"] != "extra_forbidden":
-        return f"{where}: {error['msg']}"
-    known = Sink.model_fields if error["loc"][0] == "sink" else Recipe.model_fields
-    meant = get_close_matches(str(error["loc"][-1]), known, n=1)
-    return f"unknown key {where}" + (f"; did you mean {meant[0]}?" if meant else f"; known are {', '.join(known)}")

@@ -15,11 +15,13 @@ from lily.embedded.state import ROLES, StackState, load, new_password
 from lily.embedded.supervision.orphans import end_orphans
 from lily.embedded.supervision.part import Part
 from lily.embedded.supervision.supervisor import Stage, Supervisor
+from lily.embedded.warehouse import protect_warehouse
 from lily.model.errors import Terminal
 from lily.settings import Settings
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
+ON_JAVA = frozenset({"kafka", "pipeline"})
 PORTS = ("kafka", "controller", "postgres", "pipeline", "worker", "grpc")
 # Where to reach a server that listens on all addresses.
 LOOPBACK_OF = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (not bound here)
@@ -58,6 +60,7 @@ class Stack:
         make_data_dir(self._data_dir)
         with DirectoryLock(self._data_dir) as lock:
             end_orphans(self._data_dir)
+            protect_warehouse(self._settings)
             state = self._initial_state(load(self._data_dir))
             self._supervisor = Supervisor(state, lock, self._stages(state), on_change)
             if not self._stop_requested:

@@ -10,6 +10,7 @@ from lily.plugins.formats import Row
 
 _BOM = b"\xef\xbb\xbf"
 _QUOTE = ord('"')
+_OTHER_SEPARATORS = (";", "\t", "|")
 _BEFORE_CELL = frozenset({b"", b",", b"\n"})
 
 
@@ -21,6 +22,7 @@ class Records:
         self._ends = RecordEnds()
         self._begun: bytes | None = b""  # the first bytes, until it is clear whether they are a byte order mark
         self._header: Header | None = None
+        self._rows = 0
         self._broken = False
 
     def feed(self, chunk: bytes) -> Iterator[Row]:
@@ -51,12 +53,13 @@ class Records:
     def _row(self, record: bytes | Problem) -> Iterator[Row]:
         if self._broken:
             return
+        self._rows += self._header is not None
         try:
-            cells = _cells(record)
+            cells = _cells(record, f"row {self._rows}" if self._rows else "the header")
             if self._header is not None:
                 yield b"" if is_blank(cells) else self._header.body(_complete(cells, self._header))
             elif not is_blank(cells):
-                self._header = Header(cells)
+                self._header = _header(cells)
         except Refused as error:
             yield from self._failed(error.problems[0]) if self._header is None else error.problems[:1]
 
@@ -119,14 +122,28 @@ def _newlines(chunk: bytes, start: int, quote: int) -> Iterator[int]:
         start = newline + 1
 
 
-def _cells(record: bytes | Problem) -> list[str]:
+def _cells(record: bytes | Problem, where: str) -> list[str]:
     """Raises Refused for a record that is too long, is not UTF-8 or not CSV."""
     if isinstance(record, Problem):
         raise Refused(record)
     try:
         return next(csv.reader((record.decode(),)), [])
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        description = f"{where} is not UTF-8; save the file as UTF-8"
+        raise Refused(Problem("MALFORMED_CSV", description, "row")) from error
+    except csv.Error as error:
         raise Refused(Problem("MALFORMED_CSV", f"the record cannot be read: {error}", "row")) from error
+
+
+def _header(cells: list[str]) -> Header:
+    try:
+        return Header(cells)
+    except Refused as error:
+        if len(cells) > 1 or not any(separator in cells[0] for separator in _OTHER_SEPARATORS):
+            raise
+        problem = error.problems[0]
+        description = f"{problem.description}; cells are separated by commas"
+        raise Refused(Problem(problem.code, description, problem.entity)) from error
 
 
 def _complete(cells: list[str], header: Header) -> list[str]:

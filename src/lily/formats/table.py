@@ -1,30 +1,35 @@
 """Rows of cells under a header of attribute names: what CSV and XLSX have in common."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
 
 from lily.model.errors import Problem, Refused
 from lily.model.statements import NAME_ATTRIBUTES
+from lily.model.values import MAX_ATTRIBUTES
 
 SEPARATOR = "|"
 FIELDS = frozenset({"entity_type", "operation", "time", "tenant_id"})  # of the ingest body; the rest are attributes
 REQUIRED = ("entity_type", "name")
 LISTS = frozenset({"tags", "business_terms"})
+MAX_COLUMNS = MAX_ATTRIBUTES + len(FIELDS)
 _TEXTS = NAME_ATTRIBUTES | FIELDS | {"qualified_name", "description", "parent"}  # a table may be called 2024
 
 
 class Header:
-    """The first row. Raises Refused for names that are empty, repeated, or missing although every row needs them."""
+    """The first row. Raises Refused for more columns than an asset may have attributes, and for names that are empty,
+    repeated, or missing although every row needs them."""
 
     def __init__(self, cells: Sequence[Any]) -> None:
         self._names = [str(cell).strip() if cell is not None else "" for cell in cells]
         while self._names and not self._names[-1]:
             self._names.pop()  # spreadsheets have empty columns at the end
+        if len(self._names) > MAX_COLUMNS:
+            description = f"the header has {len(self._names)} columns; at most {MAX_COLUMNS} are allowed"
+            raise Refused(Problem("MALFORMED_TABLE", description, "row"))
         flaws = [f"column {number} has no name" for number, name in enumerate(self._names, 1) if not name]
-        flaws += [
-            f"{name!r} occurs twice" for name in dict.fromkeys(self._names) if name and self._names.count(name) > 1
-        ]
+        flaws += [f"{name!r} occurs twice" for name, times in Counter(self._names).items() if name and times > 1]
         flaws += [f"{name!r} is missing" for name in REQUIRED if name not in self._names]
         if flaws:
             # Shows the names, because a file with semicolons between its cells has a single long one.

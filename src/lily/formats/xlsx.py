@@ -1,7 +1,7 @@
 """XLSX: the CSV on the first sheet of a workbook.
 
 A workbook is a ZIP archive, whose directory is at its end: it can only be read as a whole. So it is spooled to a
-temporary file of limited size, and its decompressed size is checked before anything is decompressed.
+temporary file of limited size. Its parts are read within the limits of `xlsx_parts`.
 """
 
 import warnings
@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
 from lily.formats.row import too_long
 from lily.formats.table import Header, is_blank
+from lily.formats.xlsx_parts import MAX_ROWS, SHEET, SMALL, STRINGS, Parts
 from lily.model.errors import Problem, Refused
 from lily.plugins.formats import Row
 
 MAX_BYTES = 128 << 20
-MAX_SHEET_BYTES = 2 << 30  # decompressed; sheets are streamed
-MAX_PART_BYTES = 48 << 20  # decompressed; every other part (strings, styles) is in memory while the sheet is read
-MAX_ROWS = 1_048_576  # the maximum of a sheet
 IN_MEMORY = 1 << 20
 
 if find_spec("openpyxl") is None:
@@ -28,6 +26,8 @@ if find_spec("openpyxl") is None:
 
 class Workbook:
     """Yields its rows at the end of the body."""
+
+    reads_whole_body = True
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -43,7 +43,6 @@ class Workbook:
     def finish(self) -> Iterator[Row]:
         try:
             self._refuse_longer()
-            _refuse_bombs(self._file)
             yield from self._rows()
         except Refused as error:
             yield error.problems[0]
@@ -58,7 +57,7 @@ class Workbook:
             raise Refused(Problem("TOO_LARGE", f"a workbook must not exceed {MAX_BYTES} bytes; send CSV", "body"))
 
     def _rows(self) -> Iterator[Row]:
-        sheet = _first_sheet(self._file)
+        sheet = _first_sheet(self._file, self._length)
         header = Header(next(sheet.iter_rows(max_row=1, values_only=True), ()))
         # One column more than the header has, to notice a value without a name; a row may name column 18,278.
         rows = sheet.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=len(header) + 1, values_only=True)
@@ -79,27 +78,45 @@ class Xlsx:
         return Workbook(limit)
 
 
-def _refuse_bombs(file: IO[bytes]) -> None:
-    """Checks the sizes that the archive states: Python decompresses no more than that."""
-    try:
-        with ZipFile(file) as archive:
-            parts = archive.infolist()
-    except BadZipFile as error:
-        raise Refused(Problem("MALFORMED_XLSX", f"the body is not a workbook: {error}", "body")) from error
-    for part in parts:
-        limit = MAX_SHEET_BYTES if part.filename.startswith("xl/worksheets/") else MAX_PART_BYTES
-        if part.file_size > limit:
-            name = part.filename[:100]
-            description = f"{name} decompresses to {part.file_size} bytes; {limit} are allowed. Send CSV instead."
-            raise Refused(Problem("TOO_LARGE", description, "body"))
-
-
-def _first_sheet(file: IO[bytes]) -> Any:
-    from openpyxl import load_workbook  # noqa: PLC0415 - it takes 28 MB and 0.3 s, which only workbooks should cost
+def _first_sheet(file: IO[bytes], length: int) -> Any:
+    """Reads only what the first sheet needs, each part within its limits."""
+    # openpyxl takes 28 MB and 0.3 s, which only workbooks should cost.
+    from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
+    from openpyxl.styles.stylesheet import apply_stylesheet  # noqa: PLC0415
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about styles and extensions, which are not read
-        workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-    if not workbook.worksheets:
-        raise Refused(Problem("MALFORMED_XLSX", "the workbook has no sheet", "body"))
-    return workbook.worksheets[0]
+        parts = _parts(file, length)
+        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+        reader.archive = parts
+        reader.read_manifest()
+        parts.limits = STRINGS
+        reader.read_strings()
+        parts.limits = SMALL
+        reader.read_workbook()
+        apply_stylesheet(parts, reader.wb)
+        sheet = _sheet(reader)
+    parts.limits = SHEET
+    return sheet
+
+
+def _parts(file: IO[bytes], length: int) -> Parts:
+    try:
+        return Parts(file, length)
+    except BadZipFile as error:
+        raise Refused(Problem("MALFORMED_XLSX", f"the body is not a workbook: {error}", "body")) from error
+
+
+def _sheet(reader: Any) -> Any:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet  # noqa: PLC0415 - as above
+
+    class Unsized(ReadOnlyWorksheet):  # type: ignore[misc] # openpyxl has no types
+        """Without the size that the sheet states: if it states none, openpyxl would read the whole sheet for it."""
+
+        def _get_size(self) -> None:
+            pass
+
+    for sheet, relation in reader.parser.find_sheets():
+        if relation.target in reader.valid_files and "chartsheet" not in relation.Type:
+            return Unsized(reader.wb, sheet.name, relation.target, reader.shared_strings)
+    raise Refused(Problem("MALFORMED_XLSX", "the workbook has no sheet", "body"))

@@ -15,6 +15,10 @@ from lily.plugins.formats import Row
 
 ROOT, ASSET = "assets", "asset"
 _ASSET_DEPTH, _VALUE_DEPTH, _ITEM_DEPTH = 2, 3, 4
+MAX_DEPTH = 8  # twice what an asset needs; expat keeps every open element in memory
+PIECE = 64 << 10  # bytes per call of expat, which scans an unfinished token from its start in every call
+# What expat decodes itself. For any other it would run a codec of Python, and those include zlib and rot13.
+ENCODINGS = ("utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii")
 _ELEMENT_BYTES = 64  # the minimum cost of an element, so that the limit also ends a row of empty elements
 _NULL = ("xsi:nil", "true")
 
@@ -93,6 +97,8 @@ class Assets:
         self._depth = 0
         self._asset: AssetBuilder | None = None
         self._rows: list[Row] = []
+        self._collected: list[bytes] = []
+        self._length = 0  # of what is collected
         self._pending = 0  # bytes since expat last reported anything: it buffers a token until the token ends
         self._broken = False
         self._parser = expat.ParserCreate()
@@ -103,18 +109,28 @@ class Assets:
         self._parser.CommentHandler = self._reset
         self._parser.ProcessingInstructionHandler = self._reset
         self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.XmlDeclHandler = self._declaration
 
     def feed(self, chunk: bytes) -> Iterator[Row]:
-        yield from self._parsed(chunk, last=False)
+        self._collected.append(chunk)
+        self._length += len(chunk)
+        if self._length >= PIECE:
+            yield from self._parsed(self._taken(), last=False)
 
     def finish(self) -> Iterator[Row]:
-        yield from self._parsed(b"", last=True)
+        yield from self._parsed(self._taken(), last=True)
 
     def close(self) -> None:
         """Breaks the reference cycle of parser and handlers, so that both are freed immediately."""
         self._parser.StartElementHandler = self._parser.EndElementHandler = None
         self._parser.CharacterDataHandler = self._parser.StartDoctypeDeclHandler = None
         self._parser.CommentHandler = self._parser.ProcessingInstructionHandler = None
+        self._parser.XmlDeclHandler = None
+
+    def _taken(self) -> bytes:
+        piece = b"".join(self._collected)
+        self._collected, self._length = [], 0
+        return piece
 
     def _parsed(self, chunk: bytes, *, last: bool) -> list[Row]:
         if self._broken:
@@ -142,6 +158,9 @@ class Assets:
     def _start(self, qualified: str, attributes: dict[str, str]) -> None:
         self._pending = 0
         self._depth += 1
+        if self._depth > MAX_DEPTH:
+            description = f"elements are nested deeper than {MAX_DEPTH} levels; the rest cannot be read"
+            raise Refused(Problem("MALFORMED_XML", description, "body"))
         name = qualified.rpartition(":")[2]
         expected = {1: ROOT, _ASSET_DEPTH: ASSET}.get(self._depth, name)
         if name != expected:
@@ -169,6 +188,11 @@ class Assets:
 
     def _doctype(self, *_: object) -> None:
         raise Refused(Problem("MALFORMED_XML", "a document type declaration is not accepted; leave it out", "body"))
+
+    def _declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in ENCODINGS:
+            description = f"the encoding {encoding[:64]!r} is not supported; use one of {', '.join(ENCODINGS)}"
+            raise Refused(Problem("UNSUPPORTED_ENCODING", description, "body"))
 
 
 class Xml:

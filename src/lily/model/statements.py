@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from lily.model import ids
 from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, SUPPRESSED, TYPE, LayerName, tag_key
 from lily.model.errors import Problem, Refused
 from lily.model.layers import TAGS, Layer
+from lily.model.suggestions import MAX_LENGTH, hint
 from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
 
 Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress"]
@@ -187,11 +189,13 @@ def _entity_type(checker: Checker, given: Any, *, required: bool) -> str | None:
         return checker.refuse("INVALID_TYPE", "entity_type must be a string", "entity_type")
     entity_type = given.strip().lower()
     if entity_type not in ENTITY_TYPES:
-        known = ", ".join(sorted(ENTITY_TYPES))
-        return checker.refuse(
-            "UNKNOWN_ENTITY_TYPE", f"unknown entity_type {given[:64]!r}; use one of: {known}", "entity_type"
-        )
+        return checker.refuse("UNKNOWN_ENTITY_TYPE", _unknown_type(entity_type[:MAX_LENGTH]), "entity_type")
     return entity_type
+
+
+@lru_cache(maxsize=256)  # the rows of a bulk body usually repeat their mistake
+def _unknown_type(name: str) -> str:
+    return f"unknown entity_type `{name}`; {hint(name, ENTITY_TYPES)}"
 
 
 def _qualified_name(

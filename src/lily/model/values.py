@@ -13,6 +13,28 @@ MAX_ITEMS = 500
 MAX_KEY = 256
 MAX_ATTRIBUTES = 500
 MAX_DEPTH = 16
+_MOST_COMPOSED = 4  # characters that normal form C turns into one, at most
+_MOST_MARKS = 30  # combining marks in a row; Unicode's stream-safe text format has the same limit (UAX #15)
+
+
+def normal_form(text: str, limit: int) -> str | None:
+    """The text in Unicode normal form C, stripped; None if it is too long to fit in `limit` bytes, or has too many
+    combining marks in a row. Sorting the marks takes quadratic time, so both are checked first."""
+    text = text.strip()
+    if len(text) > _MOST_COMPOSED * limit or _has_long_run_of_marks(text):
+        return None
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _has_long_run_of_marks(text: str) -> bool:
+    if len(text) <= _MOST_MARKS or text.isascii():
+        return False
+    run = 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run > _MOST_MARKS:
+            return True
+    return False
 
 
 class Checker:
@@ -33,11 +55,12 @@ class Checker:
             return self.refuse("INVALID_TYPE", f"{entity} must be a string", entity)
         if value.isascii() and value.isprintable() and 0 < len(value) <= limit and value[0] != " " != value[-1]:
             return value  # the fast path, for nearly every name
-        text = unicodedata.normalize("NFC", value).strip()
-        if not text:
+        text = normal_form(value, limit)
+        if text == "":
             return self.refuse("INVALID_VALUE", f"{entity} must not be empty", entity)
-        if len(text.encode("utf-8", "replace")) > limit:
-            return self.refuse("TOO_LONG", f"{entity} must not exceed {limit} bytes", entity)
+        if text is None or len(text.encode("utf-8", "replace")) > limit:
+            description = f"{entity} must not exceed {limit} bytes, nor have {_MOST_MARKS + 1} combining marks in a row"
+            return self.refuse("TOO_LONG", description, entity)
         if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in text):
             return self.refuse("INVALID_VALUE", f"{entity} must not contain control characters", entity)
         return text

@@ -7,7 +7,7 @@ another plug-in. docs/how-to/write-a-plugin.md builds one from nothing; `lily.te
 from lily.plugins.channels import Channel, Notification
 from lily.plugins.connectors import Connector, SourceAsset, SourceEdge, SourceItem
 from lily.plugins.enforcers import Decision, Drift, Enforcer, Plan, Step
-from lily.plugins.formats import Format, Row, Splitter
+from lily.plugins.formats import BlankRows, Format, Row, Splitter, WholeBody
 from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
 from lily.plugins.intakes import Delivery, Event, Intake, Sender
 from lily.plugins.registry import BadConfiguration, BrokenPlugin, Plugin, Registry, UnknownPlugin, installed
@@ -22,6 +22,7 @@ __all__ = [
     "INTAKES",
     "TRANSFORMS",
     "BadConfiguration",
+    "BlankRows",
     "BrokenPlugin",
     "Channel",
     "Connector",
@@ -46,5 +47,6 @@ __all__ = [
     "Step",
     "Transform",
     "UnknownPlugin",
+    "WholeBody",
     "installed",
 ]

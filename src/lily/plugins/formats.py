@@ -1,12 +1,21 @@
 """The port `lily.formats`: a body of many assets, split into rows while it streams in."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from lily.model.errors import Problem
 
+
+@dataclass(frozen=True, slots=True)
+class BlankRows:
+    """Consecutive blank rows. They count in the numbers of the rows that follow."""
+
+    count: int
+
+
 # The JSON text of an ingest body, a decoded ingest body, or what kept the row from being one. `b""` is a blank line.
-Row = bytes | dict[str, Any] | Problem
+Row = bytes | dict[str, Any] | Problem | BlankRows
 
 
 class Splitter(Protocol):
@@ -28,6 +37,17 @@ class Splitter(Protocol):
 
     def close(self) -> None:
         """Releases resources, such as a temporary file. Always called, also after a failure."""
+        ...
+
+
+@runtime_checkable
+class WholeBody(Protocol):
+    """An optional power of a Splitter that reads its body in `finish`, which takes long or much memory. The API reads
+    few such bodies at a time."""
+
+    @property
+    def reads_whole_body(self) -> bool:
+        """A class attribute: True."""
         ...
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from lily.model.errors import LilyError, Terminal
+from lily.plugins.configuration_errors import described
 from lily.plugins.conformance import flaws
 from lily.plugins.discovery import Damaged, Declared, Origin, discover
 from lily.plugins.groups import FORMATS, GROUPS, Group
@@ -145,7 +146,7 @@ class Registry:
         try:
             config = plugin.Config.model_validate(dict(settings))
         except ValidationError as error:
-            raise BadConfiguration(f"{name}: {'; '.join(map(_sentence, error.errors()))}.") from error
+            raise BadConfiguration(f"{name}: {described(error, plugin.Config)}") from error
         try:
             made: P = plugin(config)
         except LilyError:
@@ -180,7 +181,3 @@ def installed() -> Registry:
 def _rank(declared: Declared) -> tuple[str, str, bool, Origin]:
     point = declared.entry_point
     return point.group, point.name, not declared.builtin, declared.origin
-
-
-def _sentence(error: Any) -> str:
-    return f"{'.'.join(map(str, error['loc'])) or 'configuration'}: {error['msg']}"

@@ -21,6 +21,7 @@ from lily.model.errors import Problem, Terminal, Transient
 from lily.model.records import Partition
 from lily.observe.traces import tracer
 from lily.reactions.base import Event, Reaction
+from lily.reactions.failures import shown_cause
 from lily.reactions.leases import Leases
 from lily.reactions.metrics import ReactionMetrics
 from lily.settings import Settings
@@ -201,13 +202,18 @@ class _Session:
             raise
         except Exception as error:  # noqa: BLE001 - whatever an event breaks, it must not hold up the others
             if len(events) == 1:
-                _log.error("event dead-lettered", reaction=self._reaction.name, tenant=tenant, error=repr(error)[:500])
-                problem = Problem("REACTION_FAILED", f"{self._reaction.name}: {error!r}", self._reaction.name)
-                return [FailedEvent(events[0], problem)]
+                return [FailedEvent(events[0], self._problem(tenant, error))]
         else:
             return []
         middle = len(events) // 2
         return self._failures(tenant, events[:middle]) + self._failures(tenant, events[middle:])
+
+    def _problem(self, tenant: str, error: Exception) -> Problem:
+        name, (cause, correlation) = self._reaction.name, shown_cause(error)
+        _log.error(
+            "event dead-lettered", reaction=name, tenant=tenant, error=repr(error)[:500], correlation=correlation
+        )
+        return Problem("REACTION_FAILED", f"{name}: {cause}", name)
 
     def _repeated(self, work: Callable[[], Result]) -> Result:
         """Runs work in a transaction; again if it loses to a concurrent one."""

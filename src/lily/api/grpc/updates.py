@@ -71,7 +71,7 @@ def _attributes(metadata: Metadata) -> dict[str, Any]:
 
 def _other_attributes(text: str) -> dict[str, Any]:
     """The attributes that have no field of their own in the message."""
-    given = parse_json(text.encode()) if text else {}
+    given = parse_json(text.encode(), "updated_metadata.metadata", "metadata") if text else {}
     if not isinstance(given, dict):
         raise Refused(Problem("INVALID_TYPE", "metadata must be a JSON object", "metadata"))
     if repeated := sorted(given.keys() & OWN_FIELDS):

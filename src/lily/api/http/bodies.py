@@ -12,6 +12,8 @@ from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
 
 JSON = "application/json"
+_CHARSETS = frozenset({"utf-8", "utf8", "us-ascii"})  # ASCII is UTF-8
+_NOT_AN_OBJECT = frozenset({"model_type", "model_attributes_type"})
 Body = TypeVar("Body", bound=BaseModel)
 
 
@@ -32,18 +34,32 @@ async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
 
 
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    given, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
     if given not in accepted:
         description = f"send {' or '.join(accepted)}, not {given or 'a body without Content-Type'}"
         raise Declined(415, Problem("UNSUPPORTED_MEDIA_TYPE", description, "Content-Type"))
+    if _is_text(given):
+        _require_utf8(parameters)
     return given
 
 
-def parse_json(raw: bytes) -> Any:
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or media_type.endswith(("json", "jsonl", "xml"))
+
+
+def _require_utf8(parameters: list[str]) -> None:
+    for name, _, value in (parameter.partition("=") for parameter in parameters):
+        charset = value.strip().strip('"')
+        if name.strip() == "charset" and charset not in _CHARSETS:
+            description = f"send UTF-8, not {charset[:MAX_LENGTH] or 'an empty charset'}; save the file as UTF-8"
+            raise Declined(415, Problem("UNSUPPORTED_CHARSET", description, "Content-Type"))
+
+
+def parse_json(raw: bytes, what: str = "the body", entity: str = "body") -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
+        raise Refused(Problem("MALFORMED_JSON", f"{what} is not valid JSON: {error}", entity)) from error
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -53,6 +69,10 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
 def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], message: str) -> Problem:
     entity = ".".join(str(step) for step in where) or "body"
+    if not where and kind in _NOT_AN_OBJECT:
+        return Problem("INVALID_TYPE", "the body must be a JSON object", entity)
+    if kind == "missing":
+        return Problem("INVALID_VALUE", f"`{entity}` is missing", entity)
     if kind != "extra_forbidden":
         return Problem("INVALID_VALUE", message, entity)
     name = str(where[-1])

@@ -9,14 +9,18 @@ from starlette.requests import Request
 from lily.api.http.errors import Declined, too_large
 from lily.model.errors import Problem, Refused
 
-PIECE = 256 << 10  # bytes decompressed at a time: a small body can expand to a thousand times its size
+PIECE = 64 << 10  # bytes decompressed at a time, and read before other requests go on
+# Decompressed to compressed. Estates compress 12 to 19 times, deflate can reach 1,000 times.
+MAX_RATIO = 100
+RATIO_ALLOWANCE = 1 << 20  # decompressed bytes for which the ratio does not matter
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's code for the gzip format
 _NAMES = {"gzip": True, "x-gzip": True, "identity": False, "": False}
 
 
 async def decoded(request: Request, limit: int) -> AsyncIterator[bytes]:
     """The body without its encoding. Raises Declined with 415 for an unknown encoding, and with 413 as soon as it is
-    too long, compressed or not; Refused if it is not valid gzip, after yielding what could be decompressed."""
+    too long, compressed or not, or unpacks to too many times its size; Refused if it is not valid gzip, after yielding
+    what could be decompressed."""
     gunzip = Gunzip() if is_gzip(request) else None
     refuse_longer(request, limit)
     received = decompressed = 0
@@ -28,6 +32,8 @@ async def decoded(request: Request, limit: int) -> AsyncIterator[bytes]:
             decompressed += len(piece)
             if decompressed > limit:
                 raise too_large(limit)
+            if gunzip and decompressed > RATIO_ALLOWANCE + MAX_RATIO * received:
+                raise _ratio_exceeded()
             yield piece
             if gunzip:
                 await asyncio.sleep(0)  # other requests go on between two pieces
@@ -78,6 +84,11 @@ class Gunzip:
         if self._stream.unused_data:
             raise _malformed("something follows the gzip member; send exactly one")
         return piece
+
+
+def _ratio_exceeded() -> Declined:
+    description = f"the body decompresses to more than {MAX_RATIO} times its size; send it without gzip"
+    return Declined(413, Problem("TOO_LARGE", description, "body"))
 
 
 def _malformed(description: str) -> Refused:

@@ -25,8 +25,10 @@ class Declined(Refused):
         self.headers = headers or {}
 
 
-def unauthenticated() -> Declined:
-    description = "send a valid token: `Authorization: Bearer TOKEN`; `lily token create` makes one"
+_NO_TOKEN = "send a valid token: `Authorization: Bearer TOKEN`; `lily token create` makes one"  # noqa: S105 - a text
+
+
+def unauthenticated(description: str = _NO_TOKEN) -> Declined:
     return Declined(401, Problem("UNAUTHENTICATED", description), {"WWW-Authenticate": 'Bearer realm="lily"'})
 
 
@@ -40,6 +42,11 @@ def not_found(entity: str, what: str = "asset") -> Declined:
 
 def too_large(limit: int) -> Declined:
     return Declined(413, Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
+
+
+def too_many(code: str, description: str, entity: str = "") -> Declined:
+    """A tenant that already uses its whole share of something."""
+    return Declined(429, Problem(code, description, entity), {"Retry-After": RETRY_SECONDS})
 
 
 def error_response(error: Exception, correlation: str = "") -> Json:

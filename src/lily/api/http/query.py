@@ -39,4 +39,5 @@ def _declared(dependant: Dependant) -> Iterator[str]:
 
 def _problem(name: str, known: Collection[str]) -> Problem:
     quoted = name[:MAX_LENGTH]
-    return Problem("UNKNOWN_PARAMETER", f"unknown query parameter `{quoted}`; {hint(name, known)}", quoted)
+    remedy = "waiting is a header, `Prefer: wait=30`" if name == "wait" else hint(name, known)
+    return Problem("UNKNOWN_PARAMETER", f"unknown query parameter `{quoted}`; {remedy}", quoted)

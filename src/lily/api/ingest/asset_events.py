@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Any
 
 from lily.api.calls import Call
@@ -14,6 +13,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.model.lanes import BULK_TYPES
 from lily.model.statements import Operation, read_statement
+from lily.model.suggestions import MAX_LENGTH, hint
 from lily.observe import traces
 from lily.store.assets import StoredAsset
 
@@ -68,9 +68,8 @@ def _event(call: Call, time: str, stated: Mapping[str, Any]) -> AssetEvent:
 
 
 def _unknown(name: str) -> Problem:
-    close = get_close_matches(name, FIELDS, 1)
-    remedy = f"did you mean {close[0]}?" if close else f"the fields are: {', '.join(sorted(FIELDS))}"
-    return Problem("UNKNOWN_FIELD", f"unknown field; {remedy}", name)
+    description = f"unknown field `{name[:MAX_LENGTH]}`; attributes belong in `attributes`; {hint(name, FIELDS)}"
+    return Problem("UNKNOWN_FIELD", description, name)
 
 
 def _refuse_other_tenant(call: Call, tenant: Any) -> None:

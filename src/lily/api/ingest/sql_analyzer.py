@@ -1,18 +1,26 @@
-"""Parses SQL in a separate process, which is started on demand: one script at a time, with a time limit."""
+"""Parses SQL in a separate process, which is started on demand: one script at a time, with a time limit.
+
+A script can take the whole time limit, so tenants take turns, and each has a limited number of scripts at a time.
+"""
 
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 
+from lily.api.http.errors import Declined, too_many
+from lily.api.tenant_shares import TenantShares, TenantTurns
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.errors import Problem, Refused, Transient
 
 SECONDS = 10.0
 MAX_RESULT_BYTES = 64 << 20
-MAX_WAITING = 32
+MAX_SCRIPTS = 64  # of all tenants at a time
+MAX_SCRIPTS_OF_TENANT = 5  # at a time: one that is parsed and four that wait
 
 
 class Unreadable(Refused):
@@ -20,25 +28,33 @@ class Unreadable(Refused):
 
 
 class SqlAnalyzer:
-    """Raises Unreadable for a script that cannot be parsed or takes too long, Transient if too many scripts wait.
+    """Raises Unreadable for a script that cannot be parsed or takes too long.
 
     A process that did not respond is killed, so that the next script gets a working one.
     """
 
     def __init__(self) -> None:
         self._process: Process | None = None
-        self._free = asyncio.Lock()
-        self._waiting = 0
+        self._turns = TenantTurns()
+        self._shares = TenantShares(MAX_SCRIPTS_OF_TENANT, _too_many)
+        self._scripts = 0
 
-    async def analyze(self, request: AnalysisRequest) -> AnalysisResult:
-        if self._waiting >= MAX_WAITING:
+    @contextmanager
+    def script(self, tenant: str) -> Iterator[None]:
+        """Admits a script, which may be analyzed several times inside the context. Raises Declined with 429 if the
+        tenant has too many scripts already, Transient if all tenants together have."""
+        if self._scripts >= MAX_SCRIPTS:
             raise Transient("Too many SQL scripts are waiting to be parsed. Try again in a moment.")
-        self._waiting += 1
-        try:
-            async with self._free:
-                reply = await self._exchange(orjson.dumps(request.as_json()) + b"\n")
-        finally:
-            self._waiting -= 1
+        with self._shares.one(tenant):
+            self._scripts += 1
+            try:
+                yield
+            finally:
+                self._scripts -= 1
+
+    async def analyze(self, tenant: str, request: AnalysisRequest) -> AnalysisResult:
+        async with self._turns.turn(tenant):
+            reply = await self._exchange(orjson.dumps(request.as_json()) + b"\n")
         if "problems" in reply:
             raise Unreadable(*(Problem(**problem) for problem in reply["problems"]))
         return AnalysisResult.from_json(reply["result"])
@@ -86,3 +102,8 @@ class SqlAnalyzer:
             sys.executable, "-m", "lily.intake.sql", stdin=PIPE, stdout=PIPE, limit=MAX_RESULT_BYTES
         )
         return self._process
+
+
+def _too_many(share: int) -> Declined:
+    text = f"your tenant has {share} scripts in work already; send this one again when one of them is done"
+    return too_many("TOO_MANY_SCRIPTS", text, "sql")

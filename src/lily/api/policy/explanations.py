@@ -18,19 +18,19 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     """Raises Refused for a check that is not one."""
     services = call.services
     batch = parse_checks([check])
-    (asked,) = batch.checks
+    (parsed,) = batch.checks
     policies = await services.policies.get(call.tenant)
     (principal,) = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, call.tenant)
-    context = batch.contexts[asked.context]
-    found = (await candidates_for(services, call.tenant, {asked.asset}, policies.wanted(rules)))[asked.asset]
+    context = batch.contexts[parsed.context]
+    found = (await candidates_for(services, call.tenant, {parsed.asset}, policies.wanted(rules)))[parsed.asset]
     explained = [
-        (policies.index.explain(principal, asked.action, facts, context, asked.plane), facts)
-        for facts in found or [unknown_facts(call.tenant, asked.asset)]
+        (policies.index.explain(principal, parsed.action, facts, context, parsed.plane), facts)
+        for facts in found or [unknown_facts(call.tenant, parsed.asset)]
     ]
     explanation, facts = min(explained, key=lambda one: strictness(one[0].decision))
     decision = explanation.decision
-    if not found and asked.plane == "data":
+    if not found and parsed.plane == "data":
         decision = decided_unknown(decision, policies.settings)
     return {
         **decision_dict(decision),

@@ -55,10 +55,10 @@ def decided(
     for plane in {check.plane for check in batch.checks}:
         places = [place for place, check in enumerate(batch.checks) if check.plane == plane]
         chosen = (batch.checks[place] for place in places)
-        asked = (
+        questions = (
             Check(principals[who], action, known[asset], contexts[context]) for who, action, asset, context, _ in chosen
         )
-        for place, decision in zip(places, index.decide_batch(asked, plane), strict=True):
+        for place, decision in zip(places, index.decide_batch(questions, plane), strict=True):
             decisions[place] = decision
     result = [decision for decision in decisions if decision is not None]
     if unknown:

@@ -179,7 +179,7 @@ async def _refuse_uncertain(
 
 
 class Undecidable(Declined):
-    """What was asked about the past depends on something that was not recorded."""
+    """The question about the past depends on something that was not recorded."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__(422, problems[0])

@@ -15,6 +15,7 @@ from lily.api.auth.restrictions import reads_everything
 from lily.api.calls import bearer
 from lily.api.http.server.correlation import HEADER, correlate
 from lily.api.http.server.request_log import RequestLog
+from lily.api.http.server.safe_headers import SAFE_HEADERS
 from lily.api.services import Services
 from lily.model import ids
 from lily.model.access import Principal
@@ -23,7 +24,7 @@ from lily.store.assets import StoredAsset
 _PREFIX = "/metadata/"
 _LENGTH = len(_PREFIX) + 36
 _ROUTE = "/metadata/{id}"
-_TYPE = (b"content-type", b"application/json")
+_HEADERS = ((b"content-type", b"application/json"), *SAFE_HEADERS)
 
 Scope = MutableMapping[str, Any]
 AssetFuture = asyncio.Future[StoredAsset | None]
@@ -47,7 +48,7 @@ class Reading(NamedTuple):
         if body is None:
             return False
         length = (b"content-length", b"%d" % len(body))
-        headers = [length, _TYPE, (HEADER, self.correlation.encode())]
+        headers = [length, *_HEADERS, (HEADER, self.correlation.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
         self.report()

@@ -1,11 +1,10 @@
 """Finds an asset of the caller's tenant by id or qualified name, and checks that no policy denies it to the caller."""
 
-import unicodedata
-
 from lily.api.auth.authorisation import authorise
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.model import ids
+from lily.model.values import MAX_QUALIFIED_NAME, normal_form
 from lily.policy import Action
 from lily.store.assets import StoredAsset
 
@@ -16,7 +15,9 @@ def resolve(tenant: str, reference: str) -> str:
 
 
 def normal(reference: str) -> str:
-    return unicodedata.normalize("NFC", reference).strip()
+    """The reference as a stored name would be written. One that no stored name can have is left as it is."""
+    normalised = normal_form(reference, MAX_QUALIFIED_NAME)
+    return reference.strip() if normalised is None else normalised
 
 
 async def find(call: Call, reference: str, action: Action = "READ") -> StoredAsset:

@@ -39,7 +39,7 @@ async def notifications(websocket: WebSocket) -> None:
         principal = await _authenticated(websocket, services)
         refuse_unknown(websocket.query_params.keys(), PARAMETERS)
         listener, since = _listener(websocket, principal), _since(websocket)
-        async with services.hub.following():
+        async with services.hub.following(principal.tenant):
             # The position is taken before the handshake, so changes during the handshake are sent too.
             since = since or services.hub.offsets()
             position = seal_position(since)
@@ -55,6 +55,8 @@ async def _authenticated(websocket: WebSocket, services: Services) -> Principal:
     token = bearer(websocket.headers.get("authorization", ""))
     if ticket is not None:
         principal = await tokens.redeem_ticket(services.database, ticket)
+        if principal is None:
+            raise unauthenticated("the ticket was used or has expired; get another one: `POST /ws/tickets`")
     else:
         principal = await services.principals.of(token) if token else None
     if principal is None:

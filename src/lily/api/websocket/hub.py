@@ -9,11 +9,15 @@ from typing import NamedTuple
 import structlog
 from prometheus_client import Gauge
 
+from lily.api.http.errors import Declined, too_many
+from lily.api.tenant_shares import TenantShares
 from lily.api.websocket.messages import Message, MessageFilter, read_messages, tenant_of
 from lily.bus import topics
 from lily.bus.changefeed import Changefeed, PositionLost, replay
 from lily.bus.offsets import Offsets
+from lily.model.errors import Transient
 from lily.model.records import ConsumedRecord
+from lily.settings import Limits
 
 TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
 
@@ -30,6 +34,10 @@ class Outgoing(NamedTuple):
 
     text: str
     asset: str
+
+
+class TooManyReplays(Transient):
+    """The tenant has too many listeners that catch up from an old position."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,8 +64,10 @@ class Listener:
 class Hub:
     """Reads the change log only while there are listeners."""
 
-    def __init__(self, bootstrap: str, followers: Gauge) -> None:
+    def __init__(self, bootstrap: str, followers: Gauge, limits: Limits) -> None:
         self._bootstrap = bootstrap
+        self._connections = TenantShares(limits.connections, _too_many_connections)
+        self._replays = TenantShares(limits.replays, _too_many_replays)
         self._gauge = followers
         self._followers = 0
         self._listeners: dict[str, set[Listener]] = {}
@@ -67,19 +77,21 @@ class Hub:
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def following(self) -> AsyncIterator[None]:
-        """Keeps the feed running inside the context. Raises LogUnavailable if it cannot start."""
-        async with self._lock:
-            if self._feed is None:
-                feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
-                self._offsets = await feed.start()
-                self._feed = feed
-            self._count(1)
-        try:
-            yield
-        finally:
-            self._count(-1)
-            await asyncio.shield(self._stop_if_unused())
+    async def following(self, tenant: str) -> AsyncIterator[None]:
+        """Keeps the feed running inside the context. Raises LogUnavailable if it cannot start, and Declined with 429 if
+        the tenant has too many connections already."""
+        with self._connections.one(tenant):
+            async with self._lock:
+                if self._feed is None:
+                    feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
+                    self._offsets = await feed.start()
+                    self._feed = feed
+                self._count(1)
+            try:
+                yield
+            finally:
+                self._count(-1)
+                await asyncio.shield(self._stop_if_unused())
 
     def offsets(self) -> Offsets:
         """The offsets of the live feed."""
@@ -89,13 +101,16 @@ class Hub:
         """The messages that match the listener's filter, from a position or from now on, with no gap or repeat.
 
         It never ends. The past is replayed by a separate consumer until little is missing. Then the listener joins the
-        live feed, and what is in between is replayed before its queue is read. Raises PositionLost and LogUnavailable.
+        live feed, and what is in between is replayed before its queue is read. Raises PositionLost and LogUnavailable,
+        and TooManyReplays if the tenant has too many listeners in the past already: each has a consumer of its own.
         """
         at = self.offsets() if since is None else self._resumed(since)
         await self._reach(at)
-        while sum(self._offsets[partition] - offset for partition, offset in at.items()) > NEAR:
-            async for messages in self._replayed(listener, at, self.offsets()):
-                yield messages
+        if self._behind(at) > NEAR:
+            with self._replays.one(listener.tenant):
+                while self._behind(at) > NEAR:
+                    async for messages in self._replayed(listener, at, self.offsets()):
+                        yield messages
         with self._joined(listener):
             async for messages in self._replayed(listener, at, self.offsets()):
                 yield messages
@@ -105,6 +120,9 @@ class Hub:
     async def close(self) -> None:
         if self._feed is not None:
             await self._feed.stop()
+
+    def _behind(self, at: Offsets) -> int:
+        return sum(self._offsets[partition] - offset for partition, offset in at.items())
 
     def _resumed(self, since: Offsets) -> Offsets:
         """A partition that was created after the position is read from its beginning. A topic that the position does
@@ -176,6 +194,15 @@ class Hub:
 
 def _outgoing(message: Message, position: Offsets) -> Outgoing:
     return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id)
+
+
+def _too_many_connections(share: int) -> Declined:
+    text = f"your tenant has {share} connections to this process already; close one of them first"
+    return too_many("TOO_MANY_CONNECTIONS", text, "/ws/notifications")
+
+
+def _too_many_replays(share: int) -> TooManyReplays:
+    return TooManyReplays(f"{share} connections of your tenant catch up already; resume with this position later")
 
 
 def _messages(record: ConsumedRecord) -> Sequence[Message]:

@@ -31,11 +31,13 @@ def demo(
     """
     from lily.cli.demo import stack
     from lily.cli.demo.output import DemoOutput
+    from lily.embedded.java import find_java
 
     to_stderr = output is Format.json
     printer = DemoOutput(to_stderr=to_stderr)
     with stack.data_directory(data_dir, keep=keep) as directory:
         settings = stack.with_free_port(read_settings(directory, port), port)
+        find_java()
         fetch_jars(settings)
         printer.title("Starting Kafka, PostgreSQL, the Spark pipeline, the worker and the API")
         with stack.running_stack(settings, keep=keep, to_stderr=to_stderr) as running:

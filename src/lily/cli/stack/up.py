@@ -37,9 +37,12 @@ def up(
     keeps running until Ctrl-C or `lily down`. Data is kept in the data directory and is there again at the next start.
     """
     from lily.cli.stack.detach import start_detached
-    from lily.embedded.stack import Stack
+    from lily.embedded.java import find_java
+    from lily.embedded.stack import ON_JAVA, Stack
 
     settings = read_settings(data_dir, port)
+    if ON_JAVA.intersection(_names(parts)):
+        find_java()  # before anything starts: a part that starts without Java is restarted again and again
     fetch_jars(settings)
     with StartupProgress(to_stderr=output is Format.json) as progress:
         if detach:
@@ -64,12 +67,15 @@ def _run(stack: "Stack", on_change: "Callable[[StackState], None]") -> None:
 
 
 def _until_ready(progress: StartupProgress, output: Format) -> "Callable[[StackState], None]":
-    """Returns a callback that shows progress, then the addresses once, and nothing afterwards."""
-    announced = False
+    """Returns a callback that shows progress, then the addresses once, and afterwards only that the stack stops."""
+    announced = stopping = False
 
     def on_change(state: "StackState") -> None:
-        nonlocal announced
+        nonlocal announced, stopping
         if announced:
+            if state.phase == "stopping" and not stopping and output is Format.text:
+                stopping = True
+                print_text("\nstopping")
             return
         progress.show(state)
         if state.phase == "ready":
@@ -114,7 +120,7 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
 
 
 def _first_call(url: str, token: str) -> str:
-    body = '{"entity_type": "table", "attributes": {"name": "orders", "qualified_name": "shop.public.orders"}}'
+    body = '{"entity_type": "table", "attributes": {"name": "customers", "qualified_name": "shop.public.customers"}}'
     headers = f"-H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -H 'Prefer: wait=10'"
     return f"  curl {url}/ingest-metadata {headers} -d '{body}'"
 

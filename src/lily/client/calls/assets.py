@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from lily.client import parsing
-from lily.client.call import NDJSON, Call, path
+from lily.client.call import NDJSON, Call, named, path
 from lily.client.encoding import encoded, stamped
 from lily.client.results import Asset, Batch, BulkResult, Change, Page, Receipt
 from lily.model import ids
@@ -90,6 +90,6 @@ def history(id_or_name: str, *, page_size: int = 100) -> Call[Page[Change]]:
 
 def _asset(id_or_name: str) -> tuple[str, dict[str, str]]:
     """A qualified name goes into the query, because proxies may decode a quoted slash in a path."""
-    if ids.looks_like_uuid(id_or_name):
+    if ids.looks_like_uuid(named(id_or_name)):
         return f"/metadata/{id_or_name}", {}
     return "/metadata/by-name", {"qualified_name": id_or_name}

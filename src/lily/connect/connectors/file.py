@@ -9,12 +9,14 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from lily.model.errors import Problem, Refused, Terminal
-from lily.plugins import Format, Row, SourceAsset, SourceEdge, SourceItem, installed
+from lily.plugins import BlankRows, Format, Row, SourceAsset, SourceEdge, SourceItem, installed
 
 CHUNK = 1 << 18
 MAX_ROW_BYTES = 1 << 20  # Lily's default limit
 _ASSET_FIELDS = frozenset({"entity_type", "attributes", "operation", "time"})
 _EDGE_FIELDS = frozenset({"from", "to", "relationship_type", "masking"})
+
+StatedRow = bytes | dict[str, Any] | Problem
 
 
 class FileConfig(BaseModel):
@@ -44,8 +46,10 @@ class File:
 
     def read(self) -> Iterator[SourceItem]:
         for path in self._files():
-            for number, row in enumerate(self._rows(path), 1):
-                if row != b"":
+            number = 0
+            for row in self._rows(path):
+                number += row.count if isinstance(row, BlankRows) else 1
+                if not isinstance(row, BlankRows) and row != b"":
                     yield _item(row, f"{path}, row {number}")
 
     def close(self) -> None:
@@ -74,7 +78,7 @@ class File:
             yield from splitter.finish()
 
 
-def _item(row: Row, where: str) -> SourceItem:
+def _item(row: StatedRow, where: str) -> SourceItem:
     try:
         body = _decoded(row)
         return _edge(body) if "from" in body else _asset(body)
@@ -83,7 +87,7 @@ def _item(row: Row, where: str) -> SourceItem:
         return Problem(problem.code, problem.description, where)
 
 
-def _decoded(row: Row) -> dict[str, Any]:
+def _decoded(row: StatedRow) -> dict[str, Any]:
     if isinstance(row, Problem):
         raise Refused(row)
     try:

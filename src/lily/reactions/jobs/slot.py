@@ -9,7 +9,8 @@ import psycopg
 import structlog
 from psycopg import Connection
 
-from lily.model.errors import LilyError, Problem, Transient
+from lily.model.errors import Problem, Terminal, Transient
+from lily.reactions.failures import shown_cause
 from lily.reactions.jobs.base import Task
 from lily.reactions.jobs.metrics import JobMetrics
 from lily.reactions.jobs.rota import Rota
@@ -97,7 +98,7 @@ class _JobRunner:
 
     def _attempt(self, job: Job) -> str:
         if job.starts >= STARTS:
-            return self._fail(job, f"the worker ended {job.starts} times while it ran this job")
+            return self._fail(job, Terminal(f"the worker ended {job.starts} times while it ran this job"))
         try:
             with self._connection.transaction():
                 self._tasks[job.task].run(self._connection, job)
@@ -113,20 +114,28 @@ class _JobRunner:
         except Exception as error:
             if self._connection.closed:
                 raise
-            return self._fail(job, str(error) if isinstance(error, LilyError) else repr(error))
+            return self._fail(job, error)
         return "done"
 
     def _retry(self, job: Job, error: Exception) -> str:
         pause = self._tasks[job.task].retry.pause_after(job.attempts + 1)
         if pause is None:
-            return self._fail(job, f"gave up after {job.attempts + 1} attempts: {error}")
+            return self._fail(job, error, f"gave up after {job.attempts + 1} attempts: ")
         self._queue.postpone(job, pause, str(error))
         _log.warning(
             "job postponed", task=job.task, job=job.id, tenant=job.tenant, seconds=pause, error=str(error)[:500]
         )
         return "retried"
 
-    def _fail(self, job: Job, reason: str) -> str:
-        self._queue.dead_letter(job, Problem("JOB_FAILED", f"{job.task}: {reason}", job.group))
-        _log.error("job dead-lettered", task=job.task, job=job.id, tenant=job.tenant, error=reason[:500])
+    def _fail(self, job: Job, error: Exception, before: str = "") -> str:
+        cause, correlation = shown_cause(error)
+        self._queue.dead_letter(job, Problem("JOB_FAILED", f"{job.task}: {before}{cause}", job.group))
+        _log.error(
+            "job dead-lettered",
+            task=job.task,
+            job=job.id,
+            tenant=job.tenant,
+            error=f"{before}{error!r}"[:500],
+            correlation=correlation,
+        )
         return "failed"

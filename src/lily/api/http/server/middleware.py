@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lily.api.http.errors import error_response
 from lily.api.http.server.correlation import HEADER, correlate
 from lily.api.http.server.request_log import RequestLog
+from lily.api.http.server.safe_headers import SAFE_HEADERS
 from lily.model.errors import LilyError, Transient
 from lily.observe import traces
 
@@ -69,7 +70,7 @@ class RequestMiddleware:
 
 
 class _Response:
-    """Adds the correlation id to the response headers, and keeps the status."""
+    """Adds the correlation id and the headers of SAFE_HEADERS to the response, and keeps the status."""
 
     __slots__ = ("_send", "correlation", "status")
 
@@ -81,7 +82,9 @@ class _Response:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message["headers"], (HEADER, self.correlation.encode())]
+            headers = [*message["headers"], (HEADER, self.correlation.encode())]
+            names = {name for name, _ in headers}
+            message["headers"] = headers + [header for header in SAFE_HEADERS if header[0] not in names]
         await self._send(message)
 
 

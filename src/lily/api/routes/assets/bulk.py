@@ -1,23 +1,21 @@
 """`POST /ingest-metadata/bulk`: many statements in one streamed body, in any format that is installed."""
 
-import asyncio
 from contextlib import closing
-from itertools import islice
 
 from fastapi import APIRouter
 
 from lily.api.auth.restrictions import restrictions_of
-from lily.api.calls import HttpCall, Writes
+from lily.api.calls import Writes
 from lily.api.http.bodies import require_media_type
-from lily.api.http.encodings import decoded, is_gzip, refuse_longer
+from lily.api.http.encodings import is_gzip, refuse_longer
+from lily.api.http.errors import Declined
 from lily.api.http.openapi.responses import Bulk, Json
 from lily.api.ingest.bulk.intake import BulkIntake
+from lily.api.ingest.bulk.stream import stream
 from lily.api.ingest.log_append import LogAppend
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Problem, Refused
-from lily.plugins import Splitter, installed
-
-CHUNK = 500  # rows that are split in a thread before they are appended
+from lily.plugins import installed
 
 router = APIRouter(tags=["ingest"])
 
@@ -38,8 +36,9 @@ async def ingest_bulk(call: Writes) -> Json:
     is_gzip(call.request)  # refuses an unknown encoding before anything is read
     refuse_longer(call.request, limits.bulk_bytes)
     intake = BulkIntake(call, append)
-    with closing(formats.of_media_type(media_type).splitter(limits.body_bytes)) as splitter:
-        await _stream(call, intake, splitter)
+    format_ = formats.of_media_type(media_type)
+    with call.services.bulk.admit(call.tenant), closing(format_.splitter(limits.body_bytes)) as splitter:
+        await stream(call, intake, splitter)
     await intake.finish()
     _raise_if_all_failed(intake)
     settlement = await append.settle()
@@ -47,30 +46,15 @@ async def ingest_bulk(call: Writes) -> Json:
     return Json(tally, settlement.status, settlement.headers())
 
 
-async def _stream(call: HttpCall, intake: BulkIntake, splitter: Splitter) -> None:
-    """If the body turns out to be too long or malformed, the rows before that are appended; the rest is one problem."""
-    try:
-        async for chunk in decoded(call.request, call.services.settings.limits.bulk_bytes):
-            for row in splitter.feed(chunk):
-                await intake.add(row)
-            await intake.flush()
-            await asyncio.sleep(0)  # a body that arrives faster than it is read would block all other requests
-    except Refused as error:
-        for problem in error.problems:
-            description = f"{problem.description}; the rows from here on were not read"
-            await intake.add(Problem(problem.code, description, problem.entity))
-        return
-    # Some formats, such as workbooks, can only be read as a whole: in a thread, so that other requests can run.
-    remaining = iter(splitter.finish())
-    while rows := await asyncio.to_thread(lambda: list(islice(remaining, CHUNK))):
-        for row in rows:
-            await intake.add(row)
-
-
 def _raise_if_all_failed(intake: BulkIntake) -> None:
     if intake.accepted:
         return
     if intake.log_failed:
         raise LogUnavailable("The log did not confirm a single row in time. Send them again: repeating is harmless.")
-    if intake.rejected and not intake.readable:
-        raise Refused(*(Problem(error["code"], error["description"], error["entity"]) for error in intake.errors[:20]))
+    if intake.readable:
+        return
+    if isinstance(intake.stopped, Declined):
+        raise intake.stopped
+    if intake.rejected:
+        listed = [*intake.errors[:19], *intake.errors[19:][-1:]]  # the last one says where reading stopped
+        raise Refused(*(Problem(error["code"], error["description"], error["entity"]) for error in listed))

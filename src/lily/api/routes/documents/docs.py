@@ -22,6 +22,7 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Ty
 _FOLDER = Path(str(files(PACKAGE.replace("-", "_")) / "static"))
 
 
+@router.head("/docs")
 @router.get("/docs")
 async def docs() -> HTMLResponse:
     return PAGE.response()

@@ -27,6 +27,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+@router.head("/", include_in_schema=False)
 @router.get("/", responses=_RESPONSES)
 async def home(request: Request) -> Response:
     """Returns the addresses of the API's parts: an HTML page if `Accept` prefers `text/html`, else JSON."""

@@ -40,7 +40,8 @@ async def from_sql(call: WritesLineage) -> Json:
     append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
-        analysis = await _analysis(call, body)
+        with call.services.sql_analyzer.script(call.tenant):
+            analysis = await _analysis(call, body)
     except Unreadable as error:
         return problems_response(422, error.problems)
     edges = _resolved(call.tenant, analysis.edges)
@@ -59,11 +60,11 @@ async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
     if len(body.sql) > MAX_SQL_LENGTH:
         raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
     request = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
-    named = await call.services.sql_analyzer.analyze(request)
+    named = await call.services.sql_analyzer.analyze(call.tenant, request)
     if len(named.tables) > MAX_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script names at most {MAX_TABLES} tables; split it", "sql"))
     known = await known_tables(call, named.tables)
-    return await call.services.sql_analyzer.analyze(request.with_tables(known))
+    return await call.services.sql_analyzer.analyze(call.tenant, request.with_tables(known))
 
 
 def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:

@@ -19,12 +19,14 @@ T = TypeVar("T")
 router = APIRouter(tags=["operations"])
 
 
+@router.head("/health/live", include_in_schema=False)
 @router.get("/health/live", responses={200: {"model": Health}})
 async def live() -> Json:
     """Reports that the process is alive."""
     return Json({"status": "ok"})
 
 
+@router.head("/health/ready", include_in_schema=False)
 @router.get("/health/ready", responses={200: {"model": Readiness}})
 async def ready(services: Annotated[Services, Depends(services_of)]) -> Json:
     """Reports whether the database and the log are reachable, and the lag of each topic. Lag alone does not make the

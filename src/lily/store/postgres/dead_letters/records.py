@@ -23,6 +23,11 @@ class DeadLetter(NamedTuple):
     length: int | None
 
 
+class Unreplayed(NamedTuple):
+    id: int
+    topic: str
+
+
 class Replayable(NamedTuple):
     id: int
     topic: str
@@ -35,10 +40,11 @@ async def read_dead_letters(database: Database, tenant: str, *, below: int | Non
     return [DeadLetter(*row) for row in await database.fetch(tenant, query("dead_letters/list"), parameters)]
 
 
-async def replayable(
+async def unreplayed(
     database: Database, tenant: str, *, ids: Sequence[int] | None, above: int, newest: int, limit: int
-) -> list[Replayable]:
-    """The given dead letters, or all that were never replayed. Only those whose key is of the tenant."""
+) -> list[Unreplayed]:
+    """The next dead letters that are not replayed, oldest first: of the given ones, or of all. Only those whose key is
+    of the tenant."""
     parameters = {
         "prefix": f"{tenant}/".encode(),
         "ids": None if ids is None else list(ids),
@@ -46,8 +52,18 @@ async def replayable(
         "newest": newest,
         "limit": limit,
     }
-    rows = await database.fetch(tenant, query("dead_letters/replayable"), parameters)
-    return [Replayable(*row) for row in rows]
+    return [Unreplayed(*row) for row in await database.fetch(tenant, query("dead_letters/unreplayed"), parameters)]
+
+
+async def claim(database: Database, tenant: str, ids: Sequence[int], claimed_at: datetime) -> list[Replayable]:
+    """Marks dead letters as replayed, and returns those that no one else has claimed, oldest first. `claimed_at`
+    identifies the claim: the same claim again returns the same letters."""
+    rows = await database.fetch(tenant, query("dead_letters/claim"), {"ids": list(ids), "claimed_at": claimed_at})
+    return sorted(Replayable(*row) for row in rows)
+
+
+async def undo_claim(database: Database, tenant: str, ids: Sequence[int], claimed_at: datetime) -> None:
+    await database.fetch(tenant, query("dead_letters/undo_claim"), {"ids": list(ids), "claimed_at": claimed_at})
 
 
 async def errors_at(
@@ -64,15 +80,14 @@ async def errors_at(
     return [error for (errors,) in rows for error in errors]
 
 
-async def mark_replayed(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    await database.fetch(tenant, query("dead_letters/mark_replayed"), {"ids": list(ids)})
+async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> list[int]:
+    """Parks dead letters of reactions that are not replayed: each goes to the reaction that it came from for another
+    attempt. Returns their ids."""
+    rows = await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)}) if ids else []
+    return [id_ for (id_,) in rows]
 
 
-async def replay_to_reactions(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    """Parks dead letters of reactions: each goes to the reaction that it came from for another attempt."""
-    await database.fetch(tenant, query("reactions/replay"), {"ids": list(ids)})
-
-
-async def replay_jobs(database: Database, tenant: str, ids: Sequence[int]) -> None:
-    """Queues dead letters of jobs again."""
-    await database.fetch(tenant, query("jobs/replay"), {"ids": list(ids), "topic": JOBS})
+async def replay_jobs(database: Database, tenant: str, ids: Sequence[int]) -> list[int]:
+    """Queues dead letters of jobs that are not replayed. Returns their ids."""
+    rows = await database.fetch(tenant, query("jobs/replay"), {"ids": list(ids), "topic": JOBS}) if ids else []
+    return [id_ for id_, _ in rows]

@@ -28,14 +28,14 @@ async def read_facts(
     database: Database, tenant: str, references: Collection[str], wanted: Wanted
 ) -> dict[str, Facts | None]:
     """By reference (an id or a qualified name): what is known of the asset; None if it is not in the catalogue."""
-    asked = list(references)
-    asset_ids = [ids.resolve(tenant, reference) for reference in asked]
+    requested = list(references)
+    asset_ids = [ids.resolve(tenant, reference) for reference in requested]
     rows = await database.fetch(
         tenant,
         query("policies/facts"),
         {
             "ids": id_array(asset_ids),
-            "above": id_array(_id_above(tenant, reference) for reference in asked),
+            "above": id_array(_id_above(tenant, reference) for reference in requested),
             "attributes": wanted.attributes,
             "tables": list(TABLE_TYPES),
             "tags": wanted.rules.protective_array,
@@ -43,10 +43,10 @@ async def read_facts(
         },
     )
     ancestors = Ancestors((row[1], row[4], row[14], None) for row in rows if row[0] is None)
-    found: dict[str, Facts | None] = dict.fromkeys(asked)
+    found: dict[str, Facts | None] = dict.fromkeys(requested)
     for row in rows:
         if row[0] is not None and row[2]:
-            reference = asked[row[0] - 1]
+            reference = requested[row[0] - 1]
             found[reference] = _facts(reference, row, ancestors, wanted)
     return found
 

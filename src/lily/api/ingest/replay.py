@@ -1,0 +1,124 @@
+"""Replays dead letters. A letter is claimed before it is replayed, so concurrent calls never replay it twice."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import orjson
+
+from lily.api.http.errors import forbidden
+from lily.bus import topics
+from lily.model import clock
+from lily.model.access import Principal, Scope
+from lily.model.errors import Refused
+from lily.model.events import read_event
+from lily.model.lanes import lane_of
+from lily.model.records import Position
+from lily.store.postgres.dead_letters import records
+from lily.store.postgres.dead_letters.records import Replayable
+from lily.store.postgres.jobs.queue import TOPIC as JOBS
+from lily.store.postgres.reactions.ledger import SEPARATOR
+from lily.store.postgres.sessions import Database
+
+CHUNK = 50  # originals in memory at a time; each can be a megabyte
+# A refused event can be any bytes, and must not keep other dead letters from being replayed.
+UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
+class Log(Protocol):
+    def append(self, records: Sequence[tuple[str, bytes, bytes]]) -> asyncio.Future[list[Position]]:
+        """Appends records of topic, key and value. Raises Transient, or its future does, if they may not be stored."""
+
+
+Denied = Callable[[Sequence[Replayable]], Awaitable[set[int]]]
+
+
+async def none_denied(_letters: Sequence[Replayable]) -> set[int]:
+    return set()
+
+
+class Replay:
+    """One call of `POST /dead-letters/replay`."""
+
+    def __init__(self, database: Database, log: Log, principal: Principal, denied: Denied = none_denied) -> None:
+        """`denied` reports which letters policies deny to the principal; they are collected in `denied`."""
+        self._database, self._log, self._principal, self._denied = database, log, principal, denied
+        self.denied: set[int] = set()
+
+    async def run(self, ids: Sequence[int] | None) -> list[int]:
+        """Replays the letters of these ids, or all that the principal may, and returns the ids of those it replayed: a
+        letter that waits for the outcome of an earlier replay is left out. Raises Declined, before it replays
+        anything, if the principal may not replay one of the ids."""
+        # An event that is refused again becomes a new dead letter; the newest as of now bounds the loop.
+        newest = await records.read_dead_letters(self._database, self._tenant, below=None, limit=1)
+        replayed: list[int] = []
+        above = 0
+        while newest and (letters := await self._next(ids, above, newest[0].id)):
+            for begin in range(0, len(letters), CHUNK):
+                replayed += await self._replay(letters[begin : begin + CHUNK])
+            above = letters[-1].id
+        return replayed
+
+    @property
+    def _tenant(self) -> str:
+        return self._principal.tenant
+
+    async def _next(self, ids: Sequence[int] | None, above: int, newest: int) -> list[records.Unreplayed]:
+        limit = CHUNK if ids is None else max(len(ids), 1)  # of given ids all at once, so that all are checked first
+        letters = await records.unreplayed(
+            self._database, self._tenant, ids=ids, above=above, newest=newest, limit=limit
+        )
+        for letter in letters if ids is not None else ():
+            if not self._principal.may(needed_scope(letter.topic)):
+                why = f"replaying a dead letter of {letter.topic} needs the scope {needed_scope(letter.topic)}"
+                raise forbidden(why, str(letter.id))
+        return letters
+
+    async def _replay(self, letters: Sequence[records.Unreplayed]) -> list[int]:
+        of_reactions, of_jobs, of_log = list[int](), list[int](), list[int]()
+        for letter in letters:
+            if self._principal.may(needed_scope(letter.topic)):
+                of_kind = of_reactions if SEPARATOR in letter.topic else of_jobs if letter.topic == JOBS else of_log
+                of_kind.append(letter.id)
+        return [
+            *await records.replay_to_reactions(self._database, self._tenant, of_reactions),
+            *await records.replay_jobs(self._database, self._tenant, of_jobs),
+            *await self._append(of_log),
+        ]
+
+    async def _append(self, ids: Sequence[int]) -> list[int]:
+        """Undoes the claim if the log does not confirm, so that the letters can be replayed again."""
+        claim = datetime.now(UTC)
+        letters = await records.claim(self._database, self._tenant, ids, claim)
+        try:
+            denied = await self._denied(letters)
+            if denied:
+                await records.undo_claim(self._database, self._tenant, sorted(denied), claim)
+                self.denied |= denied
+            letters = [letter for letter in letters if letter.id not in denied]
+            if letters:
+                await self._log.append([(topic_of(letter), letter.key, letter.original or b"") for letter in letters])
+        except BaseException:  # a cancelled request too
+            await asyncio.shield(records.undo_claim(self._database, self._tenant, ids, claim))
+            raise
+        return [letter.id for letter in letters]
+
+
+def needed_scope(topic: str) -> Scope:
+    """The scope of the write that is repeated. Reactions and jobs act with the rights of the worker, not with those of
+    a caller, so only an administrator repeats what they did."""
+    if SEPARATOR in topic or topic == JOBS:
+        return "admin"
+    return "lineage:write" if topic == topics.LINEAGE_INTAKE else "metadata:write"
+
+
+def topic_of(letter: Replayable) -> str:
+    """The topic it came from. An event of the bulk lane that belongs in the hot lane (a tag, a deletion) goes there."""
+    if letter.topic != topics.ASSETS_BULK:
+        return letter.topic
+    try:
+        event = read_event(orjson.loads(letter.original or b""), received=clock.now())
+    except UNREADABLE:
+        return letter.topic  # it will be refused there again
+    return topics.OF_LANE[lane_of(event)]

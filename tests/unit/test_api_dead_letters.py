@@ -1,0 +1,24 @@
+"""What a reader of dead letters sees of a job."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lily.api.routes.operations.dead_letters import _item
+from lily.bus import topics
+from lily.store.postgres.dead_letters.records import DeadLetter
+
+
+def letter(topic: str) -> DeadLetter:
+    return DeadLetter(1, topic, 0, 7, [], datetime(2026, 1, 1, tzinfo=UTC), None, b"original", 8)
+
+
+def test_the_arguments_of_a_job_are_hidden_from_readers_of_metadata() -> None:
+    shown = _item(letter("jobs"), shows_jobs=False)
+    assert (shown["original"], shown["truncated"]) == (None, False)
+    assert _item(letter("jobs"), shows_jobs=True)["original"] == "original"
+
+
+@pytest.mark.parametrize("topic", [topics.ASSETS, "governance-events@propagation"])
+def test_events_are_shown_to_every_reader(topic: str) -> None:
+    assert _item(letter(topic), shows_jobs=False)["original"] == "original"

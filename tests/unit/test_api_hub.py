@@ -1,0 +1,51 @@
+"""The hub: what a record of the change log becomes for those who listen, and where each of them can resume."""
+
+import asyncio
+from typing import Any
+
+import orjson
+from prometheus_client import Gauge
+
+from lily.api.websocket.hub import Hub, Listener
+from lily.api.websocket.messages import MessageFilter, unseal_position
+from lily.bus import topics
+from lily.model.records import ConsumedRecord
+from lily.settings import Limits
+
+CAUSE = {"tag": "PII", "origin": "root", "layer": "propagated"}
+
+
+def announcement(offset: int, *assets: str, tenant: str = "north") -> ConsumedRecord:
+    named = [[asset, "table", f"shop.{asset}"] for asset in assets]
+    event = {"id": f"change-{offset}", "time": "t", "data": {"change": "tagged", "cause": CAUSE, "assets": named}}
+    return ConsumedRecord(topics.NOTIFICATIONS, 0, offset, f"{tenant}/root".encode(), orjson.dumps(event))
+
+
+def heard(wanted: MessageFilter, *records: ConsumedRecord) -> list[dict[str, Any]]:
+    """The messages of a listener of the tenant `north` while the hub reads these records."""
+
+    async def story() -> list[dict[str, Any]]:
+        hub = Hub("", Gauge("followers", "", registry=None), Limits())
+        listener = Listener("north", wanted)
+        with hub._joined(listener):
+            await hub._deliver(list(records))
+        return [orjson.loads(listener.queue.get_nowait()) for _ in range(listener.queue.qsize())]
+
+    return asyncio.run(story())
+
+
+def next_offsets(messages: list[dict[str, Any]]) -> list[int]:
+    return [unseal_position(message["position"]).get((topics.NOTIFICATIONS, 0), 0) for message in messages]
+
+
+def test_only_the_last_message_of_an_announcement_resumes_after_it() -> None:
+    messages = heard(MessageFilter(), announcement(6, "z"), announcement(7, "a", "b", "c"))
+    assert [message["metadata_id"] for message in messages] == ["z", "a", "b", "c"]
+    assert next_offsets(messages) == [7, 7, 7, 8]
+
+
+def test_a_listener_resumes_after_what_it_did_not_want_or_may_not_hear() -> None:
+    wanted = MessageFilter(assets=frozenset({"b"}))
+    messages = heard(wanted, announcement(6, "a"), announcement(7, "b", tenant="south"), announcement(8, "b"))
+    assert [message["id"] for message in messages] == ["change-8-b"]
+    assert next_offsets(messages) == [9]
