@@ -114,7 +114,7 @@ def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: Ou
         print_text(f"The tenant {tenant} has no tokens. Create one with `{_create_token_command(tenant, data_dir)}`.")
         return
     times = {"created_at": "created", "expires_at": "expires", "revoked_at": "revoked"}
-    print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes", "scraper_group": "scraper group"} | times)
+    print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes", "scraper_group": "group"} | times)
 
 
 @token.command("revoke")
