@@ -21,6 +21,7 @@ from bench import (
     processor,
     propagation,
     reads,
+    restricted_lists,
     travel,
 )  # fmt: skip
 from bench.findings import Outcome
@@ -58,6 +59,9 @@ MEASUREMENTS = (
     _measurement("policies", "checks/s in process against cedarpy, decided alike; compile time", policies.measure),
     _measurement(
         "policy_checks", "checks/s over HTTP in batches; a change of policies to its effect", policy_checks.measure
+    ),
+    _measurement(
+        "restricted_lists", "lists for a restricted user, against an unrestricted one", restricted_lists.measure
     ),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),

@@ -42,9 +42,13 @@ class Door:
         return dict(answer.json())
 
     @contextmanager
-    def limited(self, *scopes: str, ttl_seconds: int | None = None) -> "Iterator[Door]":
+    def limited(
+        self, *scopes: str, user: str = "limited", ttl_seconds: int | None = None, scraper_group: str = ""
+    ) -> "Iterator[Door]":
         """The same tenant with a token that may do less."""
-        token = create_token(self.stack.database, self.tenant, scopes, user="limited", ttl_seconds=ttl_seconds)
+        token = create_token(
+            self.stack.database, self.tenant, scopes, user=user, ttl_seconds=ttl_seconds, scraper_group=scraper_group
+        )
         with client(self.stack, token) as http:
             yield Door(self.stack, self.tenant, token, http)
 

@@ -105,6 +105,7 @@ def test_another_tenants_asset_does_not_exist(door: Door, other_door: Door) -> N
     assert http.post("/metadata/batch-get", json={"ids": [asset_id]}).json() == {
         "items": [],
         "missing": [asset_id],
+        "denied": [],
         "next_cursor": None,
     }
     assert http.get("/metadata").json()["items"] == []

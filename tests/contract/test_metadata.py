@@ -31,7 +31,7 @@ def test_an_asset_reads_alike_by_id_name_and_batch(door: Door) -> None:
     assert door.read("shop.public.orders") == asset
     assert door.http.get("/metadata/by-name", params={"qualified_name": "shop.public.orders"}).json() == asset
     batch = door.http.post("/metadata/batch-get", json={"ids": ["nowhere", asset_id, "shop.public.orders"]})
-    assert batch.json() == {"items": [asset], "missing": ["nowhere"], "next_cursor": None}
+    assert batch.json() == {"items": [asset], "missing": ["nowhere"], "denied": [], "next_cursor": None}
 
 
 def test_a_name_with_slashes_and_odd_characters_is_found(door: Door) -> None:

@@ -58,7 +58,7 @@ def test_an_ingested_estate_has_its_assets_and_its_lineage(cli: Cli) -> None:
 def test_tokens_are_listed_below_a_header(cli: Cli) -> None:
     secret = cli("token", "create", "--tenant", cli.tenant, "--scopes", "metadata:read", "--user", "ann").strip()
     header, *rows = cli("token", "list", "--tenant", cli.tenant).splitlines()
-    assert header.split() == ["ID", "USER", "SCOPES", "CREATED", "EXPIRES", "REVOKED"]
+    assert header.split() == ["ID", "USER", "SCOPES", "GROUP", "CREATED", "EXPIRES", "REVOKED"]
     assert {row[header.index("USER") :].split()[0] for row in rows} == {"tester", "ann"}
     assert not any(secret in row for row in rows)
 

@@ -60,8 +60,15 @@ class Log:
         self.unconfirmed.pop(0)[0].set_exception(LogUnavailable("not confirmed"))
 
 
+class Unrestricted:
+    """The policies of a tenant that denies nothing."""
+
+    async def get(self, tenant: str) -> Any:
+        return SimpleNamespace(tenant=tenant, denies_metadata=False)
+
+
 def call(log: Log, wait: int | None = None) -> Any:
-    services = SimpleNamespace(log=log, metrics=ApiMetrics(), settings=Settings())
+    services = SimpleNamespace(log=log, metrics=ApiMetrics(), settings=Settings(), policies=Unrestricted())
     principal = Principal("id", "t", "user", frozenset())
     return SimpleNamespace(services=services, principal=principal, tenant="t", correlation="mine", wait=lambda: wait)
 

@@ -33,6 +33,11 @@ class Call(ABC):
         if not self.principal.may(scope):
             raise forbidden(f"{why} needs the scope {scope}", entity)
 
+    @property
+    @abstractmethod
+    def address(self) -> str | None:
+        """The caller's IP address, which conditions of policies compare; None if it is not known."""
+
     @abstractmethod
     def wait(self) -> int | None:
         """The number of seconds that the caller prefers to wait until its write can be read; None if it does not wait.
@@ -42,6 +47,10 @@ class Call(ABC):
 @dataclass(frozen=True, slots=True)
 class HttpCall(Call):
     request: Request
+
+    @property
+    def address(self) -> str | None:
+        return self.request.client.host if self.request.client else None
 
     def wait(self) -> int | None:
         return wait_of(self.request.headers, self.services.settings.limits.wait_seconds)

@@ -10,6 +10,7 @@ import psutil  # type: ignore[import-untyped]
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
 from lily.model.lanes import LANES, Lane
+from lily.policy import ACTIONS, Action
 
 EFFECTS = ("allow", "deny", "mask", "row-filter")
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -17,9 +18,10 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 @dataclass(frozen=True, slots=True)
 class PolicyMetrics:
-    """The metrics of decisions; `decisions` by effect."""
+    """The metrics of decisions: `decisions` by effect, `denials` of the API's own calls by action."""
 
     decisions: dict[str, Counter]
+    denials: dict[Action, Counter]
     refreshes: Histogram
     unconfirmed: Gauge
     logged: Counter
@@ -69,6 +71,7 @@ class ApiMetrics:
             multiprocess_mode="mostrecent",
         )
         decisions = Counter("lily_policy_decisions", "Decisions by effect", ["effect"], registry=self.registry)
+        denials = Counter("lily_policy_denials", "Assets that the API denied", ["action"], registry=self.registry)
         self.policy = PolicyMetrics(
             decisions={effect: decisions.labels(effect) for effect in EFFECTS},
             refreshes=self._histogram(
@@ -80,6 +83,7 @@ class ApiMetrics:
                 registry=self.registry,
                 multiprocess_mode="livemax",
             ),
+            denials={action: denials.labels(action) for action in ACTIONS},
             logged=self._counter("lily_policy_decisions_logged", "Decisions written to the log of decisions"),
             dropped=self._counter(
                 "lily_policy_decisions_dropped", "Decisions that the log of decisions had no room for"

@@ -78,6 +78,9 @@ def create_token(
     tenant: Tenant = "default",
     user: Annotated[str, option("--user", "NAME", "The user that the token acts as.", "none")] = "",
     ttl: Annotated[str, option("--ttl", "TIME", "How long it is valid: 30m, 1h or 7d.", "until revoked")] = "",
+    scraper_group: Annotated[
+        str, option("--scraper-group", "GROUP", "Limit it to what the group's scraper policies cover.", "no limit")
+    ] = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
@@ -92,7 +95,7 @@ def create_token(
     seconds = parse_duration(ttl) if ttl else None
     names = [ENGINE_SCOPE] if engine else [scope.strip() for scope in scopes.split(",") if scope.strip()]
     with owner_database(data_dir) as owner_url:
-        secret = store.create_token(owner_url, tenant, names, user, seconds)
+        secret = store.create_token(owner_url, tenant, names, user, seconds, scraper_group=scraper_group)
     print_result(output, {"token": secret}, secret)
 
 
@@ -111,7 +114,7 @@ def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: Ou
         print_text(f"The tenant {tenant} has no tokens. Create one with `{_create_token_command(tenant, data_dir)}`.")
         return
     times = {"created_at": "created", "expires_at": "expires", "revoked_at": "revoked"}
-    print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes"} | times)
+    print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes", "scraper_group": "group"} | times)
 
 
 @token.command("revoke")

@@ -30,6 +30,7 @@ class Principal:
     expires_at: float | None = None  # seconds since the epoch
     groups: frozenset[str] = frozenset()
     issuer: str = ""  # the URL of the identity provider; empty for an API token
+    scraper_group: str = ""  # the token reads and writes only what the scraper policies of this group cover
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or "admin" in self.scopes

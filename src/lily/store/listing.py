@@ -6,7 +6,7 @@ billion columns. A list by tag includes assets that only the lake has if the tag
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lily.model.assets import entity_type, is_deleted, shown_fields
@@ -16,6 +16,7 @@ from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
 from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.reader import LakeReader
+from lily.store.lake.scans import after
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sort, lake_assets_by_tag, search
 from lily.store.postgres.sessions import Database
@@ -26,8 +27,19 @@ ListPosition = tuple[str, str] | tuple[str]
 
 @dataclass(frozen=True, slots=True)
 class AssetPage:
+    """`sorted` are the assets in the requested order, which come first, as they were sorted: what the lake adds
+    to them can change their keys. The others are in the order of their ids."""
+
     assets: list[StoredAsset]
     next: ListPosition | None
+    sorted: Sequence[StoredAsset] = ()
+
+    def position_after(self, index: int, request: SearchRequest) -> ListPosition:
+        """Where a list that ends with this asset of the page continues."""
+        if index < len(self.sorted):
+            return _key(self.sorted[index], request.sort)
+        asset_id = self.assets[index].id
+        return (asset_id if "tag" in request.filters else after(asset_id),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +63,9 @@ class Lister:
         page = await self._search(tenant, request)
         assets = await self.catalogue.completed(tenant, page.assets)
         if page.last is not None or condition is None:
-            return AssetPage(assets, page.last)
+            return AssetPage(assets, page.last, page.assets)
         rest = await self._rest(tenant, request, condition, "", request.limit - len(assets))
-        return AssetPage(assets + rest.assets, rest.next)
+        return AssetPage(assets + rest.assets, rest.next, page.assets)
 
     async def _search(self, tenant: str, request: SearchRequest) -> SearchResult:
         return await search(self.database, tenant, request, await self.reader.rules(tenant))
@@ -112,7 +124,7 @@ class Lister:
             candidates = [asset for asset in candidates if not _is_beyond(asset, until)]
         assets = candidates[: request.limit]
         more = _key(assets[-1], request.sort) if len(candidates) > request.limit else page.last
-        return AssetPage(await self.catalogue.completed(tenant, assets), more)
+        return AssetPage(await self.catalogue.completed(tenant, assets), more, assets)
 
     async def _children(
         self, tenant: str, request: SearchRequest, condition: AssetFilter, parent_name: str | None
@@ -138,6 +150,7 @@ def _lake_filter(request: SearchRequest) -> AssetFilter | None:
     condition = AssetFilter(
         terms=None if q is None else tuple(search_terms(q)),
         entity_type=request.filters.get("entity_type"),
+        hidden=request.hidden,
         owner=request.filters.get("owner"),
         data_source=request.filters.get("data_source"),
         parent=request.filters.get("parent"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from grpc.aio import ServicerContext
 
@@ -24,6 +25,12 @@ Headers = Mapping[str, str]
 class GrpcCall(Call):
     context: Context
     headers: Headers
+
+    @property
+    def address(self) -> str | None:
+        """gRPC writes the peer as `ipv4:127.0.0.1:50051` or `ipv6:%5B::1%5D:50051`."""
+        kind, _, rest = unquote(str(self.context.peer())).partition(":")
+        return rest.rpartition(":")[0].strip("[]") or None if kind in {"ipv4", "ipv6"} else None
 
     def wait(self) -> int | None:
         """The seconds of `lily-wait: N`, gRPC's counterpart of `Prefer: wait=N`; fewer if the deadline is sooner."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from lily.api.auth.authorisation import authorise_edges, authorise_events, denied_references, raise_first
 from lily.api.auth.protection import guard
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.generated.lineage_pb2 import (
@@ -35,22 +36,25 @@ async def ingest_relationships(call: GrpcCall, request: Relationship) -> Generic
         event = edge_event(call, edge, "source", "upsert")
     except Refused as error:
         raise Refused(*(_with_message_field(problem) for problem in error.problems)) from error
+    await authorise_edges(call, [event.statement.key])
     return await write(call, [lineage_record(event)])
 
 
 async def propagate_update_downstream(call: GrpcCall, request: MetadataPropagationRequest) -> GenericMessage:
     """Updates an asset in the user layer. Propagation follows from the update, as it does for REST."""
     metadata = request.updated_metadata
-    asset = await find(call, _reference(metadata.asset_id, "updated_metadata.asset_id"))
+    asset = await find(call, _reference(metadata.asset_id, "updated_metadata.asset_id"), "WRITE")
     events = events_of(call, asset, metadata)
     for event in events:
         await guard(call, asset, event)
+    await authorise_events(call, events)
     stated = Stated.by(events[0]) if len(events) == 1 else None
     return await write(call, [asset_record(event) for event in events], stated)
 
 
 async def get_lineage(call: GrpcCall, request: GetLineageRequest) -> GetLineageResponse:
-    """Raises Declined with 413 if one response cannot hold the graph: a part of it would look like the whole."""
+    """Raises Declined with 413 if one response cannot hold the graph: a part of it would look like the whole. An edge
+    shows the ids of its ends alone, also of those that a policy denies."""
     reference = _reference(request.asset_id, "asset_id")
     if not 0 <= request.depth <= MAX_DEPTH:
         raise Refused(
@@ -60,6 +64,7 @@ async def get_lineage(call: GrpcCall, request: GetLineageRequest) -> GetLineageR
     walk = LineageRequest(
         start, "both", depth, request.remove_deleted, columns=False, limit=MAX_RELATIONSHIPS, after=None
     )
+    raise_first(await denied_references(call, "READ", [start]))
     page = await page_of(call, walk)
     if page.next is not None:
         description = (

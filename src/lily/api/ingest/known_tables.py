@@ -3,7 +3,9 @@
 import asyncio
 from dataclasses import replace
 
+from lily.api.auth.authorisation import denials
 from lily.api.calls import Call
+from lily.api.reads.visible_pages import visible_page
 from lily.intake.sql.protocol import KnownTable
 from lily.model import ids
 from lily.model.assets import entity_type, shown_fields
@@ -18,11 +20,14 @@ CANDIDATES = 200  # assets with the same words in their names; one may differ on
 
 
 async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
-    """By name in lower case; `tables` has the script's spelling. Raises LakeUnavailable if columns cannot be read."""
+    """By name in lower case; `tables` has the script's spelling. Tables that a policy denies to the caller are left
+    out, as if they were not ingested. Raises LakeUnavailable if columns cannot be read."""
     assets = await _by_spelling(call, tables)
     for key in tables.keys() - assets.keys():
         if (asset := await _ignoring_case(call, key)) is not None:
             assets[key] = asset
+    denied = await denials(call, "READ", list(assets.values()))
+    assets = {key: asset for key, asset in assets.items() if asset.id not in denied}
     columns = await asyncio.gather(*(_columns(call, asset) for asset in assets.values()))
     return dict(zip(assets, columns, strict=True))
 
@@ -41,7 +46,7 @@ async def _by_spelling(call: Call, tables: dict[str, str]) -> dict[str, StoredAs
 async def _ignoring_case(call: Call, key: str) -> StoredAsset | None:
     for kind in TABLE_TYPES:  # not all types: columns would need a search of the lake
         listing = SearchRequest({"q": key, "entity_type": kind}, False, "qualified_name", "asc", CANDIDATES)
-        page = await call.services.lister.page(call.tenant, listing, None, None)
+        page = await visible_page(call, listing, None, None)
         for asset in page.assets:
             if asset.qualified_name.lower() == key:
                 return asset
@@ -63,7 +68,7 @@ async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
     listing = SearchRequest({"parent": table.id}, False, "id", "asc", PAGE)
     found: list[StoredAsset] = []
     while len(found) < MAX_COLUMNS:
-        page = await call.services.lister.page(call.tenant, listing, None, table.qualified_name)
+        page = await visible_page(call, listing, None, table.qualified_name)
         found += [asset for asset in page.assets if entity_type(asset.layers) in BULK_TYPES]
         if page.next is None or len(page.next) != 2:
             break

@@ -1,7 +1,7 @@
 """Replays dead letters. A letter is claimed before it is replayed, so concurrent calls never replay it twice."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -31,11 +31,20 @@ class Log(Protocol):
         """Appends records of topic, key and value. Raises Transient, or its future does, if they may not be stored."""
 
 
+Denied = Callable[[Sequence[Replayable]], Awaitable[set[int]]]
+
+
+async def none_denied(_letters: Sequence[Replayable]) -> set[int]:
+    return set()
+
+
 class Replay:
     """One call of `POST /dead-letters/replay`."""
 
-    def __init__(self, database: Database, log: Log, principal: Principal) -> None:
-        self._database, self._log, self._principal = database, log, principal
+    def __init__(self, database: Database, log: Log, principal: Principal, denied: Denied = none_denied) -> None:
+        """`denied` reports which letters policies deny to the principal; they are collected in `denied`."""
+        self._database, self._log, self._principal, self._denied = database, log, principal, denied
+        self.denied: set[int] = set()
 
     async def run(self, ids: Sequence[int] | None) -> list[int]:
         """Replays the letters of these ids, or all that the principal may, and returns the ids of those it replayed: a
@@ -83,6 +92,11 @@ class Replay:
         claim = datetime.now(UTC)
         letters = await records.claim(self._database, self._tenant, ids, claim)
         try:
+            denied = await self._denied(letters)
+            if denied:
+                await records.undo_claim(self._database, self._tenant, sorted(denied), claim)
+                self.denied |= denied
+            letters = [letter for letter in letters if letter.id not in denied]
             if letters:
                 await self._log.append([(topic_of(letter), letter.key, letter.original or b"") for letter in letters])
         except BaseException:  # a cancelled request too

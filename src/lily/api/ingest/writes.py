@@ -1,5 +1,6 @@
 """Appends one statement about an asset to the log, and responds at once or when it can be read."""
 
+from lily.api.auth.authorisation import authorise_events
 from lily.api.calls import Call
 from lily.api.http.openapi.responses import Json
 from lily.api.ingest.log_append import LogAppend
@@ -10,8 +11,10 @@ from lily.model.events import AssetEvent
 
 
 async def write(call: Call, event: AssetEvent) -> Json:
-    """Raises LogFull or LogUnavailable if the log does not confirm it."""
+    """Raises Declined with 403 if a policy denies the change, LogFull or LogUnavailable if the log does not confirm
+    it."""
     append = LogAppend(call)
+    await authorise_events(call, [event])
     await append.add([asset_record(event)])
     settlement = await append.settle(Stated.by(event))
     accepted, headers = {"status": "success", "metadata_id": event.asset_id}, settlement.headers()

@@ -62,12 +62,14 @@ class PolicyCache:
         if tenant in self._current:
             self._compile_again(tenant)
 
+    def current(self, tenant: str) -> TenantPolicies | None:
+        """The policies in force, if they are known without a query. None does not mean that there are none."""
+        current = self._current.get(tenant)
+        return current if current is not None and tenant in self._fresh and self.is_trusted else None
+
     async def get(self, tenant: str) -> TenantPolicies:
         """The policies in force."""
-        current = self._current.get(tenant)
-        if current is not None and tenant in self._fresh and self.is_trusted:
-            return current
-        return await self._verified(tenant)
+        return self.current(tenant) or await self._verified(tenant)
 
     async def users(self, policies: TenantPolicies, names: Collection[str]) -> dict[str, User | None]:
         """By folded name, the users of these names; None where the tenant has no such user."""

@@ -1,6 +1,6 @@
 """The compiled policies of one tenant at one version."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ class InvalidStoredObject(Terminal):
 
 @dataclass(frozen=True)
 class TenantPolicies:
-    """Immutable but for `users`, the users that were looked up since the version began, by key."""
+    """Immutable but for what was looked up since the version began: `users`, by key, and `restrictions`."""
 
     tenant: str
     version: Version
@@ -45,6 +45,8 @@ class TenantPolicies:
     compares_attributes: bool  # whether a condition depends on attributes of assets
     objects: Mapping[tuple[str, str], Parsed] = field(repr=False)
     users: dict[str, User | None] = field(default_factory=dict, repr=False)
+    denies_metadata: bool = True  # whether a policy denies anyone anything on the metadata plane
+    restrictions: dict[Hashable, Any] = field(default_factory=dict, repr=False)  # see `lily.api.auth.restrictions`
 
     def at(self, version: Version) -> "TenantPolicies":
         """The same at a version that changed nothing that is compiled."""
@@ -58,6 +60,7 @@ class TenantPolicies:
             self.named_tags,
             self.compares_attributes,
             self.objects,
+            denies_metadata=self.denies_metadata,
         )
 
     def wanted(self, rules: TagRules) -> Wanted:
@@ -82,6 +85,7 @@ def compiled(tenant: str, snapshot: Snapshot, previous: TenantPolicies | None) -
         asset_set(policies).tags,
         any(policy.conditions is not None and bool(policy.conditions.asset) for policy in policies),
         objects,
+        denies_metadata=any(policy.effect == "deny" and "metadata" in policy.applies_to for policy in policies),
     )
 
 

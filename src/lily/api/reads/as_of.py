@@ -7,6 +7,8 @@ are not part of the result: their history is not recorded.
 
 from datetime import timedelta
 
+from lily.api.auth.authorisation import authorise
+from lily.api.auth.restrictions import restrictions_of
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.bus import topics
@@ -23,9 +25,21 @@ class NotRecordedYet(Transient):
 
 
 async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """Raises Declined with 404 if the asset did not exist by then, NotRecordedYet if the lake has not reached it."""
+    """Raises Declined: 404 if the asset did not exist by then, 403 if a policy denies the asset as it was or as it is;
+    NotRecordedYet if the lake has not reached it."""
     past = await _past(call, asset_id, reference, as_of)
-    return past.with_tag_rules(await call.services.tag_rules.get(call.tenant))
+    result = past.with_tag_rules(await call.services.tag_rules.get(call.tenant))
+    await authorise(call, "READ", result)
+    await _authorise_present(call, asset_id)
+    return result
+
+
+async def _authorise_present(call: Call, asset_id: str) -> None:
+    """The past of an asset is as protected as its present: derived tags are known for the present alone."""
+    if await restrictions_of(call.services, call.principal, "READ") is not None:
+        present = await call.services.catalogue.find(call.tenant, asset_id)
+        if present is not None:
+            await authorise(call, "READ", present)
 
 
 async def _past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:

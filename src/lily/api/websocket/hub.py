@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import structlog
 from prometheus_client import Gauge
@@ -22,9 +23,17 @@ TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what 
 
 QUEUED = 1_000  # messages that a listener may be behind before its connection is closed
 NEAR = 200  # a listener that resumes joins the live feed when it is behind by at most this: that fits its queue
+LOOKED_UP = 200  # messages that are checked together
 AHEAD_SECONDS = 5.0  # a position may come from another process, whose feed can be slightly ahead of this one
 
 log = structlog.get_logger()
+
+
+class Outgoing(NamedTuple):
+    """A message as it is sent, and the asset that it is about: its qualified name if known, else its id."""
+
+    text: str
+    asset: str
 
 
 class TooManyReplays(Transient):
@@ -35,14 +44,21 @@ class TooManyReplays(Transient):
 class Listener:
     tenant: str
     filter: MessageFilter
-    queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(QUEUED))
+    queue: asyncio.Queue[Outgoing] = field(default_factory=lambda: asyncio.Queue(QUEUED))
     overrun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def enqueue(self, message: str) -> None:
+    def enqueue(self, message: Outgoing) -> None:
         try:
             self.queue.put_nowait(message)
         except asyncio.QueueFull:
             self.overrun.set()
+
+    async def queued(self) -> list[Outgoing]:
+        """All messages that wait, at least one: what they are about is looked up together."""
+        messages = [await self.queue.get()]
+        while len(messages) < LOOKED_UP and not self.queue.empty():
+            messages.append(self.queue.get_nowait())
+        return messages
 
 
 class Hub:
@@ -81,7 +97,7 @@ class Hub:
         """The offsets of the live feed."""
         return dict(self._offsets)
 
-    async def messages(self, listener: Listener, since: Offsets | None) -> AsyncGenerator[str]:
+    async def messages(self, listener: Listener, since: Offsets | None) -> AsyncGenerator[list[Outgoing]]:
         """The messages that match the listener's filter, from a position or from now on, with no gap or repeat.
 
         It never ends. The past is replayed by a separate consumer until little is missing. Then the listener joins the
@@ -93,13 +109,13 @@ class Hub:
         if self._behind(at) > NEAR:
             with self._replays.one(listener.tenant):
                 while self._behind(at) > NEAR:
-                    async for message in self._replayed(listener, at, self.offsets()):
-                        yield message
+                    async for messages in self._replayed(listener, at, self.offsets()):
+                        yield messages
         with self._joined(listener):
-            async for message in self._replayed(listener, at, self.offsets()):
-                yield message
+            async for messages in self._replayed(listener, at, self.offsets()):
+                yield messages
             while True:
-                yield await listener.queue.get()
+                yield await listener.queued()
 
     async def close(self) -> None:
         if self._feed is not None:
@@ -124,18 +140,21 @@ class Hub:
                 "The position is ahead of the log. Read the current state, then connect without `since`."
             ) from error
 
-    async def _replayed(self, listener: Listener, at: Offsets, end: Offsets) -> AsyncIterator[str]:
-        """Yields the matching messages between `at` and `end`, and advances `at`."""
+    async def _replayed(self, listener: Listener, at: Offsets, end: Offsets) -> AsyncIterator[list[Outgoing]]:
+        """Yields the matching messages of each batch between `at` and `end`, and advances `at`."""
         if at == end:
             return
         async for batch in replay(self._bootstrap, at, end):
+            found: list[Outgoing] = []
             for record in batch:
                 before = dict(at)
                 at[record.topic, record.partition] = record.offset + 1
                 messages = _messages(record) if tenant_of(record) == listener.tenant else ()
                 for message, position in _positioned(messages, before, at):
                     if listener.filter.matches(message):
-                        yield message.at(position)
+                        found.append(_outgoing(message, position))
+            if found:
+                yield found
         at.update(end)
 
     @contextmanager
@@ -155,9 +174,10 @@ class Hub:
             self._offsets[record.topic, record.partition] = record.offset + 1
             for message, position in _positioned(_messages(record) if listeners else (), before, self._offsets):
                 matching = [listener for listener in listeners if listener.filter.matches(message)]
-                text = message.at(position) if matching else ""
-                for listener in matching:
-                    listener.enqueue(text)
+                if matching:
+                    outgoing = _outgoing(message, position)
+                    for listener in matching:
+                        listener.enqueue(outgoing)
         self._moved.set()
         self._moved = asyncio.Event()
 
@@ -170,6 +190,10 @@ class Hub:
     def _count(self, change: int) -> None:
         self._followers += change
         self._gauge.set(self._followers)
+
+
+def _outgoing(message: Message, position: Offsets) -> Outgoing:
+    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id)
 
 
 def _too_many_connections(share: int) -> Declined:

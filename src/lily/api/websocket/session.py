@@ -1,20 +1,27 @@
-"""One WebSocket connection: sends messages until one side closes it, the listener is too slow, or access ends."""
+"""One WebSocket connection: sends messages until one side closes it, the listener is too slow, or access ends.
+
+If the policies in force cannot be known, the connection is closed: the client resumes at its last position.
+"""
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from lily.api.auth.facts import facts_of_references
+from lily.api.auth.restrictions import restrictions_of
 from lily.api.services import Services
-from lily.api.websocket.hub import Listener
+from lily.api.websocket.hub import Listener, Outgoing
 from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import Terminal, Transient
+from lily.policy import Context
 from lily.store.postgres.access import tokens
 
 RECHECK_SECONDS = 60.0  # a notification of changed access can be lost; a revoked token listens no longer than this
@@ -49,8 +56,9 @@ class Session:
     async def _send(self) -> CloseReason | None:
         try:
             async with aclosing(self.services.hub.messages(self.listener, self.since)) as messages:
-                async for message in messages:
-                    await self.websocket.send_text(message)
+                async for batch in messages:
+                    for message in await self._permitted(batch):
+                        await self.websocket.send_text(message.text)
         except Terminal as error:
             return CloseReason(POLICY, str(error)[:120])
         except Transient as error:
@@ -58,6 +66,17 @@ class Session:
         except WebSocketDisconnect:
             return None
         return None
+
+    async def _permitted(self, batch: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        """The messages about assets that no policy denies to the listener. The policies in force decide, so a change of
+        them applies to the next message."""
+        restrictions = await restrictions_of(self.services, self.principal, "READ")
+        if restrictions is None:
+            return batch
+        facts = await facts_of_references(self.services, restrictions, {message.asset for message in batch})
+        address = self.websocket.client.host if self.websocket.client else None
+        context = Context(now=datetime.now(UTC), address=address)
+        return [one for one in batch if restrictions.denial("READ", facts[one.asset], context) is None]
 
     async def _until_disconnect(self) -> None:
         """Returns when the client disconnects. Messages from the client are ignored."""

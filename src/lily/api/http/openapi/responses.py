@@ -69,9 +69,18 @@ class Assets(BaseModel):
     next_cursor: str | None
 
 
+class DeniedAsset(BaseModel):
+    """`id` is the reference of the request. `policy_id` is null if no scraper policy covers the asset."""
+
+    id: str
+    policy_id: str | None
+    reason: str
+
+
 class Batch(BaseModel):
     items: list[Asset]
     missing: list[str]
+    denied: list[DeniedAsset]
     next_cursor: None = None
 
 
@@ -196,6 +205,7 @@ class DeadLetters(BaseModel):
 class Replayed(BaseModel):
     replayed: int
     missing: list[int]
+    denied: list[int]
 
 
 class Ticket(BaseModel):
@@ -290,8 +300,11 @@ class WouldReach(BaseModel):
     qualified_name: str | None = Field(description="Null if the asset of an edge was not ingested yet.")
     depth: int
     via: str
-    already: bool = Field(description="The asset has the tag now.")
-    suppressed: bool = Field(description="The tag is suppressed there: not effective, and not propagated further.")
+    already: bool | None = Field(description="The asset has the tag now.")
+    suppressed: bool | None = Field(
+        description="The tag is suppressed there: not effective, and not propagated further."
+    )
+    redacted: bool = Field(description="A policy denies the asset to the caller; name and tag are null.")
 
 
 class DryRun(BaseModel):
@@ -326,7 +339,7 @@ class EdgesApplied(EdgesAccepted):
 
 class LineageNode(BaseModel):
     """`depth` is the number of edges from the start, negative upstream. `known` is false for an asset that was not
-    ingested yet."""
+    ingested yet, and for one that is `redacted` because a policy denies it to the caller."""
 
     metadata_id: str
     qualified_name: str | None
@@ -336,6 +349,7 @@ class LineageNode(BaseModel):
     depth: int
     known: bool
     tags: list[str]
+    redacted: bool
 
 
 class LineageEdge(EdgeName):

@@ -1,17 +1,19 @@
-"""Validates the rows of one bulk body, appends each to its lane, and counts."""
+"""Validates and authorises the rows of one bulk body, appends each to its lane, and counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from lily.api.auth.authorisation import denied_events
 from lily.api.calls import Call
 from lily.api.http.bodies import parse_json
 from lily.api.ingest.asset_events import source_event
 from lily.api.ingest.log_append import GROUP_BYTES, GROUP_RECORDS, LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record
 from lily.bus.producer import LogUnavailable
-from lily.model.errors import Problem, Refused
+from lily.model.errors import Problem, Refused, Transient
+from lily.model.events import AssetEvent
 from lily.plugins import BlankRows, Row
 
 _AFTER = "content after document"  # orjson's words
@@ -33,7 +35,8 @@ class BulkIntake:
     log_failed: bool = False
     stopped: Refused | None = None  # why the rest of the body was not read
     errors: list[dict[str, Any]] = field(default_factory=list)
-    _records: list[Record] = field(default_factory=list)  # valid rows that are not yet handed to the log
+    _events: list[AssetEvent] = field(default_factory=list)  # valid rows that are not yet handed to the log
+    _records: list[Record] = field(default_factory=list)
     _numbers: list[int] = field(default_factory=list)
     _bytes: int = 0
 
@@ -49,11 +52,13 @@ class BulkIntake:
         if row == b"":
             return
         try:
-            record = bulk_asset_record(source_event(self.call, self._body(row)))
+            event = source_event(self.call, self._body(row))
+            record = bulk_asset_record(event)
         except Refused as error:
             self._reject(self.rows, error.problems)
             self._refuse_too_many()
             return
+        self._events.append(event)
         self._records.append(record)
         self._numbers.append(self.rows)
         self._bytes += len(record.value)
@@ -72,11 +77,15 @@ class BulkIntake:
 
     async def flush(self) -> None:
         """Appends the rows so far: the client may pause, and the rows that it has sent should not wait."""
-        records, numbers, self._records, self._numbers, self._bytes = self._records, self._numbers, [], [], 0
+        events, records, numbers = self._events, self._records, self._numbers
+        self._events, self._records, self._numbers, self._bytes = [], [], [], 0
         if self.log_failed:
             self._reject_all(numbers, _EARLIER)
         elif records:
-            await self.append.add_group(records, partial(self._fail, numbers))
+            permitted = await self._permitted(events, numbers)
+            if permitted:
+                group = [records[place] for place in permitted]
+                await self.append.add_group(group, partial(self._fail, [numbers[place] for place in permitted]))
 
     async def finish(self) -> None:
         """Returns when every row is confirmed or refused."""
@@ -84,6 +93,18 @@ class BulkIntake:
         await self.append.receipt()
         self.errors.sort(key=lambda error: int(error["row"]))
         self.call.services.metrics.refused.inc(self.rejected)
+
+    async def _permitted(self, events: Sequence[AssetEvent], numbers: Sequence[int]) -> Sequence[int]:
+        """The places of the rows that no policy denies. One query per group, and none for an unrestricted caller."""
+        try:
+            denied = await denied_events(self.call, events)
+        except Transient as error:
+            self._reject_all(numbers, Problem("UNAVAILABLE", str(error), "row"))
+            return ()
+        for place, denial in denied.items():
+            problem = Problem("FORBIDDEN", denial.reason, events[place].statement.qualified_name)
+            self._reject(numbers[place], (problem,))
+        return [place for place in range(len(events)) if place not in denied] if denied else range(len(events))
 
     def _body(self, row: bytes | dict[str, Any] | Problem) -> Any:
         if isinstance(row, Problem):

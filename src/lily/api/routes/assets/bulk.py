@@ -4,6 +4,7 @@ from contextlib import closing
 
 from fastapi import APIRouter
 
+from lily.api.auth.restrictions import restrictions_of
 from lily.api.calls import Writes
 from lily.api.http.bodies import require_media_type
 from lily.api.http.encodings import is_gzip, refuse_longer
@@ -26,9 +27,10 @@ router = APIRouter(tags=["ingest"])
 )
 async def ingest_bulk(call: Writes) -> Json:
     """Ingests many assets in one body, in the format that `Content-Type` names. Each row is accepted or refused
-    by itself."""
+    by itself; a row that a policy denies is an error of that row."""
     limits = call.services.settings.limits
     append = LogAppend(call, wait_for_room=True)
+    await restrictions_of(call.services, call.principal)  # 503 before a row is appended if they cannot be known
     formats = installed().formats
     media_type = require_media_type(call.request, formats.media_types)
     is_gzip(call.request)  # refuses an unknown encoding before anything is read

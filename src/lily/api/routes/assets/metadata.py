@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.openapi.models import Example
 
+from lily.api.auth.authorisation import denials
 from lily.api.auth.protection import guard
 from lily.api.calls import Call, HttpCall, Reads, Writes
 from lily.api.http.bodies import read_body
@@ -56,32 +57,44 @@ async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf =
 )
 async def update_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     """Changes the named attributes in the user layer. Null clears an attribute; an absent one stays as it is."""
-    return await _update(call, await find_by_name(call, qualified_name))
+    return await _update(call, await find_by_name(call, qualified_name, "WRITE"))
 
 
 @router.delete("/metadata/by-name", status_code=202, responses=WRITTEN)
 async def delete_by_name(qualified_name: QualifiedName, call: Writes) -> Json:
     """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
-    return await _delete(call, await find_by_name(call, qualified_name))
+    return await _delete(call, await find_by_name(call, qualified_name, "DELETE"))
 
 
 @router.post(
     "/metadata/batch-get", responses={200: {"model": Batch}}, openapi_extra=body_model(BatchGetBody, examples.BATCH_GET)
 )
 async def batch_get(call: Reads) -> Json:
-    """Returns up to 1,000 assets in the order of the ids. `missing` names those that do not exist."""
+    """Returns up to 1,000 assets in the order of the ids. `missing` names those that do not exist, `denied` those that
+    a policy denies."""
     body = await read_body(call.request, BatchGetBody, call.services.settings.limits.body_bytes)
     wanted = {reference: resolve(call.tenant, reference) for reference in body.ids}
     found = await call.services.catalogue.find_many(call.tenant, list(dict.fromkeys(wanted.values())))
+    denied = await denials(call, "READ", list(found.values()))
     missing = [name for name, asset_id in wanted.items() if asset_id not in found]
-    items = [found[asset_id].view for asset_id in dict.fromkeys(wanted.values()) if asset_id in found]
-    return Json({"items": items, "missing": missing, "next_cursor": None})
+    shown = [asset_id for asset_id in dict.fromkeys(wanted.values()) if asset_id in found and asset_id not in denied]
+    content = {
+        "items": [found[asset_id].view for asset_id in shown],
+        "missing": missing,
+        "denied": [
+            {"id": name, "policy_id": denied[asset_id].policy_id, "reason": denied[asset_id].reason}
+            for name, asset_id in wanted.items()
+            if asset_id in denied
+        ],
+        "next_cursor": None,
+    }
+    return Json(content)
 
 
 @router.post("/metadata/{id:text}/restore", status_code=202, responses=WRITTEN)
 async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Restores a deleted asset."""
-    return await write(call, user_event(call, await find(call, id), "restore"))
+    return await write(call, user_event(call, await find(call, id, "WRITE"), "restore"))
 
 
 @router.get("/metadata/{id:asset}", responses={200: {"model": Asset}})
@@ -98,13 +111,13 @@ async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A
 )
 async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Changes the named attributes in the user layer. Null clears an attribute; an absent one stays as it is."""
-    return await _update(call, await find(call, id))
+    return await _update(call, await find(call, id, "WRITE"))
 
 
 @router.delete("/metadata/{id:asset}", status_code=202, responses=WRITTEN)
 async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
-    return await _delete(call, await find(call, id))
+    return await _delete(call, await find(call, id, "DELETE"))
 
 
 async def _update(call: HttpCall, asset: StoredAsset) -> Json:

@@ -11,6 +11,7 @@ from lily.api.http.openapi.responses import Assets, Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.entity_types import known_type
 from lily.api.reads.references import normal, resolve
+from lily.api.reads.visible_pages import visible_page
 from lily.model import ids
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
@@ -53,7 +54,8 @@ async def list_assets(
 
     With `parent`, the list is sorted as requested. Any other list first has the assets that PostgreSQL holds, sorted
     as requested, and then the plain columns and fields that only the lake holds, sorted by id. A page searches the
-    lake for a few seconds at most: it may have fewer items than `limit` and still a `next_cursor`.
+    lake for a few seconds at most: it may have fewer items than `limit` and still a `next_cursor`. Assets that a policy
+    denies to the caller are left out.
     """
     given = (q, entity_type, tag, data_source, owner, parent)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
@@ -68,7 +70,7 @@ async def list_assets(
         after=position if position and len(position) == 2 else None,
     )
     start = position[0] if position and len(position) == 1 else None
-    page = await call.services.lister.page(call.tenant, listing, start, _name_of(parent))
+    page = await visible_page(call, listing, start, _name_of(parent))
     more = cursors.seal(page.next, *question) if page.next else None
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
 

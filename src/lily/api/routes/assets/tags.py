@@ -56,7 +56,7 @@ async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Jso
 )
 async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Adds one tag to the user layer. Concurrent edits of other tags are kept."""
-    asset = await find(call, id)
+    asset = await find(call, id, "WRITE")
     body = await read_body(call.request, TagBody, call.services.settings.limits.body_bytes)
     return await write(call, user_event(call, asset, "tag", tag=body.tag))
 
@@ -72,7 +72,7 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
 
     Suppressing a protective tag needs `policy:write`. A tag that the asset has in a layer of its own cannot be
     suppressed; delete it instead."""
-    asset = await find(call, id)
+    asset = await find(call, id, "WRITE")
     body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
     key = tag_key(normal(tag))
     name = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}.get(key)
@@ -87,7 +87,7 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
 @router.delete("/metadata/{id:text}/tags/{tag:text}/suppress", status_code=202, responses=WRITTEN)
 async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Ends the suppression of a derived tag."""
-    asset = await find(call, id)
+    asset = await find(call, id, "WRITE")
     suppression = suppressions(asset.layers).get(tag_key(normal(tag)))
     if suppression is None:
         raise not_found(tag, "suppressed tag on this asset")
@@ -97,7 +97,7 @@ async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: 
 @router.delete("/metadata/{id:text}/tags/{tag:text}", status_code=202, responses=WRITTEN)
 async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Removes one tag from the user layer. Removing a protective tag needs `policy:write`."""
-    asset = await find(call, id)
+    asset = await find(call, id, "WRITE")
     event = user_event(call, asset, "untag", tag=tag)
     await guard(call, asset, event)
     return await write(call, event)

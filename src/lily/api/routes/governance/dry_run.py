@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
@@ -19,6 +20,7 @@ from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.dry_run import ReachedAsset, assets_reached
 
 DEFAULT = 100
+REDACTED = {"qualified_name": None, "already": None, "suppressed": None}
 
 router = APIRouter(tags=["tags"])
 
@@ -28,7 +30,8 @@ router = APIRouter(tags=["tags"])
 )
 async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns the assets that would get a tag if this asset had it, nearest first. Nothing is written. `already` marks
-    those that have the tag now."""
+    those that have the tag now. Assets that a policy denies to the caller are `redacted`: they count, and show their id
+    alone."""
     call.require("lineage:read", "a dry run", "/propagations/dry-run")
     size = checked_limit(call, limit)
     body = await read_body(call.request, DryRunBody, call.services.settings.limits.body_bytes)
@@ -53,20 +56,21 @@ async def dry_run(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) ->
 
 async def _items(call: Call, page: Sequence[ReachedAsset]) -> list[dict[str, Any]]:
     unnamed = [one.asset_id for one in page if one.qualified_name is None]
+    denied = await denied_references(call, "READ", [one.asset_id for one in page])
     in_lake = await call.services.catalogue.find_many(call.tenant, unnamed) if unnamed else {}
     return [
         {
             "metadata_id": one.asset_id,
-            "qualified_name": one.qualified_name or _name(in_lake.get(one.asset_id)),
             "depth": one.depth,
             "via": one.via,
-            "already": one.already,
-            "suppressed": one.suppressed,
+            "redacted": one.asset_id in denied,
+            **(REDACTED if one.asset_id in denied else _shown(one, in_lake.get(one.asset_id))),
         }
         for one in page
     ]
 
 
-def _name(asset: StoredAsset | None) -> str | None:
-    """None for an asset that is not ingested yet: an edge may come before its assets."""
-    return asset.qualified_name if asset else None
+def _shown(reached: ReachedAsset, in_lake: StoredAsset | None) -> dict[str, Any]:
+    """The name of an asset that is not ingested yet is None: an edge may come before its assets."""
+    name = reached.qualified_name or (in_lake.qualified_name if in_lake else None)
+    return {"qualified_name": name, "already": reached.already, "suppressed": reached.suppressed}

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
+from lily.api.auth.authorisation import denied_references, raise_first
 from lily.api.calls import Anyone, Call
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.responses import Json
@@ -32,6 +33,7 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
         receipt = unseal(id, call.tenant)
     except ValueError as error:
         raise not_found(id[:64], "receipt") from error
+    await _authorise(call, receipt)
     receipt_body: dict[str, object] = {
         "id": id,
         "state": "pending",
@@ -45,6 +47,15 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
     if await call.services.waiter.is_applied(receipt.positions) and await _has_propagated(call, receipt):
         receipt_body |= await _settled(call, receipt)
     return Json(receipt_body)
+
+
+async def _authorise(call: Call, receipt: Receipt) -> None:
+    """A receipt of one asset needs READ or WRITE of it; one of many names no asset."""
+    about = [receipt.stated.asset_id] if receipt.stated else []
+    if denied := await denied_references(call, "READ", about):
+        if call.principal.may("metadata:write") and not await denied_references(call, "WRITE", about):
+            return
+        raise_first(denied)
 
 
 async def _has_propagated(call: Call, receipt: Receipt) -> bool:

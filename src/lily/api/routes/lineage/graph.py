@@ -1,11 +1,13 @@
 """`/lineage`: edges between assets, and the graph around an asset."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
-from lily.api.calls import ReadsLineage, WritesLineage
+from lily.api.auth.authorisation import authorise_edges, denied_references, raise_first
+from lily.api.calls import Call, ReadsLineage, WritesLineage
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found, problems_response
@@ -55,6 +57,7 @@ async def relate(call: WritesLineage) -> Json:
     body = await read_body(call.request, EdgesBody, BODY_BYTES)
     stated = [edge.model_dump(by_alias=True, exclude_unset=True) for edge in body.edges]
     events = await edge_events(call, stated, "upsert")
+    await authorise_edges(call, [event.statement.key for event in events])
     await guard(call, events)
     return await write_edges(call, events)
 
@@ -70,6 +73,7 @@ async def unrelate(call: WritesLineage) -> Json:
     `policy:write`."""
     body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
     events = await edge_events(call, [edge.model_dump(by_alias=True) for edge in body.edges], "delete")
+    await authorise_edges(call, [event.statement.key for event in events])
     if problems := await missing(call, events):
         return problems_response(404, problems)
     await guard(call, events)
@@ -92,31 +96,46 @@ async def lineage(
 
     A page has the next edges and the assets that they reach first; the `depth` of an asset upstream is negative.
     `both` follows the edges downstream and, separately, upstream. `remove_deleted` leaves out deleted assets and what
-    is reachable only through them. `columns` also starts from the asset's columns."""
+    is reachable only through them. `columns` also starts from the asset's columns. An asset that a policy denies to the
+    caller is `redacted`: it has its id and its place in the graph, and nothing else."""
     start = resolve(call.tenant, id)
     question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
     after = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
     page = await page_of(call, LineageRequest(start, direction, depth, remove_deleted, columns, limit, after))
     known = await described(call, page.nodes)
+    denied = await _denied(call, start, page)
     is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
     if is_unknown and not await has_edges(call.services.database, call.tenant, start):
         raise not_found(id)
     return Json(
         {
-            "nodes": _nodes(page, known),
+            "nodes": _nodes(page, known, denied),
             "edges": page.edges,
             "next_cursor": cursors.seal(page.next, *question) if page.next else None,
         }
     )
 
 
-def _nodes(page: Page, known: dict[str, Node]) -> list[dict[str, Any]]:
+async def _denied(call: Call, start: str, page: Page) -> Collection[str]:
+    """Raises Declined with 403 if the start is denied: a graph around it would describe it."""
+    denied = await denied_references(call, "READ", {start, *page.nodes})
+    if start in denied:
+        raise_first({start: denied[start]})
+    return denied
+
+
+def _nodes(page: Page, known: dict[str, Node], denied: Collection[str]) -> list[dict[str, Any]]:
     unknown = Node()
-    return [_node(asset, depth, known.get(asset, unknown), known=asset in known) for asset, depth in page.nodes.items()]
+    return [
+        _node(asset, depth, unknown, known=False, redacted=True)
+        if asset in denied
+        else _node(asset, depth, known.get(asset, unknown), known=asset in known, redacted=False)
+        for asset, depth in page.nodes.items()
+    ]
 
 
-def _node(asset: str, depth: int, node: Node, *, known: bool) -> dict[str, Any]:
+def _node(asset: str, depth: int, node: Node, *, known: bool, redacted: bool) -> dict[str, Any]:
     return {
         "metadata_id": asset,
         "qualified_name": node.qualified_name,
@@ -126,4 +145,5 @@ def _node(asset: str, depth: int, node: Node, *, known: bool) -> dict[str, Any]:
         "depth": depth,
         "known": known,
         "tags": node.tags,
+        "redacted": redacted,
     }

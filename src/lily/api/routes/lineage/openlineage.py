@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from lily.api.auth.authorisation import authorise_edges, authorise_events
 from lily.api.calls import Call, WritesLineage
 from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
@@ -16,7 +17,7 @@ from lily.api.http.openapi.responses import Bulk, Json, LineageTaken
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, lineage_record
 from lily.model import clock
-from lily.model.edges import ClaimsEvent
+from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
 from lily.observe import traces
@@ -69,6 +70,7 @@ async def take(call: WritesLineage) -> Json:
 
 
 async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
+    await _authorise(append.call, events)
     await append.add(list(map(_record, events)))
     settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
@@ -84,7 +86,9 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
     errors: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
-            await append.add(list(map(_record, events_of(item))))
+            events = events_of(item)
+            await _authorise(append.call, events)
+            await append.add(list(map(_record, events)))
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
@@ -101,6 +105,14 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
         settlement.status,
         settlement.headers(),
     )
+
+
+async def _authorise(call: Call, events: Sequence[Event]) -> None:
+    """Raises Declined with 403 if a policy denies one of the assets or edges of an OpenLineage event."""
+    await authorise_events(call, [event for event in events if isinstance(event, AssetEvent)])
+    claimed = [claim.key for event in events if isinstance(event, ClaimsEvent) for claim in event.claims]
+    stated = [event.statement.key for event in events if isinstance(event, EdgeEvent)]
+    await authorise_edges(call, claimed + stated)
 
 
 def _intake(call: Call) -> Intake:

@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from lily.api.auth.authorisation import authorise_edges
 from lily.api.calls import Call, WritesLineage
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_response
@@ -45,6 +46,8 @@ async def from_sql(call: WritesLineage) -> Json:
         return problems_response(422, error.problems)
     edges = _resolved(call.tenant, analysis.edges)
     stored = bool(edges) and not body.dry_run
+    if stored:
+        await authorise_edges(call, edges.values())
     status, headers = await _store(append, edges) if stored else (200, {})
     found = [
         {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()

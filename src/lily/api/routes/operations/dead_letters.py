@@ -1,10 +1,12 @@
 """`/dead-letters`: events that the pipeline or a reaction refused; list them, and replay them."""
 
 import base64
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 
+from lily.api.auth.dead_letters import denied_letters
 from lily.api.calls import Reads, Writes
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
@@ -18,21 +20,32 @@ from lily.model import clock
 from lily.store.postgres.dead_letters.records import DeadLetter, read_dead_letters
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
 
+MAX_READS = 5  # of one page, where policies deny some of the letters to the caller
+
 router = APIRouter(tags=["dead letters"])
 
 
 @router.get("/dead-letters", responses={200: {"model": DeadLetters}})
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns dead letters, newest first: the refused event, why it was refused, and where it came from. The original
-    of a job is shown to tokens with the scope `admin` only."""
+    of a job is shown to tokens with the scope `admin` only. Letters about assets that a policy denies to the caller are
+    left out."""
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     size = checked_limit(call, limit)
-    found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=size + 1)
-    page = found[:size]
-    more = cursors.seal(page[-1].id, *question) if len(found) > size else None
-    items = [_item(letter, shows_jobs=call.principal.may("admin")) for letter in page]
-    return Json({"items": items, "next_cursor": more})
+    items: list[DeadLetter] = []
+    for _ in range(MAX_READS):
+        wanted = size - len(items)
+        found = await read_dead_letters(call.services.database, call.tenant, below=below, limit=wanted + 1)
+        page = found[:wanted]
+        denied = await denied_letters(call, "READ", page)
+        items += [letter for letter in page if letter.id not in denied]
+        below = page[-1].id if len(found) > wanted else None
+        if below is None or len(items) == size:
+            break
+    more = cursors.seal(below, *question) if below is not None else None
+    shown = [_item(letter, shows_jobs=call.principal.may("admin")) for letter in items]
+    return Json({"items": shown, "next_cursor": more})
 
 
 @router.post(
@@ -46,10 +59,12 @@ async def replay(call: Writes) -> Json:
     An event that the pipeline refused is appended to the log again; one about lineage needs the scope `lineage:write`
     too. One that a reaction could not handle is passed to that reaction again, and a job is queued again; both need
     the scope `admin`. A letter is replayed once; if it fails again, it can be replayed again. `missing` has the ids
-    that do not exist or are replayed already."""
+    that do not exist or are replayed already, `denied` those about assets that a policy denies to the caller."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
-    done = await Replay(call.services.database, call.services.log, call.principal).run(body.ids)
-    return Json({"replayed": len(done), "missing": sorted(set(body.ids or ()) - set(done))})
+    run = Replay(call.services.database, call.services.log, call.principal, partial(denied_letters, call, "WRITE"))
+    done = await run.run(body.ids)
+    missing = set(body.ids or ()) - set(done) - run.denied
+    return Json({"replayed": len(done), "missing": sorted(missing), "denied": sorted(run.denied)})
 
 
 def _item(letter: DeadLetter, *, shows_jobs: bool) -> dict[str, Any]:

@@ -38,24 +38,37 @@ def list_tenants(owner_url: str) -> list[dict[str, Any]]:
 
 
 def create_token(
-    owner_url: str, tenant: str, scopes: Sequence[str], user: str = "", ttl_seconds: int | None = None
+    owner_url: str,
+    tenant: str,
+    scopes: Sequence[str],
+    user: str = "",
+    ttl_seconds: int | None = None,
+    *,
+    scraper_group: str = "",
 ) -> str:
+    """With a scraper group the token reads and writes only what the group's scraper policies cover."""
     unknown = sorted(set(scopes) - set(get_args(Scope)))
     if unknown or not scopes:
         raise Terminal(
             f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Use one of: {', '.join(get_args(Scope))}."
         )
-    if user and Checker().name(user, "user") != user:
+    for what, name in (("user name", user), ("scraper group", scraper_group)):
+        if name and Checker().name(name, what) != name:
+            raise Terminal(
+                f"{name[:64]!r} is not a valid {what}. Use up to {MAX_NAME} bytes without control characters."
+            )
+    if scraper_group and not {"admin", "policy:write"}.isdisjoint(scopes):
         raise Terminal(
-            f"{user[:64]!r} is not a valid user name. Use up to {MAX_NAME} bytes without control characters."
+            "A token of a scraper group cannot have the scopes admin and policy:write, which would let it change its "
+            "own policies. Name the scopes that it needs, such as metadata:write."
         )
     token = _PREFIX + secrets.token_urlsafe(32)
     with psycopg.connect(owner_url) as connection:
         try:
             connection.execute(
-                "insert into tokens (tenant_id, hash, scopes, user_name, expires_at) "
-                "values (%s, %s, %s, %s, now() + make_interval(secs => %s))",
-                [tenant, token_hash(token), list(dict.fromkeys(scopes)), user, ttl_seconds],
+                "insert into tokens (tenant_id, hash, scopes, user_name, expires_at, scraper_group) "
+                "values (%s, %s, %s, %s, now() + make_interval(secs => %s), nullif(%s, ''))",
+                [tenant, token_hash(token), list(dict.fromkeys(scopes)), user, ttl_seconds, scraper_group],
             )
         except psycopg.errors.ForeignKeyViolation as error:
             raise Terminal(f"There is no tenant {tenant!r}. Create it with `lily tenant create {tenant}`.") from error
@@ -65,7 +78,8 @@ def create_token(
 def list_tokens(owner_url: str, tenant: str) -> list[dict[str, Any]]:
     with psycopg.connect(owner_url, row_factory=dict_row) as connection:
         return connection.execute(
-            "select id, tenant_id as tenant, scopes, user_name as user, created_at, expires_at, revoked_at "
+            "select id, tenant_id as tenant, scopes, user_name as user, scraper_group, created_at, expires_at, "
+            "revoked_at "
             "from tokens where tenant_id = %s order by created_at",
             [tenant],
         ).fetchall()

@@ -51,9 +51,9 @@ def _stored(principal: Principal) -> dict[str, Any]:
 def _principal(rows: list[tuple[Any, ...]]) -> Principal | None:
     if not rows:
         return None
-    token_id, tenant, user, scopes, expires_at, groups, issuer = rows[0]
+    token_id, tenant, user, scopes, expires_at, groups, issuer, scraper_group = rows[0]
     expiry = expires_at.timestamp() if expires_at else None
-    return Principal(token_id, tenant, user, frozenset(scopes), expiry, frozenset(groups), issuer)
+    return Principal(token_id, tenant, user, frozenset(scopes), expiry, frozenset(groups), issuer, scraper_group)
 
 
 def _hash(ticket: str) -> bytes:

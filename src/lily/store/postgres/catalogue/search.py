@@ -10,10 +10,13 @@ from psycopg import sql
 from lily.lineage.tag_rules import TagRules
 from lily.model import clock
 from lily.model.search_terms import search_terms
+from lily.policy import AssetSet
+from lily.policy.visibility import NO_ASSETS
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import COLUMNS, asset_of
+from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters, hides_from_elsewhere
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Row
 
 Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
 Order = Literal["asc", "desc"]
@@ -44,13 +47,15 @@ _PROTECTIVE_TAG: Final = """assets.id = any (array(
     where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated'
   )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
 FILTERS: tuple[Filter, ...] = get_args(Filter)
+EXAMINED = 2  # times the length of a page: assets whose ancestors are looked up to fill it
 _FIRST = "00000000-0000-0000-0000-000000000000"  # no asset has this id
 _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page."""
+    """Filters in stored form (`tag` is the tag's key, `parent` an id), order and page. Assets in `hidden` are left
+    out as far as the stores can decide; the caller leaves out the rest."""
 
     filters: Mapping[Filter, str]
     include_deleted: bool
@@ -58,6 +63,7 @@ class SearchRequest:
     order: Order
     limit: int
     after: tuple[str, str] | None = None  # the sort key and the id of the previous page's last item
+    hidden: AssetSet = NO_ASSETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +75,29 @@ class SearchResult:
 async def search(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
     parameters = _parameters(request) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
     rows = await database.fetch(tenant, _statement(request, rules), parameters)
-    page = rows[: request.limit]
-    last = (_text(page[-1][COLUMNS]), str(page[-1][0])) if len(rows) > request.limit else None
-    return SearchResult([asset_of(tenant, row, rules) for row in page], last)
+    if hides_from_elsewhere(request.hidden):
+        rows, last = _examined(rows, request)
+    else:
+        last = _position(rows[request.limit - 1]) if len(rows) > request.limit else None
+    return SearchResult([asset_of(tenant, row, rules) for row in rows[: request.limit]], last)
+
+
+def _examined(rows: list[Row], request: SearchRequest) -> tuple[list[Row], tuple[str, str] | None]:
+    """The assets, and where the next page starts: after the last asset of a full page, else after the last that was
+    examined, if there may be more."""
+    number, last_key, last_id = rows[0][COLUMNS + 1 : COLUMNS + 4]
+    found = [row for row in rows if row[0] is not None]
+    if len(found) > request.limit:
+        return found, _position(found[request.limit - 1])
+    return found, (_text(last_key), last_id) if number == _examined_at_most(request) else None
+
+
+def _examined_at_most(request: SearchRequest) -> int:
+    return EXAMINED * (request.limit + 1)
+
+
+def _position(row: Row) -> tuple[str, str]:
+    return _text(row[COLUMNS]), str(row[0])
 
 
 async def lake_assets_by_tag(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
@@ -87,10 +113,12 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
         conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
     if not request.include_deleted:
         conditions.append("not is_deleted")
+    conditions += hidden_conditions(request.hidden)
     if request.after is not None:
         beyond: LiteralString = ">" if request.order == "asc" else "<"
         conditions.append(f"({key}, id) {beyond} (%(key)s::{kind}, %(id)s::uuid)")
-    return sql.SQL(query("catalogue/search")).format(
+    name = "catalogue/search_visible" if hides_from_elsewhere(request.hidden) else "catalogue/search"
+    return sql.SQL(query(name)).format(
         columns=_COLUMNS,
         key=sql.SQL(key),
         direction=sql.SQL(request.order),
@@ -101,7 +129,9 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
 def _parameters(request: SearchRequest) -> dict[str, Any]:
     key, asset_id = request.after or (None, None)
     filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
-    return {**filters, "key": key, "id": asset_id, "limit": request.limit + 1}
+    hidden = hidden_parameters(request.hidden) if request.hidden.keys else {}
+    page = {"key": key, "id": asset_id, "limit": request.limit + 1, "examined": _examined_at_most(request)}
+    return {**filters, **hidden, **page}
 
 
 def _words(text: str) -> str:

@@ -1,19 +1,19 @@
 """What decisions need to know of assets, for many assets in one query. Nothing is cached."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.model.assets import effective_tag_keys, merged_attributes
-from lily.policy import Ancestor, AssetSet, Facts
+from lily.policy import AssetSet, Facts
 from lily.store.postgres.copying import id_array
+from lily.store.postgres.policies.ancestors import Ancestors
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
 
 # What has columns: a name directly below one of these is a column, which may be in the lake only.
 TABLE_TYPES = ("table", "view", "materialized_view", "dataset", "file", "topic", "stream")
-MAX_DEPTH = 64
 
 
 class Wanted(NamedTuple):
@@ -42,7 +42,7 @@ async def read_facts(
             "cut": wanted.rules.cut_deleted,
         },
     )
-    ancestors = _Ancestors(row for row in rows if row[0] is None)
+    ancestors = Ancestors((row[1], row[4], row[14], None) for row in rows if row[0] is None)
     found: dict[str, Facts | None] = dict.fromkeys(requested)
     for row in rows:
         if row[0] is not None and row[2]:
@@ -57,7 +57,7 @@ def _id_above(tenant: str, reference: str) -> str:
     return "null" if ids.looks_like_uuid(reference) or above == reference else ids.asset_id(tenant, above)
 
 
-def _facts(reference: str, row: Row, ancestors: "_Ancestors", wanted: Wanted) -> Facts:
+def _facts(reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
     asset_id, _, stored, name, kind, source = row[1:7]
     stated, suppressed, fields = row[7:10], row[10], row[11:14]
     parent, propagated, inherited = row[14:17]
@@ -74,27 +74,6 @@ def _facts(reference: str, row: Row, ancestors: "_Ancestors", wanted: Wanted) ->
         tags,
         merged_attributes(*fields) if wanted.attributes and stored else None,
     )
-
-
-class _Ancestors:
-    """The ancestors of all assets of a query, by id."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._nodes = {row[1]: (row[4] or "", row[14]) for row in rows}
-        self._chains: dict[str | None, tuple[Ancestor, ...]] = {None: ()}
-
-    def above(self, parent: str | None) -> tuple[Ancestor, ...]:
-        """The parent, its parent and so on. A cycle ends."""
-        chain = self._chains.get(parent)
-        if chain is None:
-            steps: dict[str, Ancestor] = {}
-            step = parent
-            while step is not None and step not in steps and len(steps) < MAX_DEPTH:
-                name, above = self._nodes.get(step, ("", None))
-                steps[step] = Ancestor(step, name)
-                step = above
-            chain = self._chains[parent] = tuple(steps.values())
-        return chain
 
 
 async def named_assets(

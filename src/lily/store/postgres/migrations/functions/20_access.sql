@@ -9,9 +9,9 @@ return exists (select from disabled_users d where d.tenant_id = tenant_name and 
 
 -- A token is looked up before its tenant is known, so this function runs with the owner's rights. It takes a hash only.
 create or replace function authenticate(token_hash bytea)
-returns table (token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz)
+returns table (token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz, scraper_group text)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select t.id, t.tenant_id, t.scopes, t.user_name, t.expires_at
+  select t.id, t.tenant_id, t.scopes, t.user_name, t.expires_at, t.scraper_group
   from tokens t
   where t.hash = token_hash and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
     and not is_disabled(t.tenant_id, t.user_name)
@@ -20,17 +20,19 @@ $$;
 -- Redeeming a ticket deletes it, and all expired tickets with it.
 create or replace function redeem_ticket(ticket_hash bytea)
 returns table (
-  token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz, groups text[], issuer text
+  token_id uuid, tenant_id text, scopes text[], user_name text, expires_at timestamptz, groups text[], issuer text,
+  scraper_group text
 )
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   with deleted as (delete from tickets where hash = ticket_hash or expires_at < now() returning *),
   used as (select * from deleted d where d.hash = ticket_hash and d.expires_at > now()),
   principal as (
-    select t.id as token_id, t.tenant_id, t.scopes, t.user_name, t.expires_at, '{}'::text[] as groups, '' as issuer
+    select t.id as token_id, t.tenant_id, t.scopes, t.user_name, t.expires_at, '{}'::text[] as groups, '' as issuer,
+           t.scraper_group
     from used join tokens t on t.id = used.token_id and t.tenant_id = used.tenant_id
     where t.revoked_at is null
     union all
-    select null, u.tenant_id, u.scopes, u.user_name, u.valid_until, u.groups, u.issuer from used u where u.token_id is null
+    select null, u.tenant_id, u.scopes, u.user_name, u.valid_until, u.groups, u.issuer, null from used u where u.token_id is null
   )
   select p.* from principal p
   where (p.expires_at is null or p.expires_at > now()) and not is_disabled(p.tenant_id, p.user_name)

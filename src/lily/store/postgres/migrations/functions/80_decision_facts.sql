@@ -22,7 +22,7 @@ begin
     select q.number, q.id, a.id is not null as stored, a.id is not null or g.id is not null or p.id is not null as known,
            coalesce(a.qualified_name, g.qualified_name) as qualified_name,
            coalesce(a.entity_type, g.entity_type, p.column_type) as entity_type,
-           coalesce(a.data_source, p.data_source) as data_source,
+           coalesce(a.data_source, p.data_source, o.data_source) as data_source,
            a.source_tags, a.enriched_tags, a.user_tags, a.suppressed, a.source, a.enriched, a."user",
            coalesce(a.parent, g.parent, p.id) as parent
     from unnest(p_ids, p_above) with ordinality as q (id, above, number)
@@ -43,6 +43,12 @@ begin
       where t.tenant_id = p_tenant and t.id = q.above and a.id is null and g.parent is null
         and t.entity_type = any (p_tables) offset 0
     ) p on true
+    -- A column that was promoted from the lake still counts as of its table's source.
+    left join lateral (
+      select t.data_source from assets t
+      where t.tenant_id = p_tenant and t.id = a.parent and a.data_source is null and a.entity_type in ('column', 'field', 'bi_field')
+      offset 0
+    ) o on true
   ),
   up (id, qualified_name, parent) as (
     select n.id, n.qualified_name, n.parent

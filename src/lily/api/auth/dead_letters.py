@@ -1,0 +1,77 @@
+"""Which dead letters a call may read or replay: those whose assets it may read or write.
+
+A refused event can be any bytes. One that cannot be read could be about any asset, so a restricted caller does not
+get it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import orjson
+
+from lily.api.auth.authorisation import context_of
+from lily.api.auth.facts import facts_of_references
+from lily.api.auth.restrictions import restrictions_of
+from lily.api.calls import Call
+from lily.model import ids
+from lily.policy import Action, Facts
+
+
+class Letter(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def original(self) -> bytes | None: ...
+
+
+async def denied_letters(call: Call, action: Action, letters: Sequence[Letter]) -> set[int]:
+    """The ids of those that the call may not read or replay."""
+    restrictions = await restrictions_of(call.services, call.principal, action)
+    if restrictions is None or not letters:
+        return set()
+    statements = {letter.id: _statement(letter.original) for letter in letters}
+    named = {reference for data in statements.values() for reference in _references(data)}
+    known, context = await facts_of_references(call.services, restrictions, named), context_of(call)
+
+    def is_denied(data: dict[str, Any]) -> bool:
+        about = [known[reference] for reference in _references(data)]
+        if data.get("qualified_name"):
+            about.append(_stated(call.tenant, data))
+        return not about or any(restrictions.denial(action, one, context) is not None for one in about)
+
+    return {letter_id for letter_id, data in statements.items() if is_denied(data)}
+
+
+def _statement(original: bytes | None) -> dict[str, Any]:
+    """The data of the event; empty if it cannot be read."""
+    try:
+        data = orjson.loads(original or b"")["data"]
+    except (ValueError, TypeError, LookupError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _references(data: dict[str, Any]) -> Iterator[str]:
+    """The assets that a statement about an asset, an edge or the edges of a job names."""
+    ends = [end for edge in _list(data.get("edges")) for end in _list(edge)[:2]]
+    for reference in (data.get("qualified_name"), data.get("from"), data.get("to"), *ends):
+        if isinstance(reference, str) and reference:
+            yield reference
+
+
+def _stated(tenant: str, data: dict[str, Any]) -> Facts:
+    """The asset as the event states it: it may never have been stored."""
+    given = data.get("attributes")
+    attributes = given if isinstance(given, dict) else {}
+    name = _text(data.get("qualified_name"))
+    tags = [tag for tag in (*_list(attributes.get("tags")), data.get("tag")) if isinstance(tag, str)]
+    source, kind = _text(attributes.get("data_source")), _text(data.get("entity_type"))
+    return Facts(ids.resolve(tenant, name), name, kind, source, (), tags)
+
+
+def _list(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else []
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else ""

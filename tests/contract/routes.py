@@ -1,0 +1,185 @@
+"""How to call each route of the OpenAPI document, which scopes it needs, and what a policy's denial does to it.
+
+A route without an entry here fails `test_route_authorisation.py`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import httpx
+
+VAULT = "vault.orders"  # an asset below `vault`, which a policy denies
+OPEN = "open.orders"
+POLICY = "The vault is closed"
+NOTHING = "nothing-of-that-name"  # a definition that does not exist: 404 once the caller is authorised
+
+Denial = Literal["refused", "left out", "redacted", "per row", "listed"]
+
+
+@dataclass(frozen=True)
+class Route:
+    """`scopes` are needed together; with `either`, one of them suffices. None: any valid token; empty: no token.
+    Without `denial` the route is not about assets, and policies do not apply to it."""
+
+    scopes: tuple[str, ...] | None
+    denial: Denial | None = None
+    path: dict[str, str] | None = None
+    query: dict[str, str] | None = None
+    body: Any = None
+    either: bool = False
+
+    def send(self, http: httpx.Client, operation: str, known: dict[str, str]) -> httpx.Response:
+        """`known` has the values that only a running stack can give, such as a receipt."""
+        method, _, template = operation.partition(" ")
+        path = template.format(**{**(self.path or {}), **known})
+        return http.request(method, path, params=self.query, json=self.body)
+
+
+def reads(denial: Denial | None = "refused", **more: Any) -> Route:
+    return Route(("metadata:read",), denial, **more)
+
+
+def writes(**more: Any) -> Route:
+    return Route(("metadata:write",), "refused", **more)
+
+
+def looks_up(**more: Any) -> Route:
+    return Route(("policy:read", "metadata:read"), either=True, **more)
+
+
+def administers(path: str, key: str, body: Any) -> dict[str, Route]:
+    one, place = f"{path}/{{{key}}}", {key: NOTHING}
+    return {
+        f"GET {path}": Route(("policy:read",)),
+        f"POST {path}": Route(("policy:write",), body=body),
+        f"GET {one}": Route(("policy:read",), path=place),
+        f"PUT {one}": Route(("policy:write",), path=place, body=body),
+        f"DELETE {one}": Route(("policy:write",), path=place),
+    }
+
+
+def defines(path: str, body: Any) -> dict[str, Route]:
+    """As `administers`; readers of metadata may read definitions too."""
+    one, place = f"{path}/{{name}}", {"name": NOTHING}
+    return {
+        f"GET {path}": looks_up(),
+        f"POST {path}": Route(("policy:write",), body=body),
+        f"GET {one}": looks_up(path=place),
+        f"PUT {one}": Route(("policy:write",), path=place, body=body),
+        f"DELETE {one}": Route(("policy:write",), path=place),
+    }
+
+
+AN_ASSET = {"id": VAULT}
+BY_NAME = {"qualified_name": VAULT}
+CHANGE = {"attributes": {"owner": "ann"}}
+INGESTED = {"entity_type": "table", "attributes": {"name": "orders", "qualified_name": VAULT}}
+EDGE = {"from": OPEN, "to": VAULT, "relationship_type": "used-in"}
+SQL = {"sql": "insert into vault.orders select id from open.orders", "dialect": "postgres"}
+OPENLINEAGE = {
+    "eventTime": "2026-01-01T00:00:00Z",
+    "eventType": "COMPLETE",
+    "producer": "urn:test",
+    "run": {"runId": "01941f29-7c00-7000-8000-000000000001"},
+    "job": {"namespace": "n", "name": "j"},
+    "inputs": [],
+    "outputs": [{"namespace": "vault", "name": "orders"}],
+}
+CHECK = {"principal": "ann", "action": "READ", "asset_id": OPEN}
+ALLOW = {
+    "name": "a",
+    "subjects": [{"role": "nobody"}],
+    "resources": [{"asset": OPEN}],
+    "actions": ["READ"],
+    "effect": "allow",
+}
+RULE = {"name": "r", "attribute": "owner_team", "direction": "downstream"}
+
+ROUTES: dict[str, Route] = {
+    "POST /ingest-metadata": writes(body=INGESTED),
+    "POST /ingest-metadata/bulk": Route(("metadata:write",), "per row", body=[INGESTED]),
+    "GET /metadata": reads("left out", query={"limit": "100"}),
+    "GET /metadata/{id}": reads(path=AN_ASSET),
+    "PUT /metadata/{id}": writes(path=AN_ASSET, body=CHANGE),
+    "DELETE /metadata/{id}": writes(path=AN_ASSET),
+    "POST /metadata/{id}/restore": writes(path=AN_ASSET),
+    "GET /metadata/by-name": reads(query=BY_NAME),
+    "PUT /metadata/by-name": writes(query=BY_NAME, body=CHANGE),
+    "DELETE /metadata/by-name": writes(query=BY_NAME),
+    "POST /metadata/batch-get": reads("listed", body={"ids": [VAULT]}),
+    "GET /metadata/{id}/history": reads(path=AN_ASSET),
+    "GET /metadata/{id}/attributes": reads(path=AN_ASSET),
+    "GET /metadata/{id}/tags": reads(path=AN_ASSET),
+    "POST /metadata/{id}/tags": writes(path=AN_ASSET, body={"tag": "Finance"}),
+    "DELETE /metadata/{id}/tags/{tag}": writes(path=AN_ASSET | {"tag": "Finance"}),
+    "POST /metadata/{id}/tags/{tag}/suppress": writes(path=AN_ASSET | {"tag": "Finance"}, body={"reason": "r"}),
+    "DELETE /metadata/{id}/tags/{tag}/suppress": writes(path=AN_ASSET | {"tag": "Finance"}),
+    "GET /propagations/{id}": Route(("metadata:read", "metadata:write"), "refused", either=True),
+    "POST /propagations/dry-run": Route(
+        ("metadata:read", "lineage:read"), "refused", body={"asset": VAULT, "tag": "PII"}
+    ),
+    "POST /lineage": Route(("lineage:write",), "refused", body={"edges": [EDGE]}),
+    "DELETE /lineage": Route(("lineage:write",), "refused", body={"edges": [EDGE]}),
+    "GET /lineage/{id}": Route(("lineage:read",), "redacted", path={"id": OPEN}),
+    "POST /lineage/sql": Route(("lineage:write",), "refused", body=SQL),
+    "POST /api/v1/lineage": Route(("lineage:write",), "refused", body=OPENLINEAGE),
+    "GET /dead-letters": reads("left out"),
+    "POST /dead-letters/replay": Route(("metadata:write",), "listed", body={"all": True}),
+    "POST /ws/tickets": reads(None),
+    "GET /settings": looks_up(),
+    "PUT /settings": Route(("policy:write",), body={"on_delete": "keep"}),
+    **defines("/tags", {"name": "Team"}),
+    **defines("/propagation-rules", RULE),
+    **administers("/policies", "id", ALLOW),
+    **administers("/roles", "name", {"name": "someone"}),
+    **administers("/users", "name", {"name": "someone"}),
+    **administers("/scraper-policies", "id", {"name": "s", "scraper_group": "g", "sources": ["s"]}),
+    **administers(
+        "/engine-mappings", "id", {"name": "m", "data_source": "s", "engine_name": "pg.a", "asset_name": "a"}
+    ),
+    "POST /policy/check": Route(("policy:read",), body={"checks": [CHECK]}),
+    "POST /policy/explain": Route(("policy:read",), body=CHECK),
+    "POST /policy/dry-run": Route(("policy:read",), body={}),
+    "GET /policy/decisions": Route(("policy:read",)),
+    "GET /metrics": Route(("metrics:read",)),
+    "GET /schemas": Route(None),
+    "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),
+    "GET /health/live": Route(()),
+    "GET /health/ready": Route(()),
+    "GET /": Route(()),
+}
+
+
+def refused(answer: httpx.Response) -> bool:
+    return answer.status_code == 403 and POLICY in answer.text
+
+
+def left_out(answer: httpx.Response) -> bool:
+    return answer.status_code == 200 and VAULT not in answer.text
+
+
+def redacted(answer: httpx.Response) -> bool:
+    nodes = answer.json()["nodes"]
+    hidden = [node for node in nodes if node["redacted"]]
+    shown = {value for node in hidden for value in (node["qualified_name"], node["name"], node["entity_type"])}
+    return len(nodes) == 2 and len(hidden) == 1 and shown == {None} and hidden[0]["tags"] == []
+
+
+def per_row(answer: httpx.Response) -> bool:
+    tally = answer.json()
+    return (tally["accepted"], tally["rejected"]) == (0, 1) and POLICY in tally["errors"][0]["description"]
+
+
+def listed(answer: httpx.Response) -> bool:
+    found = answer.json()
+    return answer.status_code == 200 and bool(found["denied"]) and not (found.get("items") or found.get("replayed"))
+
+
+DENIED: dict[Denial, Callable[[httpx.Response], bool]] = {
+    "refused": refused,
+    "left out": left_out,
+    "redacted": redacted,
+    "per row": per_row,
+    "listed": listed,
+}

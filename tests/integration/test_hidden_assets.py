@@ -1,0 +1,157 @@
+"""Whatever the hierarchy and the policies: a list leaves out what decisions deny, page by page, and nothing else."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import psycopg
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from psycopg.types.json import Jsonb
+
+from lily.api.auth.facts import facts_of_assets
+from lily.model import ids
+from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE, tag_key
+from lily.model.layers import TAGS
+from lily.policy import Facts, Principal, Visibility, compile_policies, parse_policy
+from lily.store.assets import StoredAsset
+from lily.store.postgres.catalogue.search import SearchRequest, Sort, search
+from lily.store.postgres.definitions.tags import read_tag_rules
+from lily.store.postgres.policies.facts import Wanted, read_facts
+from lily.store.postgres.sessions import Database
+from tests.shared_stack import Stack
+
+NAMES = [f"{letter}.{number}" for letter in "abcd" for number in range(3)]
+TYPES, SOURCES, KEYS = ("table", "view", "schema", "column"), ("crm", "HR", None), ("PII", "Secret", "Team")
+AT = "2026-01-01T00:00:00.000000Z/e"
+FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+USER = Principal("ann")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An asset of the world: what its source states, what a user suppressed, and the tags that arrived along edges."""
+
+    entity_type: str
+    source: str | None
+    parent: str | None
+    tags: frozenset[str]
+    suppressed: frozenset[str]
+    arrived: bool
+    deleted: bool
+
+    def layers(self, tenant: str) -> tuple[Jsonb, Jsonb | None]:
+        fields: dict[str, Any] = {TYPE: self.entity_type, DELETED: self.deleted}
+        fields |= {TAGS: {tag_key(tag): tag for tag in self.tags}} if self.tags else {}
+        fields |= {"data_source": self.source} if self.source else {}
+        fields |= {"parent": self.parent, PARENT_ID: ids.asset_id(tenant, self.parent)} if self.parent else {}
+        about = {"reason": "r", "by": "b", "origins": []}
+        user = {SUPPRESSED + tag_key(tag): {"tag": tag, **about} for tag in self.suppressed}
+        return Jsonb(fields), Jsonb(user) if user else None
+
+
+tags = st.frozensets(st.sampled_from(KEYS), max_size=2)
+assets = st.builds(
+    Drawn,
+    entity_type=st.sampled_from(TYPES),
+    source=st.sampled_from(SOURCES),
+    parent=st.none() | st.sampled_from([*NAMES, "not ingested"]),
+    tags=tags,
+    suppressed=tags,
+    arrived=st.booleans(),
+    deleted=st.booleans(),
+)
+worlds = st.fixed_dictionaries(dict.fromkeys(NAMES, assets))
+resources = st.one_of(
+    st.sampled_from([*NAMES, "A.1", "not ingested"]).map(lambda name: {"asset": name}),
+    st.sampled_from([*KEYS, "pii"]).map(lambda tag: {"tag": tag}),
+    st.sampled_from(TYPES).map(lambda kind: {"entity_type": kind}),
+    st.sampled_from(["crm", "hr", "*"]).map(lambda source: {"data_source": source}),
+)
+
+
+@FEW
+@given(
+    world=worlds,
+    denied=st.lists(resources, min_size=1, max_size=3),
+    sort=st.sampled_from(["id", "qualified_name", "entity_type"]),
+    on_delete=st.sampled_from(["keep", "cut"]),
+)
+def test_a_list_leaves_out_what_decisions_deny(
+    *,
+    stack: Stack,
+    make_tenant: Callable[[], tuple[str, str]],
+    world: dict[str, Drawn],
+    denied: list[dict[str, str]],
+    sort: Sort,
+    on_delete: str,
+) -> None:
+    tenant, _ = make_tenant()
+    with psycopg.connect(stack.database) as connection:
+        store(connection, tenant, world, on_delete)
+    asyncio.run(compare(stack.database_of("lily_api"), tenant, visibility_of(tenant, denied), sort))
+
+
+def visibility_of(tenant: str, denied: list[dict[str, str]]) -> Visibility:
+    body = {"name": "p", "subjects": [{"user": "*"}], "resources": denied, "actions": ["READ"], "effect": "deny"}
+    policy = parse_policy(body, tenant=tenant, policy_id="p")
+    return compile_policies(tenant, [policy]).visibility(USER)
+
+
+def store(connection: psycopg.Connection, tenant: str, world: dict[str, Drawn], on_delete: str) -> None:
+    connection.execute("update tenants set on_delete = %s where id = %s", [on_delete, tenant])
+    for name, asset in world.items():
+        source, user = asset.layers(tenant)
+        asset_id = ids.asset_id(tenant, name)
+        connection.execute(
+            'insert into assets (tenant_id, id, qualified_name, source, source_at, "user", user_at, version, '
+            "created_at, updated_at) values (%s, %s, %s, %s, %s, %s, %s, 1, now(), now())",
+            [tenant, asset_id, name, source, AT, user, AT if user else None],
+        )
+        if asset.arrived:
+            connection.execute(
+                "insert into derived_tags (tenant_id, tag, asset_id, kind, via, depth, steps, root) "
+                "values (%s, 'pii', %s, 'propagated', %s, 1, 1, %s)",
+                [tenant, asset_id, asset_id, asset_id],
+            )
+
+
+async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort) -> None:
+    database = Database(url)
+    await database.open()
+    try:
+        rules = await read_tag_rules(database, tenant)
+        named = visibility.hidden.tags
+        known = await read_facts(database, tenant, NAMES, Wanted(rules, rules.protective | named, attributes=False))
+        expected = {name for name, facts in known.items() if facts is not None and not visibility.hides(facts)}
+        request = SearchRequest({}, True, sort, "asc", 2, hidden=visibility.hidden)
+        listed = await every_page(database, tenant, request)
+        found = [asset.qualified_name for asset in listed]
+        assert len(found) == len(set(found))
+        assert expected <= set(found)  # nothing is left out that may be seen
+        seen = await facts(database, tenant, named, listed)
+        assert {one.qualified_name for one in seen if not visibility.hides(one)} == expected
+        if "column" not in {one.entity_type for one in seen}:  # whose source can be its table's
+            assert set(found) == expected
+    finally:
+        await database.close()
+
+
+async def every_page(database: Database, tenant: str, request: SearchRequest) -> list[StoredAsset]:
+    rules, found = await read_tag_rules(database, tenant), []
+    while True:
+        page = await search(database, tenant, request, rules)
+        assert len(page.assets) <= request.limit
+        found += page.assets
+        if page.last is None:
+            return found
+        request = replace(request, after=page.last)
+
+
+async def facts(database: Database, tenant: str, named: frozenset[str], listed: list[StoredAsset]) -> list[Facts]:
+    """As the API makes them of assets that it has read."""
+    policies = SimpleNamespace(tenant=tenant, named_tags=named, compares_attributes=False)
+    services, restrictions = SimpleNamespace(database=database), SimpleNamespace(policies=policies)
+    return await facts_of_assets(cast("Any", services), cast("Any", restrictions), listed, ancestors=True)
