@@ -29,7 +29,7 @@ def heard(wanted: MessageFilter, *records: ConsumedRecord) -> list[dict[str, Any
         listener = Listener("north", wanted)
         with hub._joined(listener):
             await hub._deliver(list(records))
-        return [orjson.loads(listener.queue.get_nowait()) for _ in range(listener.queue.qsize())]
+        return [orjson.loads(listener.queue.get_nowait().text) for _ in range(listener.queue.qsize())]
 
     return asyncio.run(story())
 

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from lily.api.http.errors import Declined
 from lily.api.websocket import hub as module
-from lily.api.websocket.hub import NEAR, TOPICS, Hub, Listener, TooManyReplays
+from lily.api.websocket.hub import NEAR, TOPICS, Hub, Listener, Outgoing, TooManyReplays
 from lily.api.websocket.messages import MessageFilter
 from lily.model.records import ConsumedRecord
 from lily.settings import Limits
@@ -64,7 +64,7 @@ def test_a_tenant_has_a_limited_number_of_connections() -> None:
 
 
 def test_a_tenant_has_a_limited_number_of_listeners_in_the_past() -> None:
-    async def first(hub: Hub, tenant: str, since: dict[tuple[str, int], int]) -> str:
+    async def first(hub: Hub, tenant: str, since: dict[tuple[str, int], int]) -> list[Outgoing]:
         async with aclosing(hub.messages(Listener(tenant, MessageFilter.of(tenant, {})), since)) as messages:
             return await anext(messages)
 
