@@ -25,18 +25,18 @@ DefinedTag = Annotated[
     str, Path(description="The name of a defined tag, in any case.", openapi_examples={"PII": Example(value="PII")})
 ]
 RuleName = Annotated[str, Path(description="The rule's name.", openapi_examples={"owners": Example(value=RULE)})]
-PolicyId = Annotated[
-    str, Path(description="The policy's id, in any case.", openapi_examples={"a policy": Example(value=POLICY_ID)})
-]
-RoleName = Annotated[
-    str, Path(description="The role's name, in any case.", openapi_examples={"a role": Example(value=ROLE_NAME)})
-]
-UserName = Annotated[
-    str, Path(description="The user's name, in any case.", openapi_examples={"a user": Example(value=USER_NAME)})
-]
-ScraperPolicyId = Annotated[
-    str, Path(description="The scraper policy's id.", openapi_examples={"an id": Example(value=SCRAPER_POLICY_ID)})
-]
-EngineMappingId = Annotated[
-    str, Path(description="The mapping's id.", openapi_examples={"a mapping": Example(value=MAPPING_ID)})
-]
+POLICY_PATH = Path(
+    alias="id", description="The policy's id, in any case.", openapi_examples={"a policy": Example(value=POLICY_ID)}
+)
+ROLE_PATH = Path(
+    alias="name", description="The role's name, in any case.", openapi_examples={"a role": Example(value=ROLE_NAME)}
+)
+USER_PATH = Path(
+    alias="name", description="The user's name, in any case.", openapi_examples={"a user": Example(value=USER_NAME)}
+)
+SCRAPER_POLICY_PATH = Path(
+    alias="id", description="The scraper policy's id.", openapi_examples={"an id": Example(value=SCRAPER_POLICY_ID)}
+)
+ENGINE_MAPPING_PATH = Path(
+    alias="id", description="The mapping's id.", openapi_examples={"a mapping": Example(value=MAPPING_ID)}
+)
