@@ -67,12 +67,7 @@ class PolicyIndex:
         return decisions
 
     def explain(
-        self,
-        principal: Principal,
-        action: Action,
-        facts: Facts,
-        context: Context = NO_CONTEXT,
-        plane: Plane = "data",
+        self, principal: Principal, action: Action, facts: Facts, context: Context = NO_CONTEXT, plane: Plane = "data"
     ) -> Explanation:
         """The decision with every policy that matches, how it matches, and which of them decided."""
         held = self._directory.subjects(principal)

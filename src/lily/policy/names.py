@@ -4,6 +4,7 @@ Names of users, groups, roles, tags, entity types, data sources and assets compa
 """
 
 import unicodedata
+from functools import partial
 from typing import Literal
 
 EVERY = "*"  # as a subject everyone; as a resource any value of its kind
@@ -20,35 +21,18 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def user_key(name: str) -> str:
-    return f"u:{fold(name)}"
-
-
-def group_key(name: str) -> str:
-    return f"g:{fold(name)}"
-
-
-def role_key(name: str) -> str:
-    return f"r:{fold(name)}"
-
-
 def id_key(asset_id: str) -> str:
     return f"i:{asset_id.lower()}"
 
 
-def name_key(qualified_name: str) -> str:
-    return f"n:{fold(qualified_name)}"
+def _key(kind: str, name: str) -> str:
+    return f"{kind}:{fold(name)}"
 
 
-def tag_resource_key(tag: str) -> str:
-    """With `*`: every asset that has a tag."""
-    return f"t:{fold(tag)}"
-
-
-def type_key(entity_type: str) -> str:
-    return f"e:{fold(entity_type)}"
-
-
-def source_key(data_source: str) -> str:
-    """With `*`: every asset that has a data source."""
-    return f"s:{fold(data_source)}"
+user_key = partial(_key, "u")
+group_key = partial(_key, "g")
+role_key = partial(_key, "r")
+name_key = partial(_key, "n")  # of an asset's qualified name
+tag_resource_key = partial(_key, "t")  # with `*`: every asset that has a tag
+type_key = partial(_key, "e")
+source_key = partial(_key, "s")  # with `*`: every asset that has a data source

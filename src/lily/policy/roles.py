@@ -27,11 +27,12 @@ class Role:
 @dataclass(frozen=True, slots=True)
 class User:
     name: str
-    roles: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()  # beside those of the groups
+    groups: tuple[str, ...] = ()  # beside those that an identity provider states
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "roles": list(self.roles), "groups": list(self.groups)}
+        lists = {"roles": self.roles, "groups": self.groups}
+        return {"name": self.name} | {field: list(names) for field, names in lists.items()}
 
 
 def parse_role(data: Any) -> Role:

@@ -24,14 +24,13 @@ from lily.policy import (
     Policy,
     PolicyIndex,
     Principal,
-    Role,
     compile_policies,
     fold,
     parse_policy,
     parse_role,
     parse_user,
 )
-from lily.policy.roles import inherited_from
+from lily.policy.roles import Role, inherited_from
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
 from lily.store.postgres.policies.snapshot import first_users

@@ -1,6 +1,6 @@
 """The five calls of a collection that administrators manage: list, create, read, replace and delete."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter
@@ -15,18 +15,20 @@ from lily.api.http.paging import DEFAULT, Cursor, Limit
 from lily.api.policy.administration import Administered, create, listed, one, remove, replace
 from lily.model.schemas import Schema
 
+Responses = dict[int | str, dict[str, Any]]
+
 
 class Shapes(NamedTuple):
     """What the calls take and return."""
 
     reference: Any  # the path parameter that names one object
     body: Schema
-    replaced_body: Schema
     examples: Examples
     item: type[BaseModel]
     page: type[BaseModel]
     deleted: type[BaseModel]
-    replace_errors: Mapping[int | str, dict[str, Any]] = {}
+    replaced_body: Schema | None = None  # where PUT takes another body than POST
+    replace_errors: Responses | None = None
 
 
 class Calls:
@@ -48,20 +50,9 @@ class Calls:
             return await one(call, kind, named)
 
         plural = self._plural.replace("_", " ")
-        self.router.add_api_route(
-            kind.path,
-            list_all,
-            name=self._plural,
-            description=f"Returns the {plural}, by {kind.identified_by}.",
-            responses={200: {"model": self._shapes.page}},
-        )
-        self.router.add_api_route(
-            self._path,
-            read_one,
-            name=self._name,
-            description=f"Returns one {kind.what}.",
-            responses={200: {"model": self._shapes.item}},
-        )
+        described = f"Returns the {plural}, by {kind.identified_by}."
+        self._add("GET", list_all, self._plural, described, {200: {"model": self._shapes.page}}, path=kind.path)
+        self._add("GET", read_one, self._name, f"Returns one {kind.what}.", {200: {"model": self._shapes.item}})
 
     def create(self, description: str) -> None:
         kind = self._kind
@@ -69,16 +60,9 @@ class Calls:
         async def create_one(call: Anyone) -> Json:
             return await create(call, kind)
 
-        self.router.add_api_route(
-            kind.path,
-            create_one,
-            methods=["POST"],
-            status_code=201,
-            name=f"create_{self._name}",
-            description=description,
-            responses={201: {"model": self._shapes.item}, **EXISTS},
-            openapi_extra=body_schema(self._shapes.body, self._shapes.examples),
-        )
+        responses: Responses = {201: {"model": self._shapes.item}, **EXISTS}
+        body = body_schema(self._shapes.body, self._shapes.examples)
+        self._add("POST", create_one, f"create_{self._name}", description, responses, body, kind.path)
 
     def replace(self, description: str) -> None:
         kind, reference = self._kind, self._shapes.reference
@@ -86,15 +70,9 @@ class Calls:
         async def replace_one(named: Annotated[str, reference], call: Anyone) -> Json:
             return await replace(call, kind, named)
 
-        self.router.add_api_route(
-            self._path,
-            replace_one,
-            methods=["PUT"],
-            name=f"replace_{self._name}",
-            description=description,
-            responses={200: {"model": self._shapes.item}, **self._shapes.replace_errors},
-            openapi_extra=body_schema(self._shapes.replaced_body, self._shapes.examples),
-        )
+        responses: Responses = {200: {"model": self._shapes.item}, **(self._shapes.replace_errors or {})}
+        body = body_schema(self._shapes.replaced_body or self._shapes.body, self._shapes.examples)
+        self._add("PUT", replace_one, f"replace_{self._name}", description, responses, body)
 
     def delete(self, description: str) -> None:
         kind, reference = self._kind, self._shapes.reference
@@ -102,13 +80,28 @@ class Calls:
         async def delete_one(named: Annotated[str, reference], call: Anyone) -> Json:
             return await remove(call, kind, named)
 
+        responses: Responses = {200: {"model": self._shapes.deleted}}
+        self._add("DELETE", delete_one, f"delete_{self._name}", description, responses)
+
+    def _add(  # noqa: PLR0917 - what a route is made of
+        self,
+        method: str,
+        endpoint: Callable[..., Awaitable[Json]],
+        name: str,
+        description: str,
+        responses: Responses,
+        body: dict[str, Any] | None = None,
+        path: str = "",
+    ) -> None:
         self.router.add_api_route(
-            self._path,
-            delete_one,
-            methods=["DELETE"],
-            name=f"delete_{self._name}",
+            path or self._path,
+            endpoint,
+            methods=[method],
+            status_code=201 if method == "POST" else None,
+            name=name,
             description=description,
-            responses={200: {"model": self._shapes.deleted}},
+            responses=responses,
+            openapi_extra=body,
         )
 
 

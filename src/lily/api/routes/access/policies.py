@@ -9,7 +9,7 @@ from lily.api.routes.access.collection import Shapes, router_of
 
 router = router_of(
     POLICIES,
-    Shapes(POLICY_PATH, POLICY, POLICY, examples.POLICY, PolicyResponse, Policies, Deleted),
+    Shapes(POLICY_PATH, POLICY, examples.POLICY, PolicyResponse, Policies, Deleted),
     create=(
         "Creates a policy, which takes effect within a second in every process of the API.\n\n"
         "`deny` comes first. Then, on the data plane, nothing is allowed that no policy allows, and `mask` "

@@ -9,7 +9,7 @@ from lily.api.routes.access.collection import Shapes, router_of
 
 router = router_of(
     ROLES,
-    Shapes(ROLE_PATH, ROLE, ROLE_REPLACED, examples.ROLE, RoleResponse, Roles, DeletedSubject, CYCLE),
+    Shapes(ROLE_PATH, ROLE, examples.ROLE, RoleResponse, Roles, DeletedSubject, ROLE_REPLACED, CYCLE),
     create=(
         "Creates a role. Its holders also hold the roles that it `inherits`; members of its `groups` hold the "
         "role. Roles that inherit in a circle are refused, with the circle."

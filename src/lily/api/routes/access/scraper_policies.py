@@ -10,13 +10,7 @@ from lily.api.routes.access.collection import Shapes, router_of
 router = router_of(
     SCRAPER_POLICIES,
     Shapes(
-        SCRAPER_POLICY_PATH,
-        SCRAPER_POLICY,
-        SCRAPER_POLICY,
-        examples.SCRAPER_POLICY,
-        ScraperPolicyResponse,
-        ScraperPolicies,
-        Deleted,
+        SCRAPER_POLICY_PATH, SCRAPER_POLICY, examples.SCRAPER_POLICY, ScraperPolicyResponse, ScraperPolicies, Deleted
     ),
     create=(
         "Creates a scraper policy: which data sources, entity types and columns the tokens of a scraper group "

@@ -9,7 +9,7 @@ from lily.api.routes.access.collection import Shapes, router_of
 
 router = router_of(
     USERS,
-    Shapes(USER_PATH, USER, USER_REPLACED, examples.USER, UserResponse, Users, DeletedSubject),
+    Shapes(USER_PATH, USER, examples.USER, UserResponse, Users, DeletedSubject, USER_REPLACED),
     create=(
         "Creates a user with groups and roles. A principal with that user name has them, beside the groups "
         "that its identity provider states. A user needs no entry here to be named by a policy."

@@ -1,5 +1,7 @@
 """`POST /policy/explain`: why a decision is what it is."""
 
+from typing import Any
+
 from fastapi import APIRouter
 
 from lily.api.calls import Anyone
@@ -13,12 +15,10 @@ from lily.api.policy.explanations import explain
 
 router = APIRouter(tags=["policies"])
 
+EXPLAINED: dict[int | str, dict[str, Any]] = {200: {"model": ExplanationResponse}}
 
-@router.post(
-    "/policy/explain",
-    responses={200: {"model": ExplanationResponse}},
-    openapi_extra=body_schema(CHECK, examples.EXPLAIN),
-)
+
+@router.post("/policy/explain", responses=EXPLAINED, openapi_extra=body_schema(CHECK, examples.EXPLAIN))
 async def explained(call: Anyone) -> Json:
     """Decides one check and returns the chain behind it: every policy that names the principal and the asset, by which
     user, group or role, by which tag, and the path along which the asset got the tag."""

@@ -12,22 +12,16 @@ from lily.store.postgres.copying import id_array
 
 def hidden_conditions(hidden: AssetSet) -> list[LiteralString]:
     """What the row of an asset itself shows."""
-    conditions: list[LiteralString] = []
-    if hidden.entity_types:
-        conditions.append("lower(coalesce(entity_type, '')) <> all (%(hidden_types)s::text[])")
-    if hidden.any_data_source:
-        conditions.append("coalesce(data_source, '') = ''")
-    elif hidden.data_sources:
-        conditions.append("lower(coalesce(data_source, '')) <> all (%(hidden_sources)s::text[])")
-    if hidden.assets:
-        conditions.append("assets.id <> all (%(hidden_ids)s::uuid[])")
-    if hidden.names:
-        conditions.append("lower(qualified_name) <> all (%(hidden_names)s::text[])")
-    if hidden.any_tag:
-        conditions.append("cardinality(tags) = 0")
-    if hidden.tags:
-        conditions.append("not (stated && %(hidden_tags)s::text[])")
-    return conditions
+    conditions: dict[LiteralString, object] = {
+        "lower(coalesce(entity_type, '')) <> all (%(hidden_types)s::text[])": hidden.entity_types,
+        "coalesce(data_source, '') = ''": hidden.any_data_source,
+        "lower(coalesce(data_source, '')) <> all (%(hidden_sources)s::text[])": hidden.data_sources,
+        "assets.id <> all (%(hidden_ids)s::uuid[])": hidden.assets,
+        "lower(qualified_name) <> all (%(hidden_names)s::text[])": hidden.names,
+        "cardinality(tags) = 0": hidden.any_tag,
+        "not (stated && %(hidden_tags)s::text[])": hidden.tags,
+    }
+    return [condition for condition, needed in conditions.items() if needed]
 
 
 def hides_from_elsewhere(hidden: AssetSet) -> bool:

@@ -25,8 +25,7 @@ create table disabled_users (
   primary key (tenant_id, user_name)
 );
 
-alter table disabled_users enable row level security;
-alter table disabled_users force row level security;
+alter table disabled_users enable row level security, force row level security;
 create policy one_tenant on disabled_users to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
 create policy administration on disabled_users to current_user using (true) with check (true);
 grant select on disabled_users to lily_api;

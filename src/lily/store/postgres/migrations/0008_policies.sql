@@ -35,14 +35,7 @@ create table access_versions (
   changed_at timestamptz not null default now()
 );
 insert into access_versions (tenant_id) select id from tenants;
-create function begin_access_versions() returns trigger
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  insert into access_versions (tenant_id) values (new.id);
-  return new;
-end
-$$;
-create trigger access_versions after insert on tenants for each row execute function begin_access_versions();
+-- functions/45_access_versions.sql inserts the row of each new tenant.
 
 -- Every state that an object has had, from `valid_from` (included) to `valid_to` (excluded; null: it still has it).
 create table access_history (
@@ -84,12 +77,12 @@ declare
 begin
   foreach guarded in array array['policies', 'roles', 'users', 'scraper_policies', 'engine_mappings', 'access_settings',
                                  'access_versions', 'access_history', 'policy_decisions'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
-    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
-    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
-    execute format('grant select on %I to lily_api, lily_pipeline', guarded);
+    execute format(
+      'alter table %1$I enable row level security, force row level security;
+       create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+       create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
+       create policy administration on %1$I to current_user using (true) with check (true);
+       grant select on %1$I to lily_api, lily_pipeline;', guarded);
   end loop;
 end
 $$;

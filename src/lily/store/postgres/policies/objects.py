@@ -111,7 +111,11 @@ async def roles_of(database: Database, tenant: str) -> tuple[int, dict[str, Obje
 
 @cache
 def _statement(how: Change, kind: Kind) -> sql.Composed:
-    changed = sql.SQL(query(f"policies/{how}")).format(table=sql.Identifier(_TABLES[kind]))
+    table, statement = sql.Identifier(_TABLES[kind]), sql.SQL(query(f"policies/{how}"))
+    if how in {"create", "put"}:
+        changed = sql.SQL(query("policies/insert")).format(table=table, conflict=statement)
+    else:
+        changed = statement.format(table=table)
     return changed + sql.SQL(query("policies/record_change"))
 
 
