@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -86,11 +87,20 @@ class PageSession:
     def _send(self, block: Block, request: Request) -> None:
         receipt = self._response.headers.get("Lily-Receipt", "") if self._response is not None else ""
         target = request.target.replace("{receipt}", receipt)
-        response = self._http.request(request.method, target, content=request.body or None, headers=request.headers)
+        response = self._respond(request, target)
         shown = f"{block}: {request.method} {request.target} returned {response.status_code}: {response.text[:2_000]}"
         assert response.is_success is (block.role != "refused"), shown
         assert response.status_code != 202 or "Prefer" not in request.headers, f"{shown}\nIt took longer than it waits."
         self._response = response
+
+    def _respond(self, request: Request, target: str) -> httpx.Response:
+        """Sends it again while it gets 503 with Retry-After: the lake of a new stack has recorded nothing yet."""
+        deadline = time.monotonic() + BLOCK_SECONDS
+        while True:
+            response = self._http.request(request.method, target, content=request.body or None, headers=request.headers)
+            if response.status_code != 503 or "Retry-After" not in response.headers or time.monotonic() > deadline:
+                return response
+            time.sleep(float(response.headers["Retry-After"]))
 
     def _compare(self, block: Block, shown: Any) -> None:
         if block.role == "response":
