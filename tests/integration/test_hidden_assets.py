@@ -133,7 +133,8 @@ async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort) -> 
         assert expected <= set(found)  # nothing is left out that may be seen
         seen = await facts(database, tenant, named, listed)
         assert {one.qualified_name for one in seen if not visibility.hides(one)} == expected
-        if "column" not in {one.entity_type for one in seen}:  # whose source can be its table's
+        # The source of a column can be its table's, and SQL does not know the children of what was never ingested.
+        if "column" not in {one.entity_type for one in seen} and "not ingested" not in visibility.hidden.names:
             assert set(found) == expected
     finally:
         await database.close()

@@ -14,7 +14,7 @@ from lily.api.policy.checks import Batch
 from lily.api.policy.compiled import parsed
 from lily.api.policy.outcomes import decided
 from lily.api.policy.settings import AccessSettings
-from lily.api.reads.as_of import find_past
+from lily.api.reads.as_of import rebuild_past
 from lily.lineage.inheritance import Ancestor as TaggedAncestor
 from lily.lineage.inheritance import inherited_tags
 from lily.lineage.tag_rules import TagRules
@@ -134,7 +134,7 @@ class _PastAssets:
     async def _asset(self, asset_id: str) -> StoredAsset | None:
         if asset_id not in self._read:
             try:
-                self._read[asset_id] = await find_past(self._call, asset_id, asset_id, self._as_of)
+                self._read[asset_id] = await rebuild_past(self._call, asset_id, asset_id, self._as_of)
             except Declined as error:
                 if error.status != 404:
                     raise
