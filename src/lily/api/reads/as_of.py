@@ -34,7 +34,7 @@ async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> St
 
 
 async def rebuild_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """As `find_past`, whatever the caller may read: for decisions about a principal, which show nothing of the asset."""
+    """As `find_past`, whatever the caller may read: for decisions, which show nothing of the asset."""
     past = await _past(call, asset_id, reference, as_of)
     return past.with_tag_rules(await call.services.tag_rules.get(call.tenant))
 

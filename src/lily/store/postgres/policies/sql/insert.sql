@@ -1,5 +1,5 @@
--- Inserts an object; `{conflict}` decides what happens to one with its key. record_change.sql records what `decided`
--- returns.
+-- Inserts an object. create.sql or put.sql decides what happens if there is one with its key; record_change.sql records
+-- what `decided` returns.
 with locked as (
   select version from access_versions where tenant_id = %(tenant)s for update
 ),
