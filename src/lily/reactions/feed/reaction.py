@@ -31,8 +31,10 @@ class Feed:
     def handle(self, tenant: str, events: Sequence[Event]) -> None:
         assert self._announcements is not None  # noqa: S101 - the runner opens a reaction before it handles anything
         for event in events:
-            data = orjson.loads(event.value)["data"]
-            if data["change"] in CHANGES and data["assets"]:
+            envelope = orjson.loads(event.value)
+            data, change = envelope["data"], CHANGES.get(envelope["data"]["change"])
+            if change is not None and data["assets"]:
+                # The relay publishes at least once: a repeated event has the same id.
                 self._announcements.announce(
-                    tenant, CHANGES[data["change"]], tag=data["tag"], root=data["root"], assets=data["assets"]
+                    tenant, envelope["id"], change, tag=data["tag"], root=data["root"], assets=data["assets"]
                 )

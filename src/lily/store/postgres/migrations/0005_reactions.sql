@@ -44,10 +44,12 @@ create table announcements (
   position     bigint not null default nextval('changes_position_seq'),
   batch_id     bigint not null,
   tenant_id    text not null,
+  event_id     text,            -- of the event that it announces, which the log may deliver again
   body         jsonb not null,  -- the data of the event
   committed_at timestamptz not null default clock_timestamp(),
   primary key (batch_id, position)
 );
+create unique index announcements_once on announcements (tenant_id, event_id);
 
 alter table reaction_turns enable row level security;
 alter table reaction_turns force row level security;

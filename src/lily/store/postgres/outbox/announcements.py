@@ -16,9 +16,9 @@ class Announcements:
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection = connection
 
-    def announce(self, tenant: str, change: str, *, tag: str, root: str, assets: Sequence[str]) -> None:
-        """`root` is the asset whose change caused this. The cause shows the origin from which the root has the tag, or
-        the root itself if it no longer has the tag."""
+    def announce(self, tenant: str, event: str, change: str, *, tag: str, root: str, assets: Sequence[str]) -> None:
+        """Announces an event, by its id, once: a repetition does nothing. `root` is the asset whose change caused it.
+        The cause shows the origin from which the root has the tag, or the root itself if it no longer has the tag."""
         parameters = {"tenant": tenant, "tag": tag, "root": root, "ids": id_array(assets)}
         ((name, origin),) = self._connection.execute(query("outbox/announced_tag"), parameters).fetchall()
         rows = self._connection.execute(query("outbox/announced_assets"), parameters).fetchall()
@@ -28,5 +28,7 @@ class Announcements:
             "cause": {"tag": name, "origin": origin, "layer": "propagated"},
             "assets": [list(row) for row in rows],
         }
-        self._connection.execute(query("outbox/insert_announcement"), {"tenant": tenant, "body": Jsonb(body)})
+        self._connection.execute(
+            query("outbox/insert_announcement"), {"tenant": tenant, "event": event, "body": Jsonb(body)}
+        )
         self._connection.execute("select pg_notify('lily_applied', '')")
