@@ -31,8 +31,7 @@ class User:
     groups: tuple[str, ...] = ()  # beside those that an identity provider states
 
     def as_dict(self) -> dict[str, Any]:
-        lists = {"roles": self.roles, "groups": self.groups}
-        return {"name": self.name} | {field: list(names) for field, names in lists.items()}
+        return {"name": self.name, "roles": list(self.roles), "groups": list(self.groups)}
 
 
 def parse_role(data: Any) -> Role:

@@ -34,13 +34,13 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
             # By name: the parent process of several workers serves nothing and need not import it.
             http="lily.api.http.server.protocol:Protocol",
             ws_per_message_deflate=False,  # it would take 300 KB per connection to compress small messages
+            lifespan="on",
             access_log=False,
             log_config=None,
             log_level="critical",
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
-            lifespan="on",
             timeout_worker_healthcheck=HEALTH_SECONDS,
         )
     except SystemExit as error:  # how uvicorn reports that it could not start

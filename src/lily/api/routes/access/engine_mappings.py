@@ -7,12 +7,11 @@ from lily.api.http.openapi.policy_responses import Deleted, EngineMappingRespons
 from lily.api.policy.administration import ENGINE_MAPPINGS
 from lily.api.routes.access.collection import Shapes, router_of
 
-shapes = Shapes(
-    ENGINE_MAPPING_PATH, ENGINE_MAPPING, examples.ENGINE_MAPPING, EngineMappingResponse, EngineMappings, Deleted
-)
 router = router_of(
     ENGINE_MAPPINGS,
-    shapes,
+    Shapes(
+        ENGINE_MAPPING_PATH, ENGINE_MAPPING, examples.ENGINE_MAPPING, EngineMappingResponse, EngineMappings, Deleted
+    ),
     create=(
         "Creates a mapping: what an engine calls `engine_name` in a data source, and everything below it, is "
         "`asset_name` in Lily. Without a mapping an engine's name is the qualified name."
