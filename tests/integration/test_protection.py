@@ -25,6 +25,7 @@ class Bench:
         self.tenant = tenant
         self.connection = connection
         self._store = store
+        self._protection = AssetProtection()
         self._ticks = 0
 
     def event(self, name: str, *, authorised: bool = False, tick: int | None = None, **data: Any) -> AssetEvent:
@@ -43,7 +44,7 @@ class Bench:
 
     def validate(self, *events: AssetEvent) -> Validation:
         records = [(Record("t", 0, offset, "", b"", b""), event) for offset, event in enumerate(events)]
-        return AssetProtection().validate(self.connection, records)
+        return self._protection.validate(self.connection, records)
 
     def refuses(self, *events: AssetEvent) -> list[int]:
         """The indexes of the events that are refused."""
@@ -116,6 +117,18 @@ def test_what_a_refused_event_stated_does_not_count(bench: Bench) -> None:
     assert bench.refuses(bench.event("a", **tags()), bench.event("a", **person("tag", tag="x")), bench.event("a")) == [
         0
     ]
+
+
+def test_a_changed_rule_applies_to_the_next_batch(bench: Bench, stack: Stack) -> None:
+    bench.store(bench.event("a", **tags("Secret")))
+    assert bench.refuses(bench.event("a", **tags())) == []
+    defined = "insert into tags (tenant_id, key, name, propagates) values (%s, 'secret', 'Secret', true)"
+    with psycopg.connect(stack.database) as connection:
+        connection.execute(defined, [bench.tenant])
+    assert bench.refuses(bench.event("a", **tags())) == [0]
+    with psycopg.connect(stack.database) as connection:
+        connection.execute("update tags set propagates = false where tenant_id = %s", [bench.tenant])
+    assert bench.refuses(bench.event("a", **tags())) == []
 
 
 def parent(name: str | None) -> dict[str, Any]:

@@ -4,9 +4,8 @@ A batch is validated before it is merged, in the same transaction. Most events c
 most of the others are about assets without protective tags, which one query per tenant finds out.
 """
 
-import time
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -30,7 +29,6 @@ from lily.store.postgres.definitions.tags import definition_of
 from lily.store.postgres.protection.audit import AuditEntry
 from lily.store.postgres.queries import query
 
-RULES_CACHED_SECONDS = 2.0  # a tag that starts to propagate is protected after that at the latest
 _NONE: frozenset[str] = frozenset()
 
 Pair = tuple[Record, AssetEvent]
@@ -43,19 +41,18 @@ class Validation(NamedTuple):
 
 
 class AssetProtection:
-    """Caches the tenants' tag rules for a moment, and nothing else. Raises what the connection raises."""
+    """Reads the tag rules with every batch, so that a changed rule applies to the next event, and parses only those
+    that changed. Raises what the connection raises."""
 
     def __init__(self) -> None:
-        self._rules: dict[str, tuple[TagRules, float]] = {}
+        self._parsed: dict[str, tuple[list[Any], TagRules]] = {}
 
     def validate(self, connection: psycopg.Connection, events: Sequence[Pair]) -> Validation:
         candidates = [event for _, event in events if may_remove_protection(event.statement)]
         if not candidates:
             return Validation(list(events), [], [])
-        checks = {
-            tenant: _TenantCheck(connection, tenant, self._rules_of(connection, tenant))
-            for tenant in {event.tenant for event in candidates}
-        }
+        rules = self._read_rules(connection, {event.tenant for event in candidates})
+        checks = {tenant: _TenantCheck(connection, tenant, of_tenant) for tenant, of_tenant in rules.items()}
         for event in candidates:
             checks[event.tenant].add(event)
         for _, event in events:
@@ -77,14 +74,19 @@ class AssetProtection:
                 validation.audit.extend(_audit_entry(event, removal) for removal in removals)
         return validation
 
-    def _rules_of(self, connection: psycopg.Connection, tenant: str) -> TagRules:
-        cached = self._rules.get(tenant)
-        if cached is None or cached[1] < time.monotonic():
-            rows = connection.execute(query("protection/tag_rules"), {"tenant": tenant}).fetchall()
+    def _read_rules(self, connection: psycopg.Connection, tenants: Collection[str]) -> dict[str, TagRules]:
+        rows: dict[str, list[Any]] = {tenant: [] for tenant in tenants}
+        for tenant, *row in connection.execute(query("protection/tag_rules"), {"tenants": sorted(tenants)}):
+            rows[tenant].append(row)
+        return {tenant: self._rules_of(tenant, of_tenant) for tenant, of_tenant in rows.items()}
+
+    def _rules_of(self, tenant: str, rows: list[Any]) -> TagRules:
+        parsed = self._parsed.get(tenant)
+        if parsed is None or parsed[0] != rows:
             definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
             rules = TagRules(definitions, rows[0][0]) if rows else TagRules()
-            cached = self._rules[tenant] = (rules, time.monotonic() + RULES_CACHED_SECONDS)
-        return cached[0]
+            parsed = self._parsed[tenant] = (rows, rules)
+        return parsed[1]
 
 
 class _TenantCheck:
