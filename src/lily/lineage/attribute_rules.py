@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from lily.lineage.definitions import Direction
+from lily.lineage.definitions import Direction, reach_as_dict
 from lily.model.errors import Problem
 from lily.model.layers import TAGS
 from lily.model.statements import NAME_ATTRIBUTES
@@ -38,14 +38,7 @@ class AttributeRule:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields of the definition, as the API takes and shows them."""
-        return {
-            "name": self.name,
-            "attribute": self.attribute,
-            "mode": self.mode,
-            "direction": self.direction,
-            "max_depth": self.max_depth,
-            "edge_types": None if self.edge_types is None else sorted(self.edge_types),
-        }
+        return {"name": self.name, "attribute": self.attribute, "mode": self.mode, **reach_as_dict(self)}
 
     def derives(self, item: str) -> bool:
         """Whether a rule of this mode derives such an item."""

@@ -1,10 +1,28 @@
 """How a tag propagates, as each tenant defines it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 Direction = Literal["downstream", "upstream", "both"]
 OnDelete = Literal["keep", "cut"]
+
+
+class Reach(Protocol):
+    """How far something propagates, and along which edges."""
+
+    @property
+    def direction(self) -> Direction: ...
+
+    @property
+    def max_depth(self) -> int | None: ...  # in edges
+
+    @property
+    def edge_types(self) -> frozenset[str] | None: ...  # None means all
+
+
+def reach_as_dict(reach: Reach) -> dict[str, Any]:
+    types = None if reach.edge_types is None else sorted(reach.edge_types)
+    return {"direction": reach.direction, "max_depth": reach.max_depth, "edge_types": types}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +34,15 @@ class TagDefinition:
     max_depth: int | None = None  # in edges
     edge_types: frozenset[str] | None = None  # None means all
     stopped_by_masking: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields of the definition, as the API takes and shows them."""
+        return {
+            "name": self.name,
+            "propagates": self.propagates,
+            **reach_as_dict(self),
+            "stopped_by_masking": self.stopped_by_masking,
+        }
 
 
 # They exist in every tenant and are protective, whatever the tenant defines.

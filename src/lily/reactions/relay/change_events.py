@@ -44,21 +44,13 @@ def edge_event(change: EdgeChange) -> CloudEvent:
         "to": change.to_id,
         "relationship_type": change.type,
         "change": _kind(change),
-        "before": change.before,
-        "after": change.after,
-        "causes": change.causes,
+        **_fields(change, "before", "after", "causes"),
     }
     return _event(change, EDGE_CHANGED, change.to_id, data)
 
 
 def propagated_event(found: Propagated) -> CloudEvent:
-    data = {
-        "tag": found.tag,
-        "change": found.change,
-        "root": found.root,
-        "assets": found.assets,
-    }
-    return _event(found, TAGS_PROPAGATED, found.root, data)
+    return _event(found, TAGS_PROPAGATED, found.root, _fields(found, "tag", "change", "root", "assets"))
 
 
 def announcement_event(announcement: Announcement) -> CloudEvent:
@@ -66,14 +58,7 @@ def announcement_event(announcement: Announcement) -> CloudEvent:
 
 
 def decision_event(decision: Decision) -> CloudEvent:
-    data = {
-        "kind": decision.kind,
-        "name": decision.name,
-        "before": decision.before,
-        "after": decision.after,
-        "by": decision.by,
-    }
-    return _event(decision, DECISION_CHANGED, "", data)
+    return _event(decision, DECISION_CHANGED, "", _fields(decision, "kind", "name", "before", "after", "by"))
 
 
 def statement_event(said: RuleStatement) -> CloudEvent:
@@ -126,6 +111,10 @@ def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> Cl
         correlation=newest.get("correlation", ""),
         trace=newest.get("trace", ""),
     )
+
+
+def _fields(row: OutboxRow, *names: str) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
 
 
 def _kind(change: EdgeChange) -> str:

@@ -68,7 +68,8 @@ def _statement(kind: Kind, action: Action) -> sql.Composed:
     decision = sql.SQL(query(_STATEMENTS[kind, action])).format(
         table=table, own=own, shown=_recorded("t"), was=_recorded("old")
     )
-    return decision + sql.SQL(query("definitions/record_decision"))
+    recorded = sql.SQL(query("outbox/record_decided"))
+    return decision + sql.SQL(query("definitions/record_decision")).format(recorded=recorded)
 
 
 def _recorded(row: Literal["t", "old"]) -> sql.Composed:

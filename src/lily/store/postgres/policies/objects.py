@@ -116,7 +116,8 @@ def _statement(how: Change, kind: Kind) -> sql.Composed:
         changed = sql.SQL(query("policies/insert")).format(table=table, conflict=statement)
     else:
         changed = statement.format(table=table)
-    return changed + sql.SQL(query("policies/record_change"))
+    recorded = sql.SQL(query("outbox/record_decided"))
+    return changed + sql.SQL(query("policies/record_change")).format(recorded=recorded)
 
 
 @cache

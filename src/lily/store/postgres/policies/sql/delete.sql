@@ -6,5 +6,5 @@ decided as (
   delete from {table} as t using locked
   where t.tenant_id = %(tenant)s and t.key = %(key)s
     and (%(expected)s::bigint is null or locked.version = %(expected)s)
-  returning t.key, t.body as before, null::jsonb as after
+  returning t.key as name, t.body as before, null::jsonb as after
 )

@@ -9,5 +9,5 @@ decided as (
   from locked
   where %(expected)s::bigint is null or locked.version = %(expected)s
   {conflict}
-  returning t.key, old.body as before, new.body as after
+  returning t.key as name, old.body as before, new.body as after
 )

@@ -23,16 +23,7 @@ opened as (
 batch as (
   insert into batches (published_at) select null from bumped returning id
 ),
-outbox as (
-  insert into decisions (batch_id, tenant_id, kind, name, before, after, by)
-  select batch.id, %(tenant)s, %(kind)s, decided.key, decided.before, decided.after, %(by)s from batch, decided
-),
-audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, %(action)s, decided.key,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
-  from batch, decided
-)
-select locked.version, decided.key is not null, decided.before, decided.after,
+{recorded}
+select locked.version, decided.name is not null, decided.before, decided.after,
        (select pg_notify('lily_policies', %(tenant)s) from bumped), (select pg_notify('lily_applied', '') from bumped)
 from locked left join decided on true

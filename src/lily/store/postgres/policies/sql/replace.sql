@@ -9,5 +9,5 @@ decided as (
   from locked
   where t.tenant_id = %(tenant)s and t.key = %(key)s
     and (%(expected)s::bigint is null or locked.version = %(expected)s)
-  returning t.key, old.body as before, new.body as after
+  returning t.key as name, old.body as before, new.body as after
 )
