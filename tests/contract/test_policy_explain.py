@@ -1,11 +1,10 @@
-"""Explanations, dry runs, the past, and the log of decisions."""
+"""Explanations, dry runs, and the log of decisions."""
 
 import time
 from typing import Any
 
 import pytest
 
-from lily.model import clock
 from tests.contract.access import Json, check, create, decisions, effect, policy
 from tests.contract.door import Door, codes
 from tests.contract.flows import connect, propagate
@@ -104,51 +103,6 @@ def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     for body in bad:
         assert door.http.post("/policy/dry-run", json=body).status_code == 400
     assert door.http.post("/policy/dry-run", json={"delete_roles": ["nobody"]}).status_code == 404
-
-
-def as_of(door: Door, principal: str, asset: str, at: str, patience: float = 60) -> Any:
-    """The lake records what happened a moment later."""
-    deadline = time.monotonic() + patience
-    checks = [{"principal": principal, "action": "READ", "asset_id": asset}]
-    while True:
-        answer = door.http.post("/policy/check", json={"checks": checks, "as_of": at})
-        if answer.status_code != 503 or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.2)
-
-
-def test_the_past_is_decided_by_the_policies_roles_users_and_tags_of_then(door: Door) -> None:
-    before_all = clock.now()
-    door.ingest("shop.orders", tags=["Draft"])
-    create(door, "/policies", policy({"role": "reader"}, {"asset": "*"}, id="readers"))
-    create(door, "/policies", policy(EVERYONE, {"tag": "Draft"}, "deny", id="no-drafts"))
-    create(door, "/users", {"name": "ann", "roles": ["reader"]})
-    drafted = clock.now()
-    door.ingest("shop.orders", tags=["Done"])
-    released = clock.now()
-    door.http.put("/users/ann", json={"roles": []})
-    left = clock.now()
-    door.http.delete("/policies/readers")
-    found = []
-    for at in (before_all, drafted, released, left):
-        answer = as_of(door, "ann", "shop.orders", at)
-        assert answer.status_code == 200, answer.text
-        found.append((answer.json()["decisions"][0]["effect"], answer.json()["decisions"][0]["policy_id"]))
-    assert found == [("deny", None), ("deny", "no-drafts"), ("allow", "readers"), ("deny", None)]
-    assert effect(door, "ann", "shop.orders") == "deny"
-
-
-def test_the_past_is_not_guessed_where_a_propagated_tag_could_matter(door: Door) -> None:
-    for name in ("shop.orders", "shop.report", "shop.alone"):
-        door.ingest(name)
-    connect(door, ("shop.orders", "shop.report"))
-    create(door, "/policies", policy({"user": "ann"}, {"asset": "*"}))
-    create(door, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="show-last-4"))
-    now = clock.now()
-    refused = as_of(door, "ann", "shop.report", now)
-    assert (refused.status_code, codes(refused)) == (422, {"DERIVED_TAGS_NOT_RECORDED"})
-    assert as_of(door, "ann", "shop.alone", now).json()["decisions"][0]["effect"] == "allow"
-    assert as_of(door, "bob", "shop.report", now).json()["decisions"][0]["effect"] == "deny"
 
 
 def test_decisions_are_logged_as_the_tenant_chooses(door: Door, other_door: Door) -> None:

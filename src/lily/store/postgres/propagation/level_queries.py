@@ -19,6 +19,18 @@ def backward_query() -> sql.Composed:
     return _level("propagation/origins_level", here="to_id", there="from_id")
 
 
+@cache
+def region_query() -> sql.Composed:
+    """The steps that the tag could take from some assets, and what of the tag the assets there have themselves."""
+    return _level("propagation/region_level", here="from_id", there="to_id")
+
+
+@cache
+def offers_query() -> sql.Composed:
+    """What assets outside of a region offer to those in it."""
+    return _level("propagation/region_offers", here="to_id", there="from_id")
+
+
 def _level(name: str, *, here: str, there: str) -> sql.Composed:
     edge_neighbours = sql.SQL(query("propagation/edge_neighbours")).format(
         here=sql.Identifier(here), there=sql.Identifier(there)
