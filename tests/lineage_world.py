@@ -131,6 +131,11 @@ class World:
         found = stored_derived(self._owner, self.tenant)
         return {names.get(one.asset, one.asset) for one in found if one.tag == tag and one.kind == kind}
 
+    def stating(self, tag: str) -> set[str]:
+        """The ids of the assets that state the tag in any layer."""
+        asked = "select id::text from assets where tenant_id = %s and %s = any (stated)"
+        return {asset for (asset,) in self._owner.execute(asked, [self.tenant, tag])}
+
     def new_origins(self) -> set[tuple[str, str]]:
         """Asset and origin, by name."""
         return set(

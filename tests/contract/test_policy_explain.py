@@ -105,6 +105,46 @@ def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     assert door.http.post("/policy/dry-run", json={"delete_roles": ["nobody"]}).status_code == 404
 
 
+def test_a_dry_run_follows_a_tag_along_edges_and_down_the_hierarchy_when_it_comes_and_when_it_goes(door: Door) -> None:
+    """shop has orders and items; orders and other flow into report."""
+    door.ingest("shop", "schema")
+    for name in ("shop.orders", "shop.items"):
+        door.ingest(name, parent="shop")
+    for name in ("other", "report"):
+        door.ingest(name)
+    connect(door, ("shop.orders", "report"), ("other", "report"))
+    create(door, "/users", {"name": "ann"})
+    create(door, "/policies", policy({"user": "ann"}, {"asset": "*"}))
+    create(door, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "deny"))
+    create(door, "/policies", policy({"user": "ann"}, {"tag": "Finance"}, "mask", mask="replace-with-null"))
+    propagate(door)
+    below = ["shop", "shop.items", "shop.orders"]
+
+    def changed(tags: list[Json], **fields: Any) -> dict[str, list[str]]:
+        found = dry_run(door, tags=tags, **fields)
+        assert found["cut"] == []
+        assert found["assets"] >= len(found["items"])
+        return {
+            kind: sorted(item["qualified_name"] for item in found["items"] if item["change"] == kind)
+            for kind in ("gains", "loses", "changes")
+            if found[kind]
+        }
+
+    assert changed([{"asset": "shop", "add": ["PII"]}]) == {"loses": ["report", *below]}
+    assert changed([{"asset": "shop", "add": ["Finance"]}]) == {"changes": below}  # it does not propagate
+    assert changed([{"asset": "shop", "add": ["PII"]}], assets=["report"]) == {"loses": ["report"]}
+    for origin in ("shop", "other"):
+        door.change("POST", f"/metadata/{origin}/tags", {"tag": "PII"})
+    propagate(door)
+    assert changed([{"asset": "shop", "remove": ["PII"]}]) == {"gains": below}  # report has it from other as well
+    both = [{"asset": origin, "remove": ["PII"]} for origin in ("shop", "other")]
+    assert changed(both) == {"gains": ["other", "report", *below]}
+    door.change("POST", "/metadata/shop.orders/tags/PII/suppress", {"reason": "tokenised"})
+    propagate(door)
+    assert changed(both) == {"gains": ["other", "report", "shop", "shop.items"]}
+    assert changed([{"asset": "shop.orders", "add": ["PII"]}]) == {"loses": ["shop.orders"]}
+
+
 def test_decisions_are_logged_as_the_tenant_chooses(door: Door, other_door: Door) -> None:
     door.ingest("shop.orders")
     effect(door, "ann", "shop.orders")
