@@ -30,19 +30,15 @@ insert into derived_tag_history_starts (tenant_id, starts_at) select id, now() f
 -- All that a run of propagation changes, it changes at one time: the beginning of its transaction.
 alter table derived_tags alter column since set default now();
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['derived_tag_history', 'derived_tag_history_starts'] loop
-    execute format(
-      'alter table %1$I enable row level security, force row level security;
-       create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
-       create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
-       create policy administration on %1$I to current_user using (true) with check (true);
-       grant select on %1$I to lily_api, lily_pipeline;', guarded);
-  end loop;
-end
-$$;
+-- The API reads the rows of its tenant and writes none.
+alter table derived_tag_history enable row level security, force row level security;
+create policy one_tenant on derived_tag_history for select to lily_api using (tenant_id = tenant());
+create policy every_tenant on derived_tag_history to lily_pipeline using (true) with check (true);
+create policy administration on derived_tag_history to current_user using (true) with check (true);
+alter table derived_tag_history_starts enable row level security, force row level security;
+create policy one_tenant on derived_tag_history_starts for select to lily_api using (tenant_id = tenant());
+create policy every_tenant on derived_tag_history_starts to lily_pipeline using (true) with check (true);
+create policy administration on derived_tag_history_starts to current_user using (true) with check (true);
+grant select on derived_tag_history, derived_tag_history_starts to lily_api, lily_pipeline;
 grant insert, delete on derived_tag_history to lily_pipeline;
 grant insert, update on derived_tag_history_starts to lily_pipeline;

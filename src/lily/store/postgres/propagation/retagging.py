@@ -9,7 +9,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model.assets import is_deleted, stated_tags, suppressions
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import offers_query, region_query
+from lily.store.postgres.propagation.level_queries import BACKWARD, FORWARD, level_query
 from lily.store.postgres.sessions import Database
 
 MAX_REGION = 10_000  # assets; beyond that the result is incomplete
@@ -58,7 +58,9 @@ class _RegionReader:
                 self.complete = False
                 break
             parameters = {"tag": self._tag, "ids": id_array(frontier), "cut": self._cut}
-            rows = await self._database.fetch(self._tenant, region_query(), parameters)
+            rows = await self._database.fetch(
+                self._tenant, level_query("propagation/region_level", FORWARD), parameters
+            )
             seen |= {row[0]: Member(*row[3:6]) for row in rows}
             self._links |= {Link(via, end, hops) for end, via, hops, *_ in rows}
             search.expand(Neighbour(end, via, hops, _conducts(seen[end])) for end, via, hops, *_ in rows)
@@ -70,7 +72,9 @@ class _RegionReader:
         self.region.links = {link for link in self._links if link.end in members}
         ids = id_array(members)
         parameters = {"tag": self._tag, "ids": ids, "cut": self._cut, "max_depth": self.region.max_depth}
-        self.region.offers = dict(await self._database.fetch(self._tenant, offers_query(), parameters))
+        self.region.offers = dict(
+            await self._database.fetch(self._tenant, level_query("propagation/region_offers", BACKWARD), parameters)
+        )
 
     def _member(self, asset: StoredAsset) -> Member:
         layers = asset.layers
