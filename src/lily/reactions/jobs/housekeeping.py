@@ -11,7 +11,7 @@ from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
-from lily.store.postgres.propagation.history import delete_old_history
+from lily.store.postgres.propagation.history import delete_old_tag_history
 
 EVERY = timedelta(hours=1)
 
@@ -31,7 +31,7 @@ def _delete_old_decisions(connection: Connection[Any], _: Job) -> None:
 
 
 def _delete_old_tag_history(connection: Connection[Any], _: Job) -> None:
-    _log.info("old history of derived tags deleted", count=delete_old_history(connection))
+    _log.info("old history of derived tags deleted", count=delete_old_tag_history(connection))
 
 
 HOUSEKEEPING = (
