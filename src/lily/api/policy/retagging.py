@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.api.policy.checks import normalised
+from lily.lineage.retagging import Retagged
 from lily.model import ids
 from lily.policy import Facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.facts import Wanted
 from lily.store.postgres.propagation.retagging import MAX_REGION, consequences
 from lily.store.postgres.propagation.retagging import TagChange as ChangeOfTag
+
+MAX_TAGS = 20  # followed per request; each may reach MAX_REGION assets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,11 @@ class Retagging:
     def assets(self) -> list[str]:
         return list(self.gained | self.lost)
 
+    def add(self, tag: str, retagged: Retagged) -> None:
+        for changed, into in ((retagged.gained, self.gained), (retagged.lost, self.lost)):
+            for asset_id in sorted(changed):
+                into.setdefault(asset_id, set()).add(tag)
+
     def applied(self, facts: Facts) -> Facts:
         gained, lost = self.gained.get(facts.id), self.lost.get(facts.id)
         if not gained and not lost:
@@ -53,19 +61,21 @@ async def follow_tags(call: Call, changes: Sequence[TagChange], wanted: Wanted, 
     """Raises Declined with 404 for an asset that does not exist. Adds to `cut` what was not followed to its end."""
     assets = {change.asset: await _asset(call, change.asset) for change in changes}
     by_id = {asset.id: asset for asset in assets.values()}
-    result = Retagging()
-    for change in _by_tag(changes, assets):
-        if change.tag not in wanted.protective:  # no policy names it, and it does not propagate
-            gained, lost = frozenset(change.add), frozenset(change.remove)
-        else:
-            (gained, lost), complete = await consequences(
-                call.services.database, call.tenant, wanted.rules, change, by_id
-            )
-            if not complete:
-                cut.append(f"tags: {change.tag} was followed to the first {MAX_REGION} assets that it could reach")
-        for changed, into in ((sorted(gained), result.gained), (sorted(lost), result.lost)):
-            for asset_id in changed:
-                into.setdefault(asset_id, set()).add(change.tag)
+    result, by_tag = Retagging(), _by_tag(changes, assets)
+    # A tag that does not propagate and that no policy names makes no difference where it is inherited.
+    followed = [change for change in by_tag if change.tag in wanted.protective][:MAX_TAGS]
+    for change in by_tag:
+        if change not in followed:
+            result.add(change.tag, Retagged(frozenset(change.add), frozenset(change.remove)))
+    if len(followed) < sum(change.tag in wanted.protective for change in by_tag):
+        cut.append(
+            f"tags: only {', '.join(change.tag for change in followed)} were followed; state fewer tags at a time"
+        )
+    for change in followed:
+        found = await consequences(call.services.database, call.tenant, wanted.rules, change, by_id)
+        result.add(change.tag, found.retagged)
+        if not found.complete:
+            cut.append(f"tags: {change.tag} was followed to the first {MAX_REGION} assets that it could reach")
     return result
 
 

@@ -176,7 +176,7 @@ class AccessChange(BaseModel):
 
 
 class PolicyDryRun(BaseModel):
-    """`cut` lists what was limited: users, assets or items. `tags` are those that a derived tag could still change."""
+    """`cut` lists what was limited: users, assets, tags or items."""
 
     items: list[AccessChange]
     users: int
