@@ -145,6 +145,20 @@ def test_a_dry_run_follows_a_tag_along_edges_and_down_the_hierarchy_when_it_come
     assert changed([{"asset": "shop.orders", "add": ["PII"]}]) == {"loses": ["shop.orders"]}
 
 
+def test_a_dry_run_reports_the_tags_that_it_did_not_follow(door: Door) -> None:
+    door.ingest("shop", "schema")
+    door.ingest("shop.orders", parent="shop")
+    create(door, "/users", {"name": "ann"})
+    create(door, "/policies", policy(EVERYONE, {"asset": "*"}))
+    tags = [f"t{number:02}" for number in range(21)]
+    denied = policy(EVERYONE, {"tag": "t00"}, "deny") | {"resources": [{"tag": tag} for tag in tags]}
+    create(door, "/policies", denied)
+    found = dry_run(door, tags=[{"asset": "shop", "add": tags}])
+    assert summary(found) == [("ann", "shop", "loses"), ("ann", "shop.orders", "loses")]
+    (cut,) = found["cut"]
+    assert cut.startswith(f"tags: only {', '.join(tags[:20])} were followed")
+
+
 def test_decisions_are_logged_as_the_tenant_chooses(door: Door, other_door: Door) -> None:
     door.ingest("shop.orders")
     effect(door, "ann", "shop.orders")

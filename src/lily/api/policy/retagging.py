@@ -68,9 +68,8 @@ async def follow_tags(call: Call, changes: Sequence[TagChange], wanted: Wanted, 
         if change not in followed:
             result.add(change.tag, Retagged(frozenset(change.add), frozenset(change.remove)))
     if len(followed) < sum(change.tag in wanted.protective for change in by_tag):
-        cut.append(
-            f"tags: only {', '.join(change.tag for change in followed)} were followed; state fewer tags at a time"
-        )
+        names = ", ".join(change.tag for change in followed)
+        cut.append(f"tags: only {names} were followed to other assets; state fewer tags at a time")
     for change in followed:
         found = await consequences(call.services.database, call.tenant, wanted.rules, change, by_id)
         result.add(change.tag, found.retagged)
@@ -84,9 +83,9 @@ def _by_tag(changes: Sequence[TagChange], assets: Mapping[str, StoredAsset]) -> 
     found: dict[str, ChangeOfTag] = {}
     for change in changes:
         asset_id = assets[change.asset].id
-        for tag in change.add:
+        for tag in sorted(change.add):
             found.setdefault(tag, ChangeOfTag(tag, set(), set())).add.add(asset_id)
-        for tag in change.remove:
+        for tag in sorted(change.remove):
             found.setdefault(tag, ChangeOfTag(tag, set(), set())).remove.add(asset_id)
     return list(found.values())
 
