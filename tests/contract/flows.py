@@ -35,6 +35,12 @@ def connect(door: Door, *pairs: tuple[str, str], kind: str = "derived-from", **s
             )
 
 
+def disconnect(door: Door, *pairs: tuple[str, str]) -> None:
+    """Deletes edges, as their source would."""
+    gone: dict[str, Any] = {"$deleted": True}
+    connect(door, *pairs, **gone)
+
+
 def propagate(door: Door) -> None:
     """Brings the tenant's derived tags in line with what is stored, from all of it."""
     with psycopg.connect(door.stack.database) as connection:

@@ -87,6 +87,7 @@ GUARDED = [
     "tags",
     "edges",
     "derived_tags",
+    "derived_tag_history",
     "graph_nodes",
     "decisions",
     "disabled_users",

@@ -190,3 +190,10 @@ def test_a_new_tenant_has_the_legal_tags(upgrade: Upgrade) -> None:
     with psycopg.connect(upgrade.database.superuser) as connection:
         rows = connection.execute("select key from tags where tenant_id = 'east' order by key").fetchall()
     assert rows == [("gdpr",), ("pii",)]
+
+
+def test_the_history_of_derived_tags_begins_with_the_upgrade_and_for_a_new_tenant_with_itself(upgrade: Upgrade) -> None:
+    create_tenant(upgrade.database.owner, "west")
+    with psycopg.connect(upgrade.database.superuser) as connection:
+        starts = connection.execute("select tenant_id, starts_at <= now() from derived_tag_history_starts order by 1")
+        assert starts.fetchall() == [(tenant, True) for tenant in TENANTS]

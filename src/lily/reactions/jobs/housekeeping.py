@@ -11,6 +11,7 @@ from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
+from lily.store.postgres.propagation.history import delete_old_tag_history
 
 EVERY = timedelta(hours=1)
 
@@ -29,8 +30,13 @@ def _delete_old_decisions(connection: Connection[Any], _: Job) -> None:
     _log.info("old decisions deleted", count=delete_old_decisions(connection))
 
 
+def _delete_old_tag_history(connection: Connection[Any], _: Job) -> None:
+    _log.info("old history of derived tags deleted", count=delete_old_tag_history(connection))
+
+
 HOUSEKEEPING = (
     Task("forget-published-batches", _delete_published_batches, every=EVERY),
     Task("forget-expired-tickets", _delete_expired_tickets, every=EVERY),
     Task("forget-old-decisions", _delete_old_decisions, every=EVERY),
+    Task("forget-old-tag-history", _delete_old_tag_history, every=EVERY),
 )

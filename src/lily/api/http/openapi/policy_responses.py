@@ -117,10 +117,25 @@ class DecisionResponse(BaseModel):
     row_filter: str | None = None
 
 
+class TagPath(BaseModel):
+    """How the asset has a tag that a policy names: the path begins at the asset that states it."""
+
+    tag: str
+    layer: Literal["stated", "propagated", "inherited"]
+    path: list[str]
+    names: list[str | None]
+
+
+class CheckedDecision(DecisionResponse):
+    """With `as_of`, `tags` are those by which policies match, as the asset had them then."""
+
+    tags: list[TagPath] | None = None
+
+
 class DecisionsResponse(BaseModel):
     """One decision per check, in order. `version` is that of the policies; `as_of` repeats the requested time."""
 
-    decisions: list[DecisionResponse]
+    decisions: list[CheckedDecision]
     version: int
     as_of: str | None = None
 
@@ -139,15 +154,6 @@ class MatchResponse(BaseModel):
     decided: bool
 
 
-class TagPath(BaseModel):
-    """How the asset has a tag that a policy names: the path begins at the asset that states it."""
-
-    tag: str
-    layer: Literal["stated", "propagated", "inherited"]
-    path: list[str]
-    names: list[str | None]
-
-
 class ExplanationResponse(DecisionResponse):
     metadata_id: str
     qualified_name: str
@@ -156,6 +162,7 @@ class ExplanationResponse(DecisionResponse):
     matches: list[MatchResponse]
     tags: list[TagPath]
     version: int
+    as_of: str | None = None
 
 
 class AccessChange(BaseModel):
@@ -169,7 +176,7 @@ class AccessChange(BaseModel):
 
 
 class PolicyDryRun(BaseModel):
-    """`cut` lists what was limited: users, assets or items. `tags` are those that a derived tag could still change."""
+    """`cut` lists what was limited: users, assets, tags or items."""
 
     items: list[AccessChange]
     users: int
