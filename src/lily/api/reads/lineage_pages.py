@@ -99,7 +99,8 @@ async def page_of(call: Call, request: LineageRequest) -> Page:
 
 async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part."""
-    nodes = await read_nodes(call.services.database, call.tenant, list(ids))
+    rules = await call.services.tag_rules.get(call.tenant)
+    nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
     lacking = [asset for asset in ids if asset not in nodes or nodes[asset].awaits_lake]
     if lacking:
         for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
