@@ -12,6 +12,7 @@ from lily.api.http.openapi.policy_bodies import CHECKS
 from lily.api.http.openapi.policy_responses import DecisionsResponse
 from lily.api.http.openapi.responses import Json
 from lily.api.policy.checks import parse_checks
+from lily.api.policy.decision_log import decided_checks
 from lily.api.policy.decisions import decide
 from lily.api.policy.outcomes import serialised
 from lily.api.policy.past import decide_past
@@ -48,7 +49,7 @@ async def check(call: Anyone) -> Json:
     if given is None:
         batch = parse_checks(body.get("checks"))
         policies, decisions = await decide(call.services, call.tenant, batch)
-        call.services.decision_log.record(call.principal.name, policies, batch, decisions)
+        call.services.decision_log.record(policies, call.principal.name, decided_checks(batch, decisions))
         return Json(serialised(decisions, policies.version.number))
     if not isinstance(given, str):
         raise Refused(Problem("INVALID_TYPE", "as_of must be a time such as 2026-11-15T08:36:00Z", "as_of"))
