@@ -57,13 +57,17 @@ NOT_RECORDED = "DERIVED_TAGS_NOT_RECORDED"
 
 
 async def decide_past(call: Call, batch: Batch, as_of: str) -> list[Decision]:
-    """Raises Undecidable where a propagated tag could matter, NotRecordedYet if the lake has not reached the time."""
+    """Raises Undecidable where a propagated tag could matter and for a time before the kept history, NotRecordedYet if
+    the lake has not reached the time."""
     assets = batch.assets
     if len(assets) > MAX_ASSETS:
         described = f"{len(assets)} different assets; with as_of a request may name at most {MAX_ASSETS}"
         raise Refused(Problem("TOO_MANY", described, "checks"))
     users = {fold(named.user) for named in batch.principals}
     past = await read_past(call.services.database, call.tenant, as_of, users)
+    if past.history_from is not None:
+        described = f"policies of {as_of} are no longer kept; name a time from {past.history_from} on"
+        raise Undecidable(Problem("HISTORY_NOT_KEPT", described, "as_of"))
     index = await asyncio.to_thread(_compiled, call.tenant, past)
     found = {key: parse_user(body) for key, body in past.users.items()}
     principals = [named.principal(found) for named in batch.principals]
@@ -88,7 +92,7 @@ class _PastAssets:
 
     def __init__(self, call: Call, as_of: str, rules: TagRules, named_tags: frozenset[str]) -> None:
         self._call, self._as_of, self._rules = call, as_of, rules
-        self._protective = rules.protective | named_tags
+        self._protective = rules.propagating | named_tags
         self._read: dict[str, StoredAsset | None] = {}
 
     async def facts(self, reference: str) -> Facts | None:
