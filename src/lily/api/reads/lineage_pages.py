@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
-from lily.store.postgres.graph.nodes import Node, read_nodes
+from lily.model.assets import stated_by_layer
+from lily.store.postgres.graph.nodes import Node, own_tags, read_nodes
 from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
 
@@ -110,7 +111,7 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 view["attributes"]["name"],
                 view["entity_type"] or None,
                 view["is_deleted"],
-                tuple(view["attributes"]["tags"]),
+                own_tags(stated_by_layer(stored.layers), rules.protective),
             )
     return nodes
 

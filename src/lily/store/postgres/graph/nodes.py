@@ -1,7 +1,7 @@
 """The nodes of a lineage graph: the few fields of an asset that the graph shows."""
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from lily.model.assets import effective_tag_keys
 from lily.store.postgres.copying import id_array
@@ -24,15 +24,15 @@ async def read_nodes(
     """The nodes that PostgreSQL has, by id; of columns in the lake those that propagation has looked up."""
     rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
     return {
-        asset_id: Node(qualified_name, name, entity_type, is_deleted, _names(tags, protective), awaits_lake)
+        asset_id: Node(
+            qualified_name, name, entity_type, is_deleted, own_tags(tags, protective) if tags else (), awaits_lake
+        )
         for asset_id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags in rows
     }
 
 
-def _names(tags: list[Any] | None, protective: Collection[str]) -> tuple[str, ...]:
-    """The names, as stated, of the effective tags that the asset itself states."""
-    if tags is None:
-        return ()
-    source, enriched, user = tags
-    stated = {**(enriched or {}), **(user or {}), **(source or {})}
-    return tuple(sorted((stated[key] for key in effective_tag_keys(tags, (), (), protective)), key=str.casefold))
+def own_tags(stated: Sequence[Mapping[str, str] | None], protective: Collection[str]) -> tuple[str, ...]:
+    """The names of the effective tags among those that the source, enriched and user layers of an asset state."""
+    source, enriched, user = stated
+    names = {**(enriched or {}), **(user or {}), **(source or {})}
+    return tuple(sorted((names[key] for key in effective_tag_keys(stated, (), (), protective)), key=str.casefold))
