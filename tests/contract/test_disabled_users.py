@@ -59,6 +59,14 @@ def test_a_name_that_no_user_can_have_is_refused(door: Door, name: str) -> None:
     assert door.http.post(f"/users/{name}/disable").status_code == 400
 
 
+def test_a_plain_slash_is_not_part_of_a_name_and_an_encoded_one_is(door: Door) -> None:
+    assert door.http.put("/users/zoe/disable", json={}).status_code == 405
+    assert door.http.post("/users", json={"name": "zoe/disable"}).status_code == 201
+    assert door.http.get("/users/zoe%2Fdisable").json()["name"] == "zoe/disable"
+    assert door.http.post("/users/zoe%2Fdisable/disable").json()["name"] == "zoe/disable"
+    assert door.http.get("/users/zoe/disable").json()["disabled"] is False
+
+
 def test_policy_write_alone_does_not_disable(door: Door) -> None:
     with door.limited("policy:write", "policy:read", user="officer") as officer:
         assert officer.http.post("/users/tester/disable").status_code == 403

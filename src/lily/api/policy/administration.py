@@ -45,6 +45,7 @@ class Administered:
     path: str
     identified_by: str
     parse: Parse
+    convertor: str = "text"  # of the path parameter
 
 
 async def listed(call: HttpCall, kind: Administered, limit: int, cursor: str | None) -> Json:
@@ -186,6 +187,6 @@ def _engine_mapping(_: str, identity: str, body: Any) -> Entry:
 
 POLICIES = Administered("policy", "policy", "/policies", "id", _policy)
 ROLES = Administered("role", "role", "/roles", "name", _role)
-USERS = Administered("user", "user", "/users", "name", _user)
+USERS = Administered("user", "user", "/users", "name", _user, "user")
 SCRAPER_POLICIES = Administered("scraper-policy", "scraper policy", "/scraper-policies", "id", _scraper_policy)
 ENGINE_MAPPINGS = Administered("engine-mapping", "engine mapping", "/engine-mappings", "id", _engine_mapping)
