@@ -67,6 +67,25 @@ def test_the_past_is_decided_by_the_policies_roles_users_and_tags_of_then(door: 
     assert effect(door, "ann", "shop.orders") == "deny"
 
 
+def test_the_past_before_the_kept_history_is_refused(door: Door) -> None:
+    door.ingest("shop.orders")
+    create(door, "/policies", {"id": "p", **policy({"user": "ann"}, {"asset": "*"})})
+    before = clock.now()
+    assert door.http.delete("/policies/p").status_code == 200
+    until_now = clock.now()
+    assert as_of(door, "ann", "shop.orders", before).json()["decisions"][0]["effect"] == "allow"
+    with psycopg.connect(door.stack.database) as connection:
+        # As if the rest of the history were older.
+        connection.execute("delete from access_history where tenant_id = %s and valid_to is not null", [door.tenant])
+        connection.execute(
+            "update access_versions set history_from = %s where tenant_id = %s", [until_now, door.tenant]
+        )
+    refused = as_of(door, "ann", "shop.orders", before)
+    assert (refused.status_code, codes(refused)) == (422, {"HISTORY_NOT_KEPT"})
+    assert until_now in refused.json()["errors"][0]["description"]
+    assert as_of(door, "ann", "shop.orders", until_now).json()["decisions"][0]["effect"] == "deny"
+
+
 @pytest.fixture
 def flow(door: Door) -> Door:
     """people (PII) → mart → report, and mart.email, a column of mart. Everyone reads, personal data is masked."""

@@ -1,6 +1,7 @@
 """The history of derived tags: what had reached an asset at a time, and along which path, against PostgreSQL."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from itertools import pairwise
 
 import psycopg
@@ -8,10 +9,12 @@ import pytest
 
 from lily.model import clock
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.propagation.history import KEEP, delete_old_tag_history
+from lily.store.postgres.propagation.history import delete_old_tag_history
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import Moment, World
 from tests.shared_stack import Stack
+
+KEEP = timedelta(days=400)
 
 
 @pytest.fixture
@@ -154,8 +157,8 @@ def test_old_history_is_deleted_and_starts_after_what_was_deleted(
     move = "update derived_tag_history set until = until - %s, since = since - %s where tenant_id = %s and until = %s"
     owner.execute(move, [KEEP, KEEP, world.tenant, first])
     with psycopg.connect(stack.database_of("lily_pipeline")) as pipeline:
-        assert delete_old_tag_history(pipeline) >= 1
-        assert delete_old_tag_history(pipeline) == 0
+        assert delete_old_tag_history(pipeline, KEEP) >= 1
+        assert delete_old_tag_history(pipeline, KEEP) == 0
     kept = owner.execute("select until from derived_tag_history where tenant_id = %s", [world.tenant]).fetchall()
     start = "select starts_at from derived_tag_history_starts where tenant_id = %s"
     assert kept == [(last,)]

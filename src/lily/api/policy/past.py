@@ -53,13 +53,16 @@ class PastDecisions:
 
 
 async def decide_past(call: Call, batch: Batch, as_of: str) -> PastDecisions:
-    """Raises Undecidable where a propagated tag could matter and was not recorded, NotRecordedYet if the lake has not
-    reached the time."""
+    """Raises Undecidable where a propagated tag could matter and was not recorded, and for a time before the kept
+    history; NotRecordedYet if the lake has not reached the time."""
     if len(batch.assets) > MAX_ASSETS:
         described = f"{len(batch.assets)} different assets; with as_of a request may name at most {MAX_ASSETS}"
         raise Refused(Problem("TOO_MANY", described, "checks"))
     database, tenant = call.services.database, call.tenant
     past = await read_past(database, tenant, as_of, {fold(named.user) for named in batch.principals})
+    if past.history_from is not None:
+        described = f"policies of {as_of} are no longer kept; name a time from {past.history_from} on"
+        raise Undecidable(Problem("HISTORY_NOT_KEPT", described, "as_of"))
     index = await asyncio.to_thread(_compiled, tenant, past)
     users = {key: parse_user(body) for key, body in past.users.items()}
     principals = [named.principal(users) for named in batch.principals]

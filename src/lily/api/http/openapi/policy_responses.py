@@ -16,6 +16,7 @@ EXISTS: dict[int | str, dict[str, Any]] = {
 CYCLE: dict[int | str, dict[str, Any]] = {
     409: {"model": Errors, "description": "Roles would inherit in a circle; the description names it"}
 }
+OWN_USER: dict[int | str, dict[str, Any]] = {409: {"model": Errors, "description": "It is the user of this token"}}
 
 
 class PolicyResponse(BaseModel):
@@ -54,6 +55,21 @@ class UserResponse(BaseModel):
     name: str
     roles: list[str]
     groups: list[str]
+
+
+class DisabledUser(BaseModel):
+    name: str
+    disabled: bool
+    since: str | None
+
+
+class UserChange(BaseModel):
+    """`changed` is false if the user was disabled, or enabled, before."""
+
+    status: Literal["success"]
+    name: str
+    disabled: bool
+    changed: bool
 
 
 class Users(BaseModel):

@@ -12,6 +12,7 @@ from lily.api.http.openapi.policy_bodies import CHECKS
 from lily.api.http.openapi.policy_responses import DecisionsResponse
 from lily.api.http.openapi.responses import Json
 from lily.api.policy.checks import parse_checks
+from lily.api.policy.decision_log import decided_checks
 from lily.api.policy.decisions import decide
 from lily.api.policy.outcomes import serialised
 from lily.api.policy.past_explanations import check_past, given_time
@@ -48,7 +49,7 @@ async def check(call: Anyone) -> Json:
     if given is None:
         batch = parse_checks(body.get("checks"))
         policies, decisions = await decide(call.services, call.tenant, batch)
-        call.services.decision_log.record(call.principal.name, policies, batch, decisions)
+        call.services.decision_log.record(policies, call.principal.name, decided_checks(batch, decisions))
         return Json(serialised(decisions, policies.version.number))
     as_of = given_time(given)
     batch = parse_checks(body.get("checks"), clock.parse(as_of))

@@ -10,8 +10,6 @@ from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
-KEEP = timedelta(days=400)  # after a support has ended; those in force are kept however old they are
-
 
 async def propagated_at(
     database: Database, tenant: str, asset_ids: Collection[str], at: str
@@ -28,7 +26,8 @@ async def history_start(database: Database, tenant: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def delete_old_tag_history(connection: Connection[Any], keep: timedelta = KEEP) -> int:
-    """Deletes what ended longer ago than `keep`. The history of the tenants concerned starts later from then on."""
+def delete_old_tag_history(connection: Connection[Any], keep: timedelta) -> int:
+    """Deletes what ended longer ago than `keep`; what is in force is kept however old it is. The history of the tenants
+    concerned starts later from then on."""
     row = connection.execute(query("propagation/delete_old_tag_history"), [keep]).fetchone()
     return 0 if row is None else int(row[0])

@@ -80,7 +80,7 @@ def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
 
 
 async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
-    parameters = {"parent": asset.parent, "tags": asset.rules.protective_array}
+    parameters = {"parent": asset.parent, "tags": asset.rules.propagating_array}
     rows = await database.fetch(asset.tenant, query("propagation/ancestors"), parameters)
     return [
         Ancestor(id_, frozenset(stated), frozenset(propagated), frozenset(suppressed), deleted)
