@@ -87,3 +87,35 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     missing: Any = tmp_path / "none.yaml"
     with pytest.raises(BadPolicyFile, match="cannot be read"):
         read_policy_file(missing)
+
+
+def test_problems_name_the_entry_that_has_them(tmp_path: Path) -> None:
+    content = CONTENT.replace("effect: allow}", "effect: alow}").replace(
+        "mask: show-last-4}\nroles", "mask: hash}\nroles"
+    )
+    with pytest.raises(LilyError) as caught:
+        read_policy_file(written(tmp_path, content))
+    assert "policies[0] (readers): " in str(caught.value)
+    assert "policies[1] (Masked): unknown mask 'hash'" in str(caught.value)
+
+
+def test_an_effect_that_does_not_exist_is_refused_and_not_compared(tmp_path: Path) -> None:
+    with pytest.raises(LilyError, match=r"tests\[0\]\.expect .*`?allow`?"):
+        read_policy_file(written(tmp_path, CONTENT.replace("expect: allow", "expect: alow")))
+
+
+def test_a_row_filter_is_expected_as_its_policy_states_it(tmp_path: Path) -> None:
+    filtered = "{name: EU, subjects: [{user: '*'}], resources: [{asset: shop}], actions: [READ], effect: row-filter,"
+    content = CONTENT.replace("roles:", f"  - {filtered} row_filter: region='EU'}}\nroles:", 1)
+    stated = content.replace("expect: allow", "expect: {effect: row-filter, row_filter: region='EU'}")
+    assert read_policy_file(written(tmp_path, stated)).run()[0].differences == {}
+    other = content.replace("expect: allow", "expect: {effect: row-filter, row_filter: region='US'}")
+    assert list(read_policy_file(written(tmp_path, other)).run()[0].differences) == ["row_filter"]
+
+
+def test_an_asset_that_the_file_does_not_have_is_pointed_out_although_the_test_passes(tmp_path: Path) -> None:
+    path = written(tmp_path, CONTENT)
+    shown = CliRunner().invoke(app, ["policy", "test", str(path)]).output.splitlines()
+    assert ["do not have it" in line for line in shown] == [False, False, False, True, False]
+    as_json = CliRunner().invoke(app, ["policy", "test", str(path), "--format", "json"])
+    assert json.loads(as_json.output)["unknown_assets"] == ["ann READ shop.unknown"]

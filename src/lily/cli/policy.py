@@ -32,7 +32,9 @@ def run_tests(file: PolicyFile, data_dir: DataDir = None, output: OutputFormat =
     outcomes = read_policy_file(file).run()
     failed = [outcome for outcome in outcomes if outcome.differences]
     if output is Format.json:
-        print_json({"passed": len(outcomes) - len(failed), "failed": [outcome.as_dict() for outcome in failed]})
+        unknown = [outcome.name for outcome in outcomes if not outcome.known]
+        listed = [outcome.as_dict() for outcome in failed]
+        print_json({"passed": len(outcomes) - len(failed), "failed": listed, "unknown_assets": unknown})
     else:
         for outcome in outcomes:
             _print_outcome(outcome)
@@ -98,10 +100,11 @@ def _match_lines(match: dict[str, Any]) -> list[str]:
 
 
 def _print_outcome(outcome: "Outcome") -> None:
+    note = "" if outcome.known else "  [yellow](the file's `assets` do not have it)[/]"
     if not outcome.differences:
-        print_text(f"[green]✓[/] {escape(outcome.name)}")
+        print_text(f"[green]✓[/] {escape(outcome.name)}{note}")
         return
-    print_text(f"[bold red]✗ {escape(outcome.name)}[/]")
+    print_text(f"[bold red]✗ {escape(outcome.name)}[/]{note}")
     for field, (expected, found) in outcome.differences.items():
         print_text(f"    {field}: [red]- {escape(str(expected))}[/]  [green]+ {escape(str(found))}[/]")
     print_text(f"    because {escape(outcome.reason)}")

@@ -1,30 +1,36 @@
 """Policies as code: a file with policies, roles, users, assets and expected decisions, run by the engine itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml  # type: ignore[import-untyped]
 
 from lily.api.policy.checks import Batch, normalised, parse_checks
-from lily.api.policy.outcomes import decided, decision_dict
+from lily.api.policy.outcomes import CANONICAL, decided, decision_dict
 from lily.api.policy.settings import AccessSettings
 from lily.model import ids
 from lily.model.errors import Problem, Refused, Terminal
 from lily.model.suggestions import hint
 from lily.policy import (
+    EFFECTS,
     Ancestor,
     Facts,
+    Policy,
     PolicyIndex,
     User,
     compile_policies,
+    conjunction,
     fold,
     parse_policy,
     parse_role,
+    parse_row_filter,
     parse_user,
     refuse_role_cycle,
 )
+
+T = TypeVar("T")
 
 SECTIONS = ("policies", "roles", "users", "assets", "settings", "tests")
 ASSET_FIELDS = ("qualified_name", "entity_type", "data_source", "parent", "tags", "attributes")
@@ -40,11 +46,12 @@ class BadPolicyFile(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`differences`: by field, what was expected and what was decided."""
+    """`differences`: by field, what was expected and what was decided. `known`: whether the file has the asset."""
 
     name: str
     differences: dict[str, tuple[Any, Any]]
     reason: str
+    known: bool
 
     def as_dict(self) -> dict[str, Any]:
         differences = {field: {"expected": pair[0], "found": pair[1]} for field, pair in self.differences.items()}
@@ -65,20 +72,21 @@ class PolicyFile:
         principals = [named.principal(self.users) for named in self.batch.principals]
         facts = {asset: self.facts.get(fold(asset)) for asset in self.batch.assets}
         found = decided(self.index, self.settings, self.batch, principals, facts)
-        return [_outcome(test, decision_dict(decision)) for test, decision in zip(self.tests, found, strict=True)]
+        known = [facts[check.asset] is not None for check in self.batch.checks]
+        return [
+            _outcome(test, decision_dict(decision), known=is_known)
+            for test, decision, is_known in zip(self.tests, found, known, strict=True)
+        ]
 
 
 def read_policy_file(path: Path) -> PolicyFile:
     """Raises BadPolicyFile, or Refused with the problems of a policy, role, user, asset or test."""
     content = _content(path)
     _refuse_unknown(content, SECTIONS, path.name)
-    policies = [
-        parse_policy({field: value for field, value in body.items() if field != "id"}, tenant=TENANT, policy_id=name)
-        for name, body in _identified(content)
-    ]
-    roles = [parse_role(body) for body in _section(content, "roles")]
+    policies = _parsed(content, "policies", _policy)
+    roles = _parsed(content, "roles", parse_role)
     refuse_role_cycle(roles)
-    users = [parse_user(body) for body in _section(content, "users")]
+    users = _parsed(content, "users", parse_user)
     tests = _section(content, "tests")
     if not tests:
         raise BadPolicyFile(f"{path} has no `tests`. Add one: principal, action, asset and expect.")
@@ -112,10 +120,28 @@ def _section(content: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _identified(content: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Policies with their id; one without an id is identified by its name."""
-    for body in _section(content, "policies"):
-        yield str(body.get("id") or body.get("name") or ""), body
+def _parsed(content: Mapping[str, Any], section: str, parse: Callable[[dict[str, Any]], T]) -> list[T]:
+    """Raises Refused with the problems of all entries; each names its entry, because a file has many."""
+    parsed: list[T] = []
+    problems: list[Problem] = []
+    for number, body in enumerate(_section(content, section)):
+        place, name = f"{section}[{number}]", body.get("id") or body.get("name")
+        try:
+            parsed.append(parse(body))
+        except Refused as error:
+            where = f"{place} ({name})" if name else place
+            problems += [
+                Problem(one.code, f"{where}: {one.description}", f"{place}.{one.entity}") for one in error.problems
+            ]
+    if problems:
+        raise Refused(*problems)
+    return parsed
+
+
+def _policy(body: Mapping[str, Any]) -> Policy:
+    """One without an id is identified by its name."""
+    stated = {field: value for field, value in body.items() if field != "id"}
+    return parse_policy(stated, tenant=TENANT, policy_id=str(body.get("id") or body.get("name") or ""))
 
 
 def _facts(content: Mapping[str, Any]) -> Iterator[Facts]:
@@ -157,10 +183,12 @@ def _check(test: Mapping[str, Any], number: int) -> dict[str, Any]:
     expected = test.get("expect")
     if isinstance(expected, Mapping):
         _refuse_unknown(expected, EXPECTED_FIELDS, f"tests[{number}].expect")
-    elif not isinstance(expected, str):
-        raise Refused(
-            Problem("MISSING_FIELD", "expect is required: an effect, or an object with one", f"tests[{number}]")
-        )
+        effect = expected.get("effect", EFFECTS[0])
+    else:
+        effect = expected
+    if effect not in EFFECTS:
+        described = f"tests[{number}].expect must be an effect or an object with one; {hint(str(effect), EFFECTS)}"
+        raise Refused(Problem("INVALID_VALUE", described, f"tests[{number}].expect"))
     check = {"principal": test.get("principal"), "action": test.get("action", "READ"), "asset_id": test.get("asset")}
     return check | {field: test[field] for field in ("context", "plane") if field in test}
 
@@ -172,8 +200,29 @@ def _refuse_unknown(given: Mapping[Any, Any], known: tuple[str, ...], within: st
         raise Refused(Problem("UNKNOWN_FIELD", described, within))
 
 
-def _outcome(test: Mapping[str, Any], found: Mapping[str, Any]) -> Outcome:
-    expected = test["expect"] if isinstance(test["expect"], Mapping) else {"effect": test["expect"]}
-    name = test.get("name") or f"{test.get('principal')} {test.get('action', 'READ')} {test.get('asset')}"
+def _outcome(test: Mapping[str, Any], found: Mapping[str, Any], *, known: bool) -> Outcome:
+    expected = dict(test["expect"]) if isinstance(test["expect"], Mapping) else {"effect": test["expect"]}
+    if "row_filter" in expected:
+        expected["row_filter"] = _as_decided(expected["row_filter"], found.get("row_filter"))
+    name = test.get("name") or f"{_shown(test.get('principal'))} {test.get('action', 'READ')} {test.get('asset')}"
     differences = {field: (value, found.get(field)) for field, value in expected.items() if found.get(field) != value}
-    return Outcome(str(name), differences, str(found["reason"]))
+    return Outcome(str(name), differences, str(found["reason"]), known)
+
+
+def _as_decided(expected: Any, found: Any) -> Any:
+    """The filter as decisions write it, so that a test can state it as its policy does."""
+    if expected == found or not isinstance(expected, str):
+        return expected
+    try:
+        return conjunction([parse_row_filter(expected)], CANONICAL)
+    except Refused:
+        return expected  # the difference is reported with the text as it was stated
+
+
+def _shown(principal: Any) -> str:
+    if not isinstance(principal, Mapping):
+        return str(principal)
+    parts = [
+        f"{kind}={','.join(map(str, value)) if isinstance(value, list) else value}" for kind, value in principal.items()
+    ]
+    return " ".join(parts)
