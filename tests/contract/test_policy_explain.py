@@ -1,5 +1,6 @@
 """Explanations, dry runs, and the log of decisions."""
 
+import json
 import time
 from typing import Any
 
@@ -55,6 +56,21 @@ def test_the_command_explains_over_the_api(door: Door, monkeypatch: pytest.Monke
     done = lily("policy", "explain", "ann", "shop.orders", data_dir=door.stack.data_dir)
     assert done.returncode == 0, done.stderr
     assert '"policy_id": "no-pii"' in done.stdout
+
+
+def test_the_command_explains_a_user_whose_groups_and_address_come_with_the_request(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.ingest("shop.orders")
+    conditions = {"networks": ["10.1.0.0/16"]}
+    create(door, "/policies", policy({"group": "guests"}, {"asset": "shop.orders"}, id="vpn", conditions=conditions))
+    monkeypatch.setenv("LILY_URL", door.stack.url)
+    monkeypatch.setenv("LILY_TOKEN", door.token)
+    for more, expected in (([], "deny"), (["--address", "10.1.2.3"], "allow"), (["--address", "10.2.0.1"], "deny")):
+        options = ["--group", "Guests", *more]
+        done = lily("policy", "explain", "eve", "shop.orders", *options, data_dir=door.stack.data_dir)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["effect"] == expected
 
 
 def dry_run(door: Door, **body: Any) -> Json:

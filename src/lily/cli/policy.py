@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, OutputFormat, option, read_settings
+from lily.cli.options import DataDir, Group, OutputFormat, option, read_settings
 from lily.cli.output import Format, print_json, print_text
 
 if TYPE_CHECKING:
     from lily.cli.policy_tests import Outcome
 
-policy = typer.Typer(help="Test policies as code, and explain decisions.", no_args_is_help=True)
+policy = typer.Typer(cls=Group, help="Test policies as code, and explain decisions.", no_args_is_help=True)
 
 PolicyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="YAML or JSON: policies, roles, users, assets, tests.")
 ]
 User = Annotated[str, typer.Argument(metavar="USER", help="The name of the user.")]
+Groups = Annotated[
+    list[str] | None, option("--group", "GROUP", "A group that the identity provider states; repeat it for several.")
+]
 Asset = Annotated[str, typer.Argument(metavar="ASSET", help="The asset's id or qualified name.")]
 
 
@@ -50,6 +53,10 @@ def explain(
     *,
     action: Annotated[str, option("--action", "READ|WRITE|DELETE", "What the user wants to do.")] = "READ",
     plane: Annotated[str, option("--plane", "data|metadata", "What is accessed.")] = "data",
+    group: Groups = None,
+    address: Annotated[str | None, option("--address", "IP", "Where the user would call from.", "unknown")] = None,
+    time: Annotated[str | None, option("--time", "TIME", "When the user would call.", "now")] = None,
+    purpose: Annotated[str | None, option("--purpose", "TEXT", "The purpose that is stated.", "unknown")] = None,
     as_of: Annotated[str | None, option("--as-of", "TIME", "Decide as of this time in the past.")] = None,
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
@@ -61,7 +68,14 @@ def explain(
     from lily.client import Lily
 
     os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)  # where the client looks for the stack
-    check = {"principal": user, "action": action.upper(), "asset_id": asset, "plane": plane}
+    stated = {"address": address, "time": time, "purpose": purpose}
+    check: dict[str, Any] = {
+        "principal": {"user": user, "groups": group} if group else user,
+        "action": action.upper(),
+        "asset_id": asset,
+        "plane": plane,
+        "context": {name: value for name, value in stated.items() if value is not None},
+    }
     with Lily() as lily:
         found = lily.explain_access(check, as_of=as_of)
     if output is Format.json:

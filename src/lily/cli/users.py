@@ -8,10 +8,10 @@ import typer
 from rich.markup import escape
 
 from lily.cli.access import operator, owner_database
-from lily.cli.options import DataDir, OutputFormat, Tenant
+from lily.cli.options import DataDir, Group, OutputFormat, Tenant
 from lily.cli.output import Format, print_result
 
-user = typer.Typer(help="Disable and enable users.", no_args_is_help=True)
+user = typer.Typer(cls=Group, help="Disable and enable users.", no_args_is_help=True)
 
 UserName = Annotated[str, typer.Argument(metavar="NAME", help="The user's name; case does not matter.")]
 
