@@ -15,7 +15,6 @@ from lily.enforce.trino.requests import Column, Request
 from lily.model.errors import Problem, Refused
 from lily.policy import Decision
 
-Decide = Callable[[Question], Decision]
 NO_ROWS = "false"
 
 
@@ -115,17 +114,17 @@ def _masks(
 ) -> tuple[list[Question], Callable[[Sequence[Decision]], list[str | None]]]:
     """Trino asks for the columns of one table at a time; the response does not depend on that."""
     _require(request, COLUMN_MASK)
-    runs = [(table, list(group)) for table, group in groupby(columns, key=itemgetter(0))]
-    questions = [
-        one for table, group in runs for one in names.columns("READ", table, [column.name for column in group])
-    ]
+    runs = [(table, list(group)) for table, group in groupby(columns, key=itemgetter(0, 1, 2))]
+    questions = [one for table, group in runs for one in names.columns("READ", table, [column[3] for column in group])]
 
     def expressions(decisions: Sequence[Decision]) -> list[str | None]:
         remaining = iter(decisions)
         found: list[str | None] = []
         for _, group in runs:
             filters = next(remaining).row_filters
-            found += [mask_expression(name, kind, next(remaining), filters) for _, name, kind in group]
+            for (_, _, _, name, kind), decision in zip(group, remaining, strict=False):  # the rest is of other tables
+                is_clear = decision.effect == "allow"  # almost all of a wide table are
+                found.append(None if is_clear else mask_expression(name, kind, decision, filters))
         return found
 
     return questions, expressions

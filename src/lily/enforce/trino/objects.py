@@ -13,6 +13,7 @@ BUILTIN = "builtin"
 _FILTERED_SCHEMAS = frozenset({"jdbc", "metadata", INFORMATION_SCHEMA})
 _FILTERED_TABLES = frozenset({("runtime", "queries")})
 Path = tuple[str, ...]
+MAX_KEPT_COLUMNS = 100_000  # questions about columns that are kept, about 300 bytes each
 
 
 class ObjectNames:
@@ -21,6 +22,8 @@ class ObjectNames:
 
     def __init__(self, mappings: Iterable[EngineMapping]) -> None:
         self._mapped: dict[str, list[str]] = {}
+        self._kept: dict[tuple[Action, Path, tuple[str, ...]], list[Question]] = {}
+        self._kept_columns = 0
         for mapping in mappings:
             self._mapped.setdefault(mapping.engine_name.casefold(), []).append(mapping.asset_name)
         # The most parts that a mapped name has: a mapping of a single column is rare, but may exist.
@@ -51,7 +54,18 @@ class ObjectNames:
         return self.question(action, path, rule)
 
     def columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
-        """The table's own question first, then one for each column."""
+        """The table's own question first, then one for each column. Trino asks about the same columns with every query,
+        so the questions are kept."""
+        key = (action, path, tuple(columns))
+        found = self._kept.get(key)
+        if found is None:
+            if self._kept_columns > MAX_KEPT_COLUMNS:
+                self._kept, self._kept_columns = {}, 0
+            found = self._kept[key] = self._columns(action, path, columns)
+            self._kept_columns += len(columns)
+        return found
+
+    def _columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         table = self.table(action, path)
         if describes_engine(path):
             return [table, *([table] * len(columns))]

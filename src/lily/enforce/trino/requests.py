@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, NoReturn
 
@@ -15,12 +16,7 @@ _COLUMN_FIELDS = ("catalogName", "schemaName", "tableName", "columnName", "colum
 _column_values = itemgetter(*_COLUMN_FIELDS)
 
 
-class Column(NamedTuple):
-    """As `GetColumnMask` names it."""
-
-    table: tuple[str, ...]  # its catalogue, schema and name
-    name: str
-    type: str
+Column = tuple[str, str, str, str, str]  # catalogue, schema, table, name and type, as `GetColumnMask` states them
 
 
 class Resource(NamedTuple):
@@ -72,11 +68,10 @@ def _columns(listed: list[Any]) -> tuple[Column, ...]:
     way finds out which."""
     try:
         found = [_column_values(one["column"]) for one in listed]
-        if not all(map("".join, found)) or any("" in values for values in found):
-            return ()
+        "".join(chain.from_iterable(found))  # raises TypeError unless all are texts
     except (TypeError, KeyError):
         return ()
-    return tuple(Column(values[:3], values[3], values[4]) for values in found)
+    return () if any("" in values for values in found) else tuple(found)
 
 
 def _resource(given: Any, where: str) -> Resource:
@@ -112,8 +107,8 @@ def _path(fields: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def _column(given: Any, where: str) -> Column:
-    values = _named(_object(given, where), where, *_COLUMN_FIELDS)
-    return Column(values[:3], values[3], values[4])
+    catalog, schema, table, name, kind = _named(_object(given, where), where, *_COLUMN_FIELDS)
+    return (catalog, schema, table, name, kind)
 
 
 def _named(given: dict[str, Any], where: str, *fields: str) -> tuple[str, ...]:
