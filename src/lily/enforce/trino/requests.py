@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from lily.model.errors import Problem, Refused
 
+NUL = "\x00"  # PostgreSQL would refuse it, and with it what other requests read at the same time
 MAX_ITEMS = 100_000  # resources or columns in one request
 
 
@@ -68,10 +69,10 @@ def _columns(listed: list[Any]) -> tuple[Column, ...]:
     way finds out which."""
     try:
         found = [_column_values(one["column"]) for one in listed]
-        "".join(chain.from_iterable(found))  # raises TypeError unless all are texts
+        text = "".join(chain.from_iterable(found))  # raises TypeError unless all are texts
     except (TypeError, KeyError):
         return ()
-    return () if any("" in values for values in found) else tuple(found)
+    return () if NUL in text or any("" in values for values in found) else tuple(found)
 
 
 def _resource(given: Any, where: str) -> Resource:
@@ -114,8 +115,7 @@ def _column(given: Any, where: str) -> Column:
 def _named(given: dict[str, Any], where: str, *fields: str) -> tuple[str, ...]:
     values = [given.get(field) for field in fields]
     for field, value in zip(fields, values, strict=True):
-        if not isinstance(value, str) or not value:
-            _text(value, f"{where}.{field}")
+        _text(value, f"{where}.{field}")
     return tuple(values)  # type: ignore[arg-type]
 
 
@@ -138,7 +138,9 @@ def _texts(given: Any, where: str) -> Iterator[str]:
 
 
 def _text(given: Any, where: str) -> str:
-    return given if isinstance(given, str) and given else _refuse(where, "a text that is not empty")
+    if isinstance(given, str) and given and NUL not in given:
+        return given
+    return _refuse(where, "a text that is not empty and has no NUL")
 
 
 def _refuse(where: str, wanted: str) -> NoReturn:
