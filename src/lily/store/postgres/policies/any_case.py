@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lily.model import ids
 from lily.model.lanes import BULK_TYPES
-from lily.policy import Ancestor, Facts
+from lily.policy import Ancestor, Facts, fold
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.policies.facts import TABLE_TYPES, Wanted, read_facts
+from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, read_facts
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -17,9 +17,26 @@ RELATIONAL = ("table", "view", "materialized_view")
 ByName = dict[str, list[Facts]]
 
 
-async def other_candidates(
-    database: Database, tenant: str, known: Mapping[str, Facts | None], wanted: Wanted
-) -> dict[str, list[Facts]]:
+async def read_candidates(
+    database: Database, tenant: str, references: Collection[str], wanted: Wanted, earlier: Earlier | None = None
+) -> ByName:
+    """By reference: the asset, and the others that an engine may mean by the name. Somebody who may ingest assets could
+    otherwise lift a denial by ingesting one that is spelled as the engine spells it. An id means its asset alone."""
+    facts = await read_facts(database, tenant, references, wanted, earlier)
+    names = {name: found for name, found in facts.items() if not ids.looks_like_uuid(name)}
+    others = await _others(database, tenant, names, wanted) if names else {}
+    return {name: [*([found] if found else ()), *others.get(name, ())] for name, found in facts.items()}
+
+
+async def columns_below(database: Database, tenant: str, tables: Collection[str]) -> list[str]:
+    """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
+    rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
+    listed = id_array({asset_id for _, asset_id in rows})
+    found = await database.fetch(tenant, query("policies/columns_below"), {"tables": listed})
+    return [name for (name,) in found]
+
+
+async def _others(database: Database, tenant: str, known: Mapping[str, Facts | None], wanted: Wanted) -> ByName:
     """By name: the assets that it may mean besides the one that has it as written, which `known` holds. They are those
     of that name in another case, and columns of that name of tables in any case."""
     above = {name: prefix for name in known if (prefix := ids.name_prefix(name)) != name}
@@ -70,7 +87,7 @@ async def _columns_with_lineage(
     spelled: dict[tuple[str, str], list[str]] = {}
     for name, listed in tables.items():
         for table in listed:
-            spelled.setdefault((table.id, _lower(_spelled(table, name))), []).append(name)
+            spelled.setdefault((table.id, fold(_spelled(table, name))), []).append(name)
     if not spelled:
         return {}
     parameters = {
@@ -92,8 +109,3 @@ async def _read(database: Database, tenant: str, pairs: Iterable[tuple[str, str]
         if (fact := facts[asset_id]) is not None:
             found.setdefault(name, []).append(fact)
     return found
-
-
-def _lower(name: str) -> str:
-    """As `lower` in the collation "C": ASCII letters alone, as engines do."""
-    return name.encode().lower().decode()

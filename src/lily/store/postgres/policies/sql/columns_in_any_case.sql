@@ -1,5 +1,7 @@
--- The columns of tables that only the lake has and that have lineage, by name in lower case.
-select g.parent::text, lower(g.qualified_name collate "C"), g.id::text
+-- The columns of tables that only the lake has and that have lineage, by folded name.
+select g.parent::text, n.folded, g.id::text
 from graph_nodes g
-where g.tenant_id = %(tenant)s and g.parent = any (%(tables)s::uuid[])
-  and lower(g.qualified_name collate "C") = any (%(names)s::text[])
+cross join lateral (
+  select normalize(casefold(normalize(g.qualified_name, NFC) collate "pg_unicode_fast"), NFC) as folded offset 0
+) n
+where g.tenant_id = %(tenant)s and g.parent = any (%(tables)s::uuid[]) and n.folded = any (%(names)s::text[])
