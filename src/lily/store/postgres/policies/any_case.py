@@ -1,7 +1,7 @@
 """The assets that an engine's name may mean: engines do not agree on the case of names, and an object directly below a
 table is a column of it, whatever else somebody ingested under that name."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from lily.model import ids
 from lily.model.lanes import BULK_TYPES
@@ -40,12 +40,13 @@ async def _others(database: Database, tenant: str, known: Mapping[str, Facts | N
     """By name: the assets that it may mean besides the one that has it as written, which `known` holds. They are those
     of that name in another case, and columns of that name of tables in any case."""
     above = {name: prefix for name in known if (prefix := ids.name_prefix(name)) != name}
-    stored = await _stored(database, tenant, {*known, *above.values()}, wanted)
+    have = {found.id: found for found in known.values() if found is not None}
+    stored = await _stored(database, tenant, {*known, *above.values()}, wanted, have)
     tables = {
         name: [table for table in stored.get(prefix, ()) if table.entity_type in TABLE_TYPES]
         for name, prefix in above.items()
     }
-    columns = await _columns_with_lineage(database, tenant, tables, wanted)
+    columns = await _columns_with_lineage(database, tenant, tables, wanted, have)
     found: ByName = {}
     for name, exact in known.items():
         written = [exact] if exact is not None else []
@@ -75,13 +76,15 @@ def _spelled(table: Facts, name: str) -> str:
     return table.qualified_name + name[len(ids.name_prefix(name)) :]
 
 
-async def _stored(database: Database, tenant: str, names: Collection[str], wanted: Wanted) -> ByName:
+async def _stored(
+    database: Database, tenant: str, names: Collection[str], wanted: Wanted, have: Mapping[str, Facts]
+) -> ByName:
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(names)})
-    return await _read(database, tenant, [(name, asset_id) for name, asset_id in rows], wanted)
+    return await _read(database, tenant, [(name, asset_id) for name, asset_id in rows], wanted, have)
 
 
 async def _columns_with_lineage(
-    database: Database, tenant: str, tables: Mapping[str, Sequence[Facts]], wanted: Wanted
+    database: Database, tenant: str, tables: Mapping[str, Sequence[Facts]], wanted: Wanted, have: Mapping[str, Facts]
 ) -> ByName:
     """Columns that only the lake has, as far as they have lineage and so may have tags of their own."""
     spelled: dict[tuple[str, str], list[str]] = {}
@@ -96,16 +99,18 @@ async def _columns_with_lineage(
     }
     rows = await database.fetch(tenant, query("policies/columns_in_any_case"), parameters)
     pairs = [(name, asset_id) for table, column, asset_id in rows for name in spelled.get((table, column), ())]
-    return await _read(database, tenant, pairs, wanted)
+    return await _read(database, tenant, pairs, wanted, have)
 
 
-async def _read(database: Database, tenant: str, pairs: Iterable[tuple[str, str]], wanted: Wanted) -> ByName:
-    listed = list(pairs)
-    if not listed:
-        return {}
-    facts = await read_facts(database, tenant, {asset_id for _, asset_id in listed}, wanted)
+async def _read(
+    database: Database, tenant: str, pairs: Sequence[tuple[str, str]], wanted: Wanted, have: Mapping[str, Facts]
+) -> ByName:
+    missing = {asset_id for _, asset_id in pairs} - have.keys()
+    facts: Mapping[str, Facts | None] = have
+    if missing:
+        facts = {**have, **await read_facts(database, tenant, missing, wanted)}
     found: ByName = {}
-    for name, asset_id in listed:
+    for name, asset_id in pairs:
         if (fact := facts[asset_id]) is not None:
             found.setdefault(name, []).append(fact)
     return found
