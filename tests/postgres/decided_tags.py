@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection
 
-from lily.lineage.tag_rules import TagRules
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Database
@@ -32,6 +31,6 @@ class DecidedTags:
         return bool(lags)
 
     async def _read(self, tenant: str, names: Collection[str]) -> dict[str, frozenset[str]]:
-        rules: TagRules = await read_tag_rules(self._database, tenant)
+        rules = await read_tag_rules(self._database, tenant)
         facts = await read_facts(self._database, tenant, names, Wanted(rules, rules.protective, attributes=False))
         return {name: frozenset(found.tags) for name, found in facts.items() if found is not None}

@@ -9,11 +9,10 @@ from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.outcomes import strictest
 from lily.api.services import Services
 from lily.lineage.tag_rules import TagRules
-from lily.model import ids
 from lily.policy import Decision, Facts, Principal
 from lily.store.postgres.definitions.tags import read_tag_rules
-from lily.store.postgres.policies.any_case import facts_in_any_case
-from lily.store.postgres.policies.facts import Wanted, read_facts
+from lily.store.postgres.policies.any_case import read_candidates
+from lily.store.postgres.policies.facts import Wanted
 
 FEW = 200
 
@@ -37,11 +36,8 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
 async def candidates_for(
     services: Services, tenant: str, references: Collection[str], wanted: Wanted
 ) -> dict[str, list[Facts]]:
-    """By reference: the asset; for a name that no asset has as written, those that have it in another case."""
-    facts = await read_facts(services.database, tenant, references, wanted)
-    names = [name for name, found in facts.items() if found is None and not ids.looks_like_uuid(name)]
-    others = await facts_in_any_case(services.database, tenant, names, wanted) if names else {}
-    return {name: [found] if found is not None else others.get(name, []) for name, found in facts.items()}
+    """By reference, the assets that it may mean."""
+    return await read_candidates(services.database, tenant, references, wanted)
 
 
 async def principals_of(services: Services, policies: TenantPolicies, batch: Batch) -> list[Principal]:

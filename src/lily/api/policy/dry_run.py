@@ -11,9 +11,9 @@ from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.api.policy.administration import refuse_cycle
 from lily.api.policy.checks import Named, normalised
-from lily.api.policy.compiled import Parsed, TenantPolicies
+from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
-from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
+from lily.api.policy.outcomes import decided_unknown, decision_dict
 from lily.model.errors import Problem, Refused
 from lily.policy import (
     Action,
@@ -31,9 +31,11 @@ from lily.policy import (
     parse_user,
 )
 from lily.policy.roles import Role, inherited_from
+from lily.policy.unknown_objects import unknown_facts
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
 from lily.store.postgres.policies.snapshot import first_users
+from lily.store.postgres.policies.stored_objects import Parsed
 from lily.store.postgres.propagation.dry_run import assets_reached
 
 MAX_USERS = 20_000

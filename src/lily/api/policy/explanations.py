@@ -5,11 +5,13 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.policy.checks import parse_checks
 from lily.api.policy.decisions import candidates_for, principals_of, rules_in_force
-from lily.api.policy.outcomes import decided_unknown, decision_dict, strictness, unknown_facts
+from lily.api.policy.outcomes import decided_unknown, decision_dict
 from lily.model.assets import stated_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
+from lily.policy.decisions import strictness
 from lily.policy.names import EVERY, fold
+from lily.policy.unknown_objects import unknown_facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.tag_paths import derivations
 

@@ -7,11 +7,12 @@ import orjson
 
 from lily.api.policy.checks import Batch
 from lily.api.policy.settings import AccessSettings
-from lily.model import ids
 from lily.policy import Check, Decision, Facts, PolicyIndex, Principal, conjunction
+from lily.policy.decisions import strictness
+from lily.policy.unknown_objects import decided_unknown as without_facts
+from lily.policy.unknown_objects import unknown_facts
 
 CANONICAL = "postgres"
-UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
 
 
 def strictest(
@@ -32,12 +33,6 @@ def strictest(
             other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
             decisions[place] = min(decisions[place], other, key=strictness)
     return decisions
-
-
-def strictness(decision: Decision) -> tuple[int, int, int]:
-    """The smaller, the stricter."""
-    order = ("deny", "mask", "row-filter", "allow").index(decision.effect)
-    return (order, decision.mask.strictness if decision.mask else 0, -len(decision.row_filters))
 
 
 def decided(
@@ -68,18 +63,9 @@ def decided(
     return result
 
 
-def unknown_facts(tenant: str, asset: str) -> Facts:
-    """All that is known of an asset that is not in the catalogue: its id, and its name if it was given."""
-    return Facts(ids.resolve(tenant, asset), "" if ids.looks_like_uuid(asset) else asset)
-
-
 def decided_unknown(decision: Decision, settings: AccessSettings) -> Decision:
-    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
-    if decision.policy_id is not None and not decision.allowed:
-        return decision
-    if settings.unknown_objects == "closed":
-        return Decision("deny", None, f"{UNKNOWN} closed")
-    return decision if decision.allowed else Decision("allow", None, f"{UNKNOWN} open")
+    """As the tenant's setting has it."""
+    return without_facts(decision, settings.unknown_objects)
 
 
 def decision_dict(decision: Decision) -> dict[str, Any]:

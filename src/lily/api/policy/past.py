@@ -11,7 +11,6 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.http.errors import Declined
 from lily.api.policy.checks import Batch
-from lily.api.policy.compiled import parsed
 from lily.api.policy.outcomes import decided
 from lily.api.policy.settings import AccessSettings
 from lily.api.reads.as_of import rebuild_past
@@ -50,6 +49,7 @@ from lily.store.assets import StoredAsset
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.history import Past, ever_had_edges, read_past, tags_ever_propagating
 from lily.store.postgres.policies.snapshot import Stored
+from lily.store.postgres.policies.stored_objects import parsed
 
 MAX_ASSETS = 100  # each is rebuilt from its events
 MAX_DEPTH = 64

@@ -8,6 +8,7 @@ from psycopg import Connection
 
 from lily.reactions.jobs.base import Task
 from lily.store.postgres.access.tickets import delete_expired_tickets
+from lily.store.postgres.enforcement.ledger import delete_old_runs
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
@@ -29,8 +30,13 @@ def _delete_old_decisions(connection: Connection[Any], _: Job) -> None:
     _log.info("old decisions deleted", count=delete_old_decisions(connection))
 
 
+def _delete_old_runs(connection: Connection[Any], _: Job) -> None:
+    _log.info("old runs of targets deleted", count=delete_old_runs(connection))
+
+
 HOUSEKEEPING = (
     Task("forget-published-batches", _delete_published_batches, every=EVERY),
     Task("forget-expired-tickets", _delete_expired_tickets, every=EVERY),
     Task("forget-old-decisions", _delete_old_decisions, every=EVERY),
+    Task("forget-old-enforcement-runs", _delete_old_runs, every=EVERY),
 )

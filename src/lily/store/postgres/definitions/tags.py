@@ -9,7 +9,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model.access import Principal
 from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Fetches
 
 CACHED_SECONDS = 3.0  # a notification can be lost with its connection; then old rules apply for at most this long
 
@@ -51,7 +51,7 @@ class TagRulesCache:
                 del self._reading[tenant]
 
 
-async def read_tag_rules(database: Database, tenant: str) -> TagRules:
+async def read_tag_rules(database: Fetches, tenant: str) -> TagRules:
     rows = await database.fetch(tenant, query("definitions/tag_rules"), {})
     definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
     on_delete: OnDelete = rows[0][0] if rows else "keep"

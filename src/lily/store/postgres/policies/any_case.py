@@ -6,11 +6,21 @@ from lily.model import ids
 from lily.policy import Facts
 from lily.store.postgres.policies.facts import TABLE_TYPES, Wanted, read_facts
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Fetches
+
+
+async def read_candidates(
+    database: Fetches, tenant: str, references: Collection[str], wanted: Wanted
+) -> dict[str, list[Facts]]:
+    """By reference: the asset; for a name that no asset has as written, those that have it in another case."""
+    facts = await read_facts(database, tenant, references, wanted)
+    names = [name for name, found in facts.items() if found is None and not ids.looks_like_uuid(name)]
+    others = await facts_in_any_case(database, tenant, names, wanted) if names else {}
+    return {name: [found] if found is not None else others.get(name, []) for name, found in facts.items()}
 
 
 async def facts_in_any_case(
-    database: Database, tenant: str, names: Collection[str], wanted: Wanted
+    database: Fetches, tenant: str, names: Collection[str], wanted: Wanted
 ) -> dict[str, list[Facts]]:
     """By name: the assets of that name in any case, else the columns of that name of tables in any case. Names of which
     there is neither are left out."""
@@ -34,7 +44,7 @@ async def facts_in_any_case(
     return found
 
 
-async def _stored(database: Database, tenant: str, names: Collection[str], wanted: Wanted) -> dict[str, list[Facts]]:
+async def _stored(database: Fetches, tenant: str, names: Collection[str], wanted: Wanted) -> dict[str, list[Facts]]:
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(names)})
     if not rows:
         return {}

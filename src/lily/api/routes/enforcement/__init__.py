@@ -1,0 +1,1 @@
+"""Targets that Lily brings in line with its decisions, and their receipts."""
