@@ -114,10 +114,7 @@ class Target:
 
     def seen(self, user: str, text: str) -> Any:
         """The rows, or `refused`."""
-        try:
-            return self.connection(user).execute(text.encode()).fetchall()
-        except errors.InsufficientPrivilege:
-            return "refused"
+        return refusable(self.connection(user), text)
 
     @contextmanager
     def person(self, name: str, *groups: str) -> Iterator[None]:
@@ -141,6 +138,13 @@ class Target:
         path = (self.database, *table.split(".", 1))
         asset = ".".join((*path, column)) if column else ".".join(path)
         return Decision(asset, path, tuple(roles), effect, column, **further)  # type: ignore[arg-type]
+
+
+def refusable(connection: psycopg.Connection[Any], text: str) -> Any:
+    try:
+        return connection.execute(text.encode()).fetchall()
+    except errors.InsufficientPrivilege:
+        return "refused"
 
 
 def apply(enforcer: Postgres, decisions: Sequence[Decision]) -> Sequence[Failure]:
