@@ -1,0 +1,133 @@
+"""What the target has now, read from its catalogue in a few queries and one snapshot."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import psycopg
+
+from lily.connect.enforcers.postgres.masks import BOOKKEEPING, ColumnType, family
+from lily.connect.enforcers.postgres.queries import query
+
+MARK = "Masking views, made by Lily. Remove them with: lily enforce remove"  # the comment on Lily's schemas
+PUBLIC = 0  # as a grantee
+_KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "materialized view", "f": "foreign table"}
+
+
+class Role(NamedTuple):
+    oid: int
+    name: str
+    login: bool
+    superuser: bool
+    bypasses_row_security: bool
+    is_lily: bool
+    above: frozenset[int]  # the roles whose rights it has or can take on
+
+
+class Grant(NamedTuple):
+    grantee: int
+    unusual: bool  # by another role than the owner, or with grant option
+
+
+class Column(NamedTuple):
+    name: str
+    type: ColumnType
+    grants: tuple[Grant, ...]
+
+
+@dataclass(slots=True)
+class Relation:
+    oid: int
+    schema: str
+    name: str
+    kind: str
+    owner: int
+    manageable: bool  # Lily has the owner's rights
+    row_security: bool
+    foreign_policies: bool  # row-level security policies that are not Lily's
+    parent: int | None  # of a partition, or of a table that inherits
+    grants: tuple[Grant, ...]
+    is_own: bool  # one of Lily's views
+    columns: list[Column] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+
+class Schema(NamedTuple):
+    oid: int
+    is_own: bool
+    usable_by: frozenset[int]
+
+
+class Kept(NamedTuple):
+    """A table that Lily has changed."""
+
+    oid: int
+    schema: str
+    name: str
+    exists: bool
+    view: int | None
+    view_source: str | None
+    view_intact: bool
+    policies_source: str | None
+    policies_intact: bool
+    row_security_before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    database: str
+    roles: dict[int, Role]
+    schemas: dict[str, Schema]
+    relations: list[Relation]  # without Lily's own
+    views: dict[tuple[str, str], Relation]  # Lily's own
+    kept: dict[int, Kept]
+    usages: frozenset[tuple[int, int]]  # of schemas by roles, as granted by Lily
+    prepared: bool  # Lily's own schema is there
+
+
+def read(connection: psycopg.Connection[Any], schemas: Sequence[str]) -> Catalogue:
+    """Inside a transaction, whose snapshot all queries share."""
+    database = _rows(connection, "select current_database()")[0][0]
+    roles = {row[0]: Role._make([*row[:-1], frozenset(row[-1])]) for row in _rows(connection, query("roles"))}
+    found = {
+        name: Schema(oid, is_own, frozenset(usable_by or ()))
+        for oid, name, is_own, usable_by in _rows(connection, query("schemas"), mark=MARK)
+    }
+    relations = _relations(connection, schemas, [one.oid for one in found.values() if one.is_own])
+    prepared = BOOKKEEPING in found
+    kept = {row[0]: Kept(*row) for row in _rows(connection, query("kept"))} if prepared else {}
+    usages = _rows(connection, query("usages")) if prepared else []
+    return Catalogue(
+        database,
+        roles,
+        found,
+        [one for one in relations if not one.is_own],
+        {(one.schema, one.name): one for one in relations if one.is_own},
+        kept,
+        frozenset((row[0], row[1]) for row in usages),
+        prepared,
+    )
+
+
+def _relations(connection: psycopg.Connection[Any], schemas: Sequence[str], own: list[int]) -> list[Relation]:
+    rows = _rows(connection, query("relations"), schemas=list(schemas), own_schemas=own, hidden=[BOOKKEEPING])
+    found = {row[0]: Relation(*row) for row in rows}
+    for relation in found.values():
+        relation.kind, relation.grants = _KINDS[relation.kind], _grants(relation.grants)
+    for oid, name, sql, type_name, category, builtin, collation, grants in _rows(
+        connection, query("columns"), relations=list(found)
+    ):
+        kind = ColumnType(sql, family(type_name, category, is_builtin=builtin), collation or "")
+        found[oid].columns.append(Column(name, kind, _grants(grants)))
+    return list(found.values())
+
+
+def _grants(pairs: Iterable[Sequence[int]] | None) -> tuple[Grant, ...]:
+    return tuple(Grant(grantee, bool(unusual)) for grantee, unusual in pairs or ())
+
+
+def _rows(connection: psycopg.Connection[Any], text: Any, **parameters: Any) -> list[Any]:
+    return connection.execute(text, parameters or None).fetchall()
