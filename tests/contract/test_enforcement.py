@@ -205,7 +205,8 @@ def test_receipts_are_paged_and_leave_out_what_a_policy_denies(door: Door, shop:
     added(door, shop)
     everything = receipts(door)
     assert len(everything) > 2
-    paged, cursor = [], None
+    paged: list[dict[str, Any]] = []
+    cursor: str | None = None
     while cursor is not None or not paged:
         page = door.http.get("/enforcements", params={"limit": 1} | ({"cursor": cursor} if cursor else {})).json()
         paged, cursor = paged + page["items"], page["next_cursor"]

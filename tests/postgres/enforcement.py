@@ -20,10 +20,12 @@ from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
-from tests.postgres.conftest import Migrated
+from tests.postgres.migrated import Migrated
 
 Result = TypeVar("Result")
 KEY = "files"
+TABLES = {"shop.public.people": ["id", "mail"], "shop.public.plain": ["id"]}
+OWN = {"own": {"tables": TABLES, "roles": ["readers", "ann"]}}
 
 
 class EnforcedTarget:
@@ -43,6 +45,8 @@ class EnforcedTarget:
         assert self.wait(targets.add(self.database, self.admin, added, "c"))
 
     def close(self) -> None:
+        for table in (b"queued_jobs", b"job_schedules"):  # a worker of another test would run them
+            self.connection.execute(b"delete from " + table + b" where tenant_id = %s", [self.world.tenant])
         self.wait(self.database.close())
         self._runner.close()
         self.connection.close()

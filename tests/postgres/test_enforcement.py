@@ -2,9 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -13,36 +10,9 @@ from psycopg import sql
 from lily.bus import topics
 from lily.model import governance
 from lily.reactions.base import Event
-from lily.reactions.enforcement import task
 from lily.store.postgres.enforcement import targets
-from tests.distributions import install, registry_of
-from tests.lineage_world import World
-from tests.postgres.conftest import Migrated
-from tests.postgres.enforcement import KEY, EnforcedTarget
-
-TABLES = {"shop.public.people": ["id", "mail"], "shop.public.plain": ["id"]}
-OWN = {"own": {"tables": TABLES, "roles": ["readers", "ann"]}}
-
-
-@pytest.fixture
-def target(
-    migrated: Migrated, make_world: Callable[[], World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[EnforcedTarget]:
-    points = "[lily.enforcers]\nrules-file = tests.sample_plugins.rules_file:RulesFile\n"
-    install(tmp_path / "site", "rules-file", points)
-    registry = registry_of(tmp_path / "site")
-    monkeypatch.setattr(task, "installed", lambda: registry)
-    key_file, rules = tmp_path / "master.key", tmp_path / "rules.json"
-    key_file.write_text(base64.b64encode(bytes(32)).decode())
-    rules.write_text(json.dumps(OWN))
-    world = make_world()
-    world.asset("shop.public.people", data_source="shop")
-    world.asset("shop.public.plain", data_source="shop")
-    with closing(EnforcedTarget(migrated, world, key_file, rules)) as found:
-        found.policy("all", "allow")
-        found.policy("mask", "mask", tag="PII", mask="show-last-4")
-        yield found
-
+from tests.postgres.enforcement import KEY, OWN, EnforcedTarget
+from tests.postgres.migrated import Migrated
 
 MASKED = "shop.public.people./readers"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lily.model import ids
 from tests.lineage_world import World
-from tests.postgres.conftest import Migrated
 from tests.postgres.decided_tags import DecidedTags
+from tests.postgres.migrated import Migrated
 from tests.stored_lineage import stored_definitions, stored_graph
 from tests.tag_oracle import recompute
 
