@@ -1,7 +1,12 @@
 """A PII tag that is set through the API changes what people see in a real PostgreSQL database."""
 
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -153,6 +158,29 @@ def test_a_target_that_does_not_respond_is_reported_and_holds_up_no_other(door: 
     eventually(lambda: answer.update(door.http.get("/enforcement-targets/down").json()) or answer["state"], "failing")
     assert answer["error"]
     assert "secret-word" not in httpx.Response(200, json=answer).text
+
+
+def test_the_command_line_adds_shows_plans_applies_and_removes(door: Door, shop: Target, tmp_path: Path) -> None:
+    before, config = shop.state(), tmp_path / "shop.toml"
+    config.write_text('url = "${SHOP_URL}"\n[roles.analyst]\nrole = "analyst"\n')
+    environment = {"LILY_URL": door.stack.url, "LILY_TOKEN": door.token, "SHOP_URL": shop.settings()["url"]}
+
+    def enforce(*words: str) -> dict[str, Any]:
+        command = [sys.executable, "-m", "lily", "enforce", *words, "--format", "json"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **environment}
+        )
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    assert enforce("add", "shop", "--type", "postgres", "--config", str(config))["name"] == "shop"
+    assert enforce("apply", "shop")["state"] == "in line"
+    assert shop.state() != before
+    assert [one["name"] for one in enforce("list")["items"]] == ["shop"]
+    assert enforce("status", "shop")["error"] is None
+    assert enforce("plan", "shop")["count"] == 0
+    assert enforce("remove", "shop") == {"name": "shop", "state": "removed"}
+    assert shop.state() == before
 
 
 class TestTargets:

@@ -39,6 +39,13 @@ def test_what_no_policy_allows_is_denied_to_a_role(target: EnforcedTarget) -> No
     assert target.enforced()["shop.public.people./ann"] == "allow"
 
 
+def test_a_policy_for_a_role_that_the_target_lacks_is_reported(target: EnforcedTarget) -> None:
+    target.policy("hr", "allow", subject="role:hr")
+    target.policy("elsewhere", "allow", subject="role:hr", resources=[{"asset": "crm"}])
+    target.run()
+    assert [one["subject"] for one in target.shown()["findings"]] == ["hr"]
+
+
 def test_a_tag_that_is_taken_away_leaves_the_target(target: EnforcedTarget) -> None:
     target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
     target.run()

@@ -1,8 +1,9 @@
 """Reads what a target has to enforce: the policies in force, its principals, and what is known of its assets now."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from psycopg import Connection
@@ -10,9 +11,10 @@ from psycopg import Connection
 from lily.model import ids
 from lily.model.engine_names import EngineMapping
 from lily.plugins import enforcers
-from lily.plugins.enforcers import Finding, Inventory, Path
+from lily.plugins.enforcers import Finding, Inventory, Path, TargetRole
 from lily.policy import Context, Facts, Policy, PolicyIndex, Role, User, compile_policies, fold, parse_user
-from lily.reactions.enforcement.decisions import Deciding, Named, decisions_for, digest, groups_of, named
+from lily.policy.visibility import asset_set
+from lily.reactions.enforcement.decisions import Deciding, Group, Named, decisions_for, digest, groups_of, named
 from lily.reactions.enforcement.principals import principals_of, user_names
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.enforcement.ledger import Receipt, StoredTarget
@@ -23,6 +25,7 @@ from lily.store.postgres.policies.stored_objects import parsed
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 CHUNK = 5_000  # names of one query
+MAX_POLICIES = 200  # that are looked at for a role that is missing in the target
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ def enforced(connection: Connection[Any], tenant: str, target: StoredTarget, inv
     users = completed(_users(reads, tenant, names))
     principals = principals_of(inventory.roles, target.roles, users)
     deciding = Deciding(in_force.index, in_force.unknown_objects, candidates, Context(now=datetime.now(UTC)))
-    decisions = decisions_for(tables, groups_of(in_force.index, principals), deciding)
+    groups = groups_of(in_force.index, principals)
+    decisions = decisions_for(tables, groups, deciding)
     return Enforced(
         decisions,
         _digests(decisions),
@@ -64,12 +68,28 @@ def enforced(connection: Connection[Any], tenant: str, target: StoredTarget, inv
         _concerned(tenant, tables, candidates),
         len(tables),
         sum(len(table.columns) for table in tables),
-        [
-            Finding(role.name, f"it cannot be restricted: {role.unrestricted}")
-            for role in inventory.roles
-            if role.unrestricted
-        ],
+        [*_unrestricted(inventory.roles), *_without_roles(in_force.index, groups, tables, candidates)],
     )
+
+
+def _unrestricted(roles: Sequence[TargetRole]) -> Iterator[Finding]:
+    for role in roles:
+        if role.unrestricted:
+            yield Finding(role.name, f"it cannot be restricted: {role.unrestricted}")
+
+
+def _without_roles(
+    index: PolicyIndex, groups: Sequence[Group], tables: Sequence[Named], candidates: dict[str, list[Facts]]
+) -> Iterator[Finding]:
+    """Policies about tables of the target that name none of its roles: a role may be missing, or be spelt otherwise."""
+    held = {policy.id for group in groups for policy in index.table(group.principal, "READ", "data").policies}
+    others = (policy for policy in index.policies.values() if policy.id not in held)
+    relevant = (policy for policy in others if "READ" in policy.actions and "data" in policy.applies_to)
+    known = [facts for table in tables for facts in candidates.get(table.name, ())]
+    for policy in islice(relevant, MAX_POLICIES):
+        about = asset_set([policy])
+        if any(about.holds(facts) for facts in known):
+            yield Finding(policy.name, "no role of the target is one of the policy's subjects; map one with `roles`")
 
 
 async def _in_force(reads: WorkerReads, tenant: str) -> _InForce:
