@@ -80,6 +80,17 @@ class Enforcement(Section):
     )
 
 
+class Retention(Section):
+    """How long records are kept that nothing but an inspection needs."""
+
+    decision_days: int = Field(30, ge=1, description="how long the log of decisions is kept")
+    policy_history_days: int = Field(
+        400,
+        ge=1,
+        description="how long ended states of policies, roles, users and tags are kept: how far back as_of goes",
+    )
+
+
 class Lake(Section):
     """The lake query: both lanes into Iceberg."""
 
@@ -160,6 +171,7 @@ class Settings(BaseSettings):
     reactions: Reactions = Reactions()
     jobs: Jobs = Jobs()
     enforcement: Enforcement = Enforcement()
+    retention: Retention = Retention()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     oidc: Oidc = Oidc()

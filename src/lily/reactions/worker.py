@@ -12,7 +12,7 @@ from lily.observe.probes import serve_probes
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
 from lily.reactions.jobs import Jobs, Task
-from lily.reactions.jobs.housekeeping import HOUSEKEEPING
+from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
@@ -72,7 +72,7 @@ class Worker:
         threads.join(STOP_SECONDS)
 
     def _tasks(self) -> tuple[Task, ...]:
-        return (*HOUSEKEEPING, Task(TASK, Enforcing(self._settings, self.registry).run))
+        return (*housekeeping(self._settings.retention), Task(TASK, Enforcing(self._settings, self.registry).run))
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)
