@@ -7,7 +7,7 @@ import orjson
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from lily.api.http.openapi.enforcement import Confirmation
+from lily.api.http.openapi.targets import Confirmation
 from lily.lineage.attribute_rules import Mode
 from lily.lineage.definitions import Direction, OnDelete
 

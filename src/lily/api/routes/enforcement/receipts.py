@@ -8,8 +8,8 @@ from pydantic import Field, TypeAdapter
 from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Anyone
 from lily.api.http import cursors
-from lily.api.http.openapi.enforcement import Enforcements, State
 from lily.api.http.openapi.responses import Json
+from lily.api.http.openapi.targets import Enforcements, State
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.references import normal
 from lily.model import ids

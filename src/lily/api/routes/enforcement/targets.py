@@ -14,7 +14,9 @@ from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
-from lily.api.http.openapi.enforcement import (
+from lily.api.http.openapi.policy_responses import EXISTS
+from lily.api.http.openapi.responses import Json
+from lily.api.http.openapi.targets import (
     TARGET_EXAMPLES,
     NewTarget,
     PlanResponse,
@@ -23,8 +25,6 @@ from lily.api.http.openapi.enforcement import (
     TargetName,
     Targets,
 )
-from lily.api.http.openapi.policy_responses import EXISTS
-from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.references import normal
 from lily.model.errors import Problem, Refused, Terminal
