@@ -5,7 +5,6 @@ from itertools import islice
 
 from lily.api.auth.restrictions import Restrictions
 from lily.api.policy.decisions import rules_in_force
-from lily.api.policy.outcomes import unknown_facts
 from lily.api.services import Services
 from lily.model import ids
 from lily.model.assets import effective_tag_keys, entity_type, shown_fields, stated_by_layer, suppressions
@@ -13,6 +12,7 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
+from lily.policy.candidates import unknown_facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.ancestors import Ancestors, read_ancestors
 from lily.store.postgres.policies.facts import read_facts

@@ -7,11 +7,10 @@ import orjson
 
 from lily.api.policy.checks import Batch
 from lily.api.policy.settings import AccessSettings
-from lily.model import ids
 from lily.policy import Check, Decision, Facts, PolicyIndex, Principal, conjunction
+from lily.policy.candidates import combined, decided_unknown, unknown_facts
 
 CANONICAL = "postgres"
-UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
 
 
 def strictest(
@@ -30,14 +29,8 @@ def strictest(
         for facts in several.get(check.asset, ()):
             context = batch.contexts[check.context]
             other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
-            decisions[place] = min(decisions[place], other, key=strictness)
+            decisions[place] = combined([decisions[place], other])
     return decisions
-
-
-def strictness(decision: Decision) -> tuple[int, int, int]:
-    """The smaller, the stricter."""
-    order = ("deny", "mask", "row-filter", "allow").index(decision.effect)
-    return (order, decision.mask.strictness if decision.mask else 0, -len(decision.row_filters))
 
 
 def decided(
@@ -64,22 +57,8 @@ def decided(
     if unknown:
         for place, check in enumerate(batch.checks):
             if check.asset in unknown and check.plane == "data":
-                result[place] = decided_unknown(result[place], settings)
+                result[place] = decided_unknown(result[place], settings.unknown_objects)
     return result
-
-
-def unknown_facts(tenant: str, asset: str) -> Facts:
-    """All that is known of an asset that is not in the catalogue: its id, and its name if it was given."""
-    return Facts(ids.resolve(tenant, asset), "" if ids.looks_like_uuid(asset) else asset)
-
-
-def decided_unknown(decision: Decision, settings: AccessSettings) -> Decision:
-    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
-    if decision.policy_id is not None and not decision.allowed:
-        return decision
-    if settings.unknown_objects == "closed":
-        return Decision("deny", None, f"{UNKNOWN} closed")
-    return decision if decision.allowed else Decision("allow", None, f"{UNKNOWN} open")
 
 
 def decision_dict(decision: Decision) -> dict[str, Any]:

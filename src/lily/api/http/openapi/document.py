@@ -28,6 +28,7 @@ SECTIONS = {
     "lineage": "Edges between assets: stated, derived from SQL, or sent by OpenLineage.",
     "attributes": "Attributes that propagate along lineage by rules.",
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
+    "enforcement": "What engines ask before their users read or change data.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

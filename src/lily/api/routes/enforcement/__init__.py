@@ -1,0 +1,1 @@
+"""What engines call to learn what their users may do."""

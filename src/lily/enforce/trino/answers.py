@@ -1,0 +1,146 @@
+"""Decisions as Trino's OPA plug-in expects them. An empty list of masks or row filters means that there are none, so
+whatever is in doubt is an error before it comes here."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from lily.enforce.questions import Question
+from lily.enforce.trino.masks import DIALECT, mask_expression
+from lily.enforce.trino.needs import needs
+from lily.enforce.trino.objects import ObjectNames
+from lily.enforce.trino.operations import COLUMN_MASK, FILTER_COLUMNS, ROW_FILTERS
+from lily.enforce.trino.requests import Column, Request
+from lily.model.errors import Problem, Refused
+from lily.policy import Decision
+
+Decide = Callable[[Question], Decision]
+NO_ROWS = "false"
+
+
+class Asked(NamedTuple):
+    """The questions of a request, and the response that follows from their decisions, which are in the same order."""
+
+    questions: list[Question]
+    answer: Callable[[Sequence[Decision]], Any]
+
+
+def allow(request: Request, names: ObjectNames) -> Asked:
+    """Whether the operation is allowed."""
+    asked = needs(request, request.resource, names)
+    if asked is None:
+        return Asked([], lambda _: False)
+    return Asked(asked, lambda decisions: all(decision.allowed for decision in decisions))
+
+
+def batch(request: Request, names: ObjectNames) -> Asked:
+    """The positions of those resources, or columns of the one table, that are allowed."""
+    if request.operation == FILTER_COLUMNS:
+        return _filtered_columns(request, names)
+    asked = [needs(request, resource, names) for resource in request.filtered]
+    questions = [question for one in asked if one is not None for question in one]
+
+    def answer(decisions: Sequence[Decision]) -> list[int]:
+        remaining = iter(decisions)
+        allowed = []
+        for place, one in enumerate(asked):
+            if one is not None and not [True for _ in one if not next(remaining).allowed]:  # takes all of its own
+                allowed.append(place)
+        return allowed
+
+    return Asked(questions, answer)
+
+
+def _filtered_columns(request: Request, names: ObjectNames) -> Asked:
+    if len(request.filtered) != 1:
+        described = f"{FILTER_COLUMNS} is about one table, not {len(request.filtered)}; check Trino's version"
+        raise Refused(Problem("INVALID_VALUE", described, "input.action.filterResources"))
+    asked = needs(request, request.filtered[0], names) or []
+
+    def answer(decisions: Sequence[Decision]) -> list[int]:
+        table, *columns = decisions
+        return [place for place, one in enumerate(columns) if one.allowed] if table.allowed else []
+
+    return Asked(asked, answer)
+
+
+def row_filters(request: Request, names: ObjectNames) -> Asked:
+    """The expressions that a row must pass. A table that may not be read has no rows."""
+    _require(request, ROW_FILTERS)
+    if len(request.resource.path) != 3:
+        raise _missing("table")
+
+    def answer(decisions: Sequence[Decision]) -> list[dict[str, str]]:
+        (table,) = decisions
+        if not table.allowed:
+            return [{"expression": NO_ROWS}]
+        return [{"expression": row_filter.render(DIALECT)} for row_filter in table.row_filters]
+
+    return Asked([names.table("READ", request.resource.path)], answer)
+
+
+def column_mask(request: Request, names: ObjectNames) -> Asked:
+    """The expression that takes the place of one column; null if the value may be seen."""
+    column = request.resource.column
+    if column is None:
+        raise _missing("column")
+    asked, expressions = _masks(request, [column], names)
+
+    def answer(decisions: Sequence[Decision]) -> dict[str, str] | None:
+        (expression,) = expressions(decisions)
+        return None if expression is None else {"expression": expression}
+
+    return Asked(asked, answer)
+
+
+def batch_column_masks(request: Request, names: ObjectNames) -> Asked:
+    """The expressions of those columns that are masked, by position."""
+    columns = [resource.column for resource in request.filtered if resource.column is not None]
+    if len(columns) != len(request.filtered):
+        raise _missing("column")
+    asked, expressions = _masks(request, columns, names)
+
+    def answer(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
+        return [
+            {"index": place, "viewExpression": {"expression": expression}}
+            for place, expression in enumerate(expressions(decisions))
+            if expression is not None
+        ]
+
+    return Asked(asked, answer)
+
+
+def _masks(
+    request: Request, columns: Sequence[Column], names: ObjectNames
+) -> tuple[list[Question], Callable[[Sequence[Decision]], list[str | None]]]:
+    """Trino asks for the columns of one table at a time; the response does not depend on that."""
+    _require(request, COLUMN_MASK)
+    by_table: dict[tuple[str, str, str], list[str]] = {}
+    places: list[tuple[tuple[str, str, str], int]] = []
+    for column in columns:
+        found = by_table.setdefault(column.table, [])
+        found.append(column.name)
+        places.append((column.table, len(found)))
+    asked: list[Question] = []
+    begins: dict[tuple[str, str, str], int] = {}
+    for table, listed in by_table.items():
+        begins[table] = len(asked)
+        asked += names.columns("READ", table, listed)
+
+    def expressions(decisions: Sequence[Decision]) -> list[str | None]:
+        found = []
+        for column, (table, offset) in zip(columns, places, strict=True):
+            of_table, of_column = decisions[begins[table]], decisions[begins[table] + offset]
+            found.append(mask_expression(column.name, column.type, of_column, of_table.row_filters))
+        return found
+
+    return asked, expressions
+
+
+def _require(request: Request, operation: str) -> None:
+    if request.operation != operation:
+        described = f"this address is for {operation}, not {request.operation[:100]}; check access-control.properties"
+        raise Refused(Problem("INVALID_VALUE", described, "input.action.operation"))
+
+
+def _missing(what: str) -> Refused:
+    return Refused(Problem("MISSING_FIELD", f"the request names no {what}; check Trino's version", "input.action"))
