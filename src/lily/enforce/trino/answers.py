@@ -2,6 +2,8 @@
 whatever is in doubt is an error before it comes here."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from lily.enforce.questions import Question
@@ -94,10 +96,9 @@ def column_mask(request: Request, names: ObjectNames) -> Asked:
 
 def batch_column_masks(request: Request, names: ObjectNames) -> Asked:
     """The expressions of those columns that are masked, by position."""
-    columns = [resource.column for resource in request.filtered if resource.column is not None]
-    if len(columns) != len(request.filtered):
+    if request.filtered:
         raise _missing("column")
-    asked, expressions = _masks(request, columns, names)
+    asked, expressions = _masks(request, request.columns, names)
 
     def answer(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
         return [
@@ -114,23 +115,15 @@ def _masks(
 ) -> tuple[list[Question], Callable[[Sequence[Decision]], list[str | None]]]:
     """Trino asks for the columns of one table at a time; the response does not depend on that."""
     _require(request, COLUMN_MASK)
-    by_table: dict[tuple[str, str, str], list[str]] = {}
-    places: list[tuple[tuple[str, str, str], int]] = []
-    for column in columns:
-        found = by_table.setdefault(column.table, [])
-        found.append(column.name)
-        places.append((column.table, len(found)))
-    asked: list[Question] = []
-    begins: dict[tuple[str, str, str], int] = {}
-    for table, listed in by_table.items():
-        begins[table] = len(asked)
-        asked += names.columns("READ", table, listed)
+    runs = [(table, list(group)) for table, group in groupby(columns, key=itemgetter(0))]
+    asked = [one for table, group in runs for one in names.columns("READ", table, [column.name for column in group])]
 
     def expressions(decisions: Sequence[Decision]) -> list[str | None]:
-        found = []
-        for column, (table, offset) in zip(columns, places, strict=True):
-            of_table, of_column = decisions[begins[table]], decisions[begins[table] + offset]
-            found.append(mask_expression(column.name, column.type, of_column, of_table.row_filters))
+        remaining = iter(decisions)
+        found: list[str | None] = []
+        for _, group in runs:
+            filters = next(remaining).row_filters
+            found += [mask_expression(name, kind, next(remaining), filters) for _, name, kind in group]
         return found
 
     return asked, expressions

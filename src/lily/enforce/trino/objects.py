@@ -23,6 +23,8 @@ class ObjectNames:
         self._mapped: dict[str, list[str]] = {}
         for mapping in mappings:
             self._mapped.setdefault(mapping.engine_name.casefold(), []).append(mapping.asset_name)
+        # The most parts that a mapped name has: a mapping of a single column is rare, but may exist.
+        self._deepest = max((name.count(".") + 1 for name in self._mapped), default=0)
 
     def of(self, path: Sequence[str]) -> Names:
         name = ".".join(path)
@@ -53,16 +55,13 @@ class ObjectNames:
         table = self.table(action, path)
         if describes_engine(path):
             return [table, *([table] * len(columns))]
-        if len(path) + 1 > self._deepest:
-            below = [tuple(f"{name}.{column}" for name in table.names) for column in columns]
-        else:
+        if len(path) < self._deepest:
             below = [self.of((*path, column)) for column in columns]
-        return [table, *(Question(action, names, is_column=True) for names in below)]
-
-    @property
-    def _deepest(self) -> int:
-        """The most parts that a mapped name has: a mapping of a single column is rare, but may exist."""
-        return max((name.count(".") + 1 for name in self._mapped), default=0)
+        elif len(table.names) == 1:
+            below = [(f"{table.names[0]}.{column}",) for column in columns]
+        else:
+            below = [tuple(f"{name}.{column}" for name in table.names) for column in columns]
+        return [table, *(Question(action, names, "known", (), True) for names in below)]
 
 
 def describes_engine(path: Path) -> bool:

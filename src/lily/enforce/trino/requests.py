@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from lily.model.errors import Problem, Refused
@@ -9,16 +10,20 @@ from lily.model.errors import Problem, Refused
 MAX_ITEMS = 100_000  # resources or columns in one request
 
 
+_FILTERED = "input.action.filterResources"
+_COLUMN_FIELDS = ("catalogName", "schemaName", "tableName", "columnName", "columnType")
+_column_values = itemgetter(*_COLUMN_FIELDS)
+
+
 class Column(NamedTuple):
     """As `GetColumnMask` names it."""
 
-    table: tuple[str, str, str]
+    table: tuple[str, ...]  # its catalogue, schema and name
     name: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """What an operation is about. `path` is the catalogue, the schema, the table or function, as far as it is given;
     `user` the owner of a query or whom a user wants to be."""
 
@@ -28,16 +33,20 @@ class Resource:
     column: Column | None = None
 
 
+NOTHING = Resource()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Either `resource` or `filtered` is given, or neither."""
+    """`filtered` are the objects of a list, `columns` those whose masks are asked for together."""
 
     user: str
     groups: tuple[str, ...]
     operation: str
-    resource: Resource = Resource()
-    target: Resource = Resource()  # of a renaming
+    resource: Resource = NOTHING
+    target: Resource = NOTHING  # of a renaming
     filtered: tuple[Resource, ...] = ()
+    columns: tuple[Column, ...] = ()
 
 
 def parse_request(body: Any) -> Request:
@@ -45,23 +54,37 @@ def parse_request(body: Any) -> Request:
     given = _object(_object(body, "body").get("input"), "input")
     identity = _object(_object(given.get("context"), "input.context").get("identity"), "input.context.identity")
     action = _object(given.get("action"), "input.action")
-    filtered = _list(action.get("filterResources"), "input.action.filterResources")
+    listed = _list(action.get("filterResources"), _FILTERED)
+    columns = _columns(listed)
     return Request(
         _text(identity.get("user"), "input.context.identity.user"),
         tuple(_texts(identity.get("groups"), "input.context.identity.groups")),
         _text(action.get("operation"), "input.action.operation"),
         _resource(action.get("resource"), "input.action.resource"),
         _resource(action.get("targetResource"), "input.action.targetResource"),
-        tuple(_resource(one, "input.action.filterResources") for one in filtered),
+        () if columns else tuple(_resource(one, _FILTERED) for one in listed),
+        columns,
     )
+
+
+def _columns(listed: list[Any]) -> tuple[Column, ...]:
+    """If each of them is a column. A wide table has thousands, so all are checked at once; where one is wrong, the slow
+    way finds out which."""
+    try:
+        found = [_column_values(one["column"]) for one in listed]
+        if not all(map("".join, found)) or any("" in values for values in found):
+            return ()
+    except (TypeError, KeyError):
+        return ()
+    return tuple(Column(values[:3], values[3], values[4]) for values in found)
 
 
 def _resource(given: Any, where: str) -> Resource:
     if given is None:
-        return Resource()
+        return NOTHING
     fields = _object(given, where)
     if (column := fields.get("column")) is not None:
-        return Resource(column=_column(_object(column, f"{where}.column"), f"{where}.column"))
+        return Resource(column=_column(column, f"{where}.column"))
     user = fields.get("user")
     name = "" if user is None else _text(_object(user, f"{where}.user").get("user"), f"{where}.user.user")
     path, columns = _path(fields, where)
@@ -88,11 +111,9 @@ def _path(fields: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[st
     return (), ()
 
 
-def _column(given: dict[str, Any], where: str) -> Column:
-    catalog, schema, table, name, kind = _named(
-        given, where, "catalogName", "schemaName", "tableName", "columnName", "columnType"
-    )
-    return Column((catalog, schema, table), name, kind)
+def _column(given: Any, where: str) -> Column:
+    values = _named(_object(given, where), where, *_COLUMN_FIELDS)
+    return Column(values[:3], values[3], values[4])
 
 
 def _named(given: dict[str, Any], where: str, *fields: str) -> tuple[str, ...]:
