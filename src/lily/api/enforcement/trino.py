@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lily.api.calls import HttpCall
-from lily.api.policy.checks import Batch, Named, ParsedCheck
 from lily.api.policy.compiled import TenantPolicies
+from lily.api.policy.decision_log import Decided
 from lily.api.policy.decisions import rules_in_force
 from lily.enforce.questions import Decider, Question, references
 from lily.enforce.trino import Asked, ObjectNames, Request, moved_table
@@ -52,7 +52,8 @@ def _record(
 ) -> None:
     for effect, count in Counter(decision.effect for decision in decisions).items():
         call.services.metrics.policy.decisions[effect].inc(count)
-    if policies.settings.logged_share:
-        checks = [ParsedCheck(0, one.action, one.names[0], 0, "data") for one in questions]
-        batch = Batch(checks, [Named(request.user, request.groups)], [])
-        call.services.decision_log.record(call.principal.name, policies, batch, decisions)
+    decided = (
+        Decided(request.user, question.action, "data", question.names[0], decision)
+        for question, decision in zip(questions, decisions, strict=True)
+    )
+    call.services.decision_log.record(policies, call.principal.name, decided)

@@ -83,7 +83,7 @@ class FactCache:
             kept = _Kept(state, wanted, {})
         missing = {name for one in group for name in one.references if name not in kept.facts}
         if missing:
-            found = await read_candidates(self._database, tenant, missing, group[0].wanted)
+            found = await read_candidates(self._database, tenant, missing, group[0].wanted, as_written=False)
             if len(kept.facts) + len(found) > MAX_ASSETS:
                 names = (name for one in group for name in one.references)
                 kept = _Kept(state, wanted, {name: kept.facts[name] for name in names if name in kept.facts})

@@ -6,7 +6,7 @@ from typing import Any
 
 from lily.api.calls import Call
 from lily.api.policy.checks import Batch, parse_checks
-from lily.api.policy.outcomes import decision_dict, unknown_facts
+from lily.api.policy.outcomes import decision_dict
 from lily.api.policy.past import PastDecisions, decide_past
 from lily.api.policy.past_assets import PastAsset
 from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, shown_paths
@@ -14,6 +14,7 @@ from lily.api.reads.as_of import read_time
 from lily.model import clock
 from lily.model.errors import Problem, Refused
 from lily.policy import Explanation
+from lily.policy.candidates import unknown_facts
 from lily.store.postgres.propagation.tag_paths import DerivedTagsOf, derivations_at
 
 

@@ -11,23 +11,24 @@ from lily.store.postgres.sessions import Database
 
 
 async def read_candidates(
-    database: Database, tenant: str, references: Collection[str], wanted: Wanted
+    database: Database, tenant: str, references: Collection[str], wanted: Wanted, *, as_written: bool = True
 ) -> dict[str, list[Facts]]:
     """By reference: the assets of that name in any case, and the columns of that name of tables in any case. None if
-    there is no such asset. An id means its asset alone."""
+    there is no such asset. An id means its asset alone, and so does, with `as_written`, a name that a stored asset has
+    exactly; an engine that writes all names in lower case does not mean it that way."""
     above = {name: ids.name_prefix(name) for name in references if not ids.looks_like_uuid(name)}
     found = await _ids_by_name(database, tenant, {*above, *above.values()})
     tables = {asset_id for name in set(above.values()) for asset_id in found.get(name, ())}
     in_graph = await _columns_in_graph(database, tenant, tables)
     others: dict[str, set[str]] = {}
     for name in above:
-        alike = {*found.get(name, ()), *in_graph.get(fold(name), ())} - {ids.asset_id(tenant, name)}
-        if alike:
-            others[name] = alike
+        own, stored = ids.asset_id(tenant, name), found.get(name, ())
+        if not (as_written and own in stored):
+            others[name] = {*stored, *in_graph.get(fold(name), ())} - {own}
     strangers = tables - {ids.asset_id(tenant, name) for name in above.values()}  # whose names differ in case
     wanted_ids = {asset_id for alike in others.values() for asset_id in alike}
     facts = await read_facts(database, tenant, {*references, *wanted_ids, *strangers}, wanted)
-    listed = _below(above, found, facts) if strangers else {}
+    listed = _below({name: above[name] for name in others}, found, facts) if strangers else {}
     columns = {one for names in listed.values() for one in names}
     known = facts | (await read_facts(database, tenant, columns, wanted) if columns else {})
     return {
