@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from lily.policy import Facts
 from lily.store.postgres.policies.any_case import read_candidates
-from lily.store.postgres.policies.facts import Wanted
+from lily.store.postgres.policies.facts import Earlier, Wanted
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
-MAX_ASSETS = 100_000  # kept per tenant, about 1 kB each
+MAX_ASSETS = 100_000  # kept per tenant, about 2 kB each
 MAX_TENANTS = 50
 Found = Mapping[str, list[Facts]]
 
@@ -28,6 +28,7 @@ class _Kept(NamedTuple):
     state: str
     wanted: tuple[object, ...]
     facts: dict[str, list[Facts]]
+    earlier: Earlier
 
 
 class _Waiting(NamedTuple):
@@ -79,14 +80,20 @@ class FactCache:
 
     async def _read(self, tenant: str, state: str, wanted: tuple[object, ...], group: list[_Waiting]) -> Found:
         kept = self._kept.get(tenant)
-        if kept is None or kept.state != state or kept.wanted != wanted:
-            kept = _Kept(state, wanted, {})
+        if kept is None or kept.wanted != wanted or len(kept.earlier) > MAX_ASSETS:
+            kept = _Kept(state, wanted, {}, Earlier())
+        elif kept.state != state:
+            kept = _Kept(state, wanted, {}, kept.earlier)
         missing = {name for one in group for name in one.references if name not in kept.facts}
         if missing:
-            found = await read_candidates(self._database, tenant, missing, group[0].wanted, as_written=False)
+            found = await read_candidates(
+                self._database, tenant, missing, group[0].wanted, as_written=False, earlier=kept.earlier
+            )
             if len(kept.facts) + len(found) > MAX_ASSETS:
                 names = (name for one in group for name in one.references)
-                kept = _Kept(state, wanted, {name: kept.facts[name] for name in names if name in kept.facts})
+                kept = _Kept(
+                    state, wanted, {name: kept.facts[name] for name in names if name in kept.facts}, kept.earlier
+                )
             kept.facts.update(found)
         self._keep(tenant, kept)
         return kept.facts

@@ -5,13 +5,19 @@ from collections.abc import Collection, Iterable, Mapping
 from lily.model import ids
 from lily.policy import Facts, fold
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.policies.facts import TABLE_TYPES, Wanted, read_facts
+from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, read_facts
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 
 async def read_candidates(
-    database: Database, tenant: str, references: Collection[str], wanted: Wanted, *, as_written: bool = True
+    database: Database,
+    tenant: str,
+    references: Collection[str],
+    wanted: Wanted,
+    *,
+    as_written: bool = True,
+    earlier: Earlier | None = None,
 ) -> dict[str, list[Facts]]:
     """By reference: the assets of that name in any case, and the columns of that name of tables in any case. None if
     there is no such asset. An id means its asset alone, and so does, with `as_written`, a name that a stored asset has
@@ -27,7 +33,7 @@ async def read_candidates(
             others[name] = {*stored, *in_graph.get(fold(name), ())} - {own}
     strangers = tables - {ids.asset_id(tenant, name) for name in above.values()}  # whose names differ in case
     wanted_ids = {asset_id for alike in others.values() for asset_id in alike}
-    facts = await read_facts(database, tenant, {*references, *wanted_ids, *strangers}, wanted)
+    facts = await read_facts(database, tenant, {*references, *wanted_ids, *strangers}, wanted, earlier)
     listed = _below({name: above[name] for name in others}, found, facts) if strangers else {}
     columns = {one for names in listed.values() for one in names}
     known = facts | (await read_facts(database, tenant, columns, wanted) if columns else {})
