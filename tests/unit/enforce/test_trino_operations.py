@@ -7,7 +7,7 @@ import pytest
 
 from lily.enforce.questions import Decider, references
 from lily.enforce.trino import (
-    Asked,
+    Exchange,
     ObjectNames,
     allow,
     batch,
@@ -61,16 +61,16 @@ CATALOGUE = {
 
 
 def answered(
-    asked: Asked,
+    exchange: Exchange,
     policies: Sequence[Policy],
     known: Mapping[str, Facts] = CATALOGUE,
     unknown_objects: UnknownObjects = "closed",
 ) -> Any:
-    found = {name: [known[name]] if name in known else [] for name in references(asked.questions)}
+    found = {name: [known[name]] if name in known else [] for name in references(exchange.questions)}
     decider = Decider(index(*policies), unknown_objects, Principal("ann"), NO_CONTEXT, found)
-    decisions = decider.decide_all(asked.questions)
-    assert decisions == [decider.decide(question) for question in asked.questions]
-    return asked.answer(decisions)
+    decisions = decider.decide_all(exchange.questions)
+    assert decisions == [decider.decide(question) for question in exchange.questions]
+    return exchange.answer(decisions)
 
 
 def may(body: Any, *policies: Policy, unknown_objects: UnknownObjects = "closed") -> bool:
@@ -150,10 +150,10 @@ def test_a_stranger_may_do_nothing_but_start_a_query(operation: str) -> None:
 )
 def test_an_operation_needs_all_its_rights(operation: str, resource: Any, needed: list[Policy]) -> None:
     known = CATALOGUE | {"shop.public.f": facts("shop.public.f", "function")}
-    asked = allow(parse_request(opa.request(operation, resource=resource)), ObjectNames(()))
-    assert answered(asked, needed, known)
+    exchange = allow(parse_request(opa.request(operation, resource=resource)), ObjectNames(()))
+    assert answered(exchange, needed, known)
     for left_out in needed:
-        assert not answered(asked, [one for one in needed if one is not left_out], known)
+        assert not answered(exchange, [one for one in needed if one is not left_out], known)
 
 
 def test_a_user_sees_and_ends_her_own_queries() -> None:
@@ -200,9 +200,11 @@ def test_what_is_not_in_the_catalogue_follows_the_setting() -> None:
 
 
 def test_a_table_with_a_dot_in_its_name_is_no_column_of_another() -> None:
-    asked = allow(parse_request(opa.request("ShowColumns", resource=opa.table(f"{ORDERS}.private"))), ObjectNames(()))
+    exchange = allow(
+        parse_request(opa.request("ShowColumns", resource=opa.table(f"{ORDERS}.private"))), ObjectNames(())
+    )
     plain = facts(f"{ORDERS}.private", "column")
-    assert not answered(asked, [READER], CATALOGUE | {f"{ORDERS}.private": plain})
+    assert not answered(exchange, [READER], CATALOGUE | {f"{ORDERS}.private": plain})
 
 
 def test_the_information_schema_is_shown_to_those_who_may_read_anything() -> None:
@@ -235,8 +237,8 @@ def test_lists_are_filtered_by_position() -> None:
 
 
 def filters(name: str, *policies: Policy) -> Any:
-    asked = row_filters(parse_request(opa.request("GetRowFilters", resource=opa.table(name))), ObjectNames(()))
-    return answered(asked, policies)
+    exchange = row_filters(parse_request(opa.request("GetRowFilters", resource=opa.table(name))), ObjectNames(()))
+    return answered(exchange, policies)
 
 
 def test_row_filters_are_written_for_trino_and_a_denied_table_has_no_rows() -> None:
@@ -252,14 +254,14 @@ def test_row_filters_are_written_for_trino_and_a_denied_table_has_no_rows() -> N
 
 def test_masks_alone_and_in_a_batch_are_the_same() -> None:
     columns = {"id": "bigint", "email": "varchar"}
-    asked = batch_column_masks(parse_request(opa.masks(ORDERS, columns)), ObjectNames(()))
-    (masked,) = answered(asked, [READER, MASKED])
+    exchange = batch_column_masks(parse_request(opa.masks(ORDERS, columns)), ObjectNames(()))
+    (masked,) = answered(exchange, [READER, MASKED])
     assert masked["index"] == 1
     for position, (name, kind) in enumerate(columns.items()):
         single = opa.request("GetColumnMask", resource=opa.column(ORDERS, name, kind))
         alone = answered(column_mask(parse_request(single), ObjectNames(())), [READER, MASKED])
         assert alone == (masked["viewExpression"] if position == 1 else None)
-    everything = answered(asked, [])
+    everything = answered(exchange, [])
     assert [one["viewExpression"]["expression"] for one in everything] == [
         "CAST(NULL AS bigint)",
         "CAST(NULL AS varchar)",
@@ -275,13 +277,13 @@ def test_mappings_of_several_sources_are_all_considered_and_the_stricter_decisio
     names = ObjectNames(mappings)
     assert names.of(("pg", "public", "orders")) == (ORDERS, "crm.main.orders")
     assert names.of(("pg", "publication")) == ("pg.publication",)
-    asked = allow(parse_request(opa.select("pg.public.orders", ["id", "secret"])), names)
-    assert [one.names for one in asked.questions][1:] == [(f"{ORDERS}.id", "crm.main.orders.id"), (EMAIL,)]
-    assert not answered(asked, [READER])
+    exchange = allow(parse_request(opa.select("pg.public.orders", ["id", "secret"])), names)
+    assert [one.names for one in exchange.questions][1:] == [(f"{ORDERS}.id", "crm.main.orders.id"), (EMAIL,)]
+    assert not answered(exchange, [READER])
     crm = CATALOGUE | {name: facts(name, "table") for name in ("crm.main.orders", "crm.main.orders.id")}
     everything = policy("all")
-    assert answered(asked, [everything], crm)
-    assert not answered(asked, [everything, policy("no-crm", "deny", resources=[{"asset": "crm.main.orders"}])], crm)
+    assert answered(exchange, [everything], crm)
+    assert not answered(exchange, [everything, policy("no-crm", "deny", resources=[{"asset": "crm.main.orders"}])], crm)
 
 
 @pytest.mark.parametrize(

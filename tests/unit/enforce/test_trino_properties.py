@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.enforce.questions import Decider, references
-from lily.enforce.trino import Asked, ObjectNames, allow, batch, batch_column_masks, parse_request, row_filters
+from lily.enforce.trino import Exchange, ObjectNames, allow, batch, batch_column_masks, parse_request, row_filters
 from lily.model.ids import asset_id
 from lily.policy import Ancestor, Context, Facts, Principal, compile_policies, parse_policy
 from tests import trino_requests as opa
@@ -32,12 +32,14 @@ def catalogues(draw: st.DrawFn) -> dict[str, Facts]:
     return found
 
 
-def answer(asked: Asked, world: World, principal: Principal, context: Context, catalogue: dict[str, Facts]) -> Any:
+def answer(
+    exchange: Exchange, world: World, principal: Principal, context: Context, catalogue: dict[str, Facts]
+) -> Any:
     policies = [parse_policy(body, tenant=TENANT, policy_id=key) for key, body in world.policies.items()]
     index = compile_policies(TENANT, policies, world.roles, world.users)
-    known = {name: [catalogue[name]] if name in catalogue else [] for name in references(asked.questions)}
+    known = {name: [catalogue[name]] if name in catalogue else [] for name in references(exchange.questions)}
     decider = Decider(index, "closed", principal, context, known)
-    return asked.answer(decider.decide_all(asked.questions))
+    return exchange.answer(decider.decide_all(exchange.questions))
 
 
 @given(worlds(), principals(), contexts(), catalogues())
@@ -49,8 +51,8 @@ def test_trino_is_answered_what_the_policies_decide(
     of_table, of_columns = verdicts[TABLE], [verdicts[f"{TABLE}.{column}"] for column in COLUMNS]
     seen = [one.effect != "deny" and of_table.effect != "deny" for one in of_columns]
 
-    def ask(asked: Asked) -> Any:
-        return answer(asked, world, principal, context, catalogue)
+    def ask(exchange: Exchange) -> Any:
+        return answer(exchange, world, principal, context, catalogue)
 
     assert ask(allow(parse_request(opa.select(TABLE, COLUMNS)), names)) == all(seen)
     filtered = opa.request("FilterColumns", filterResources=[opa.table(TABLE, COLUMNS)])

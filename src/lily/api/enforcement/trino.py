@@ -10,11 +10,11 @@ from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decision_log import Decided
 from lily.api.policy.decisions import rules_in_force
 from lily.enforce.questions import Decider, Question, references
-from lily.enforce.trino import Asked, ObjectNames, Request, moved_table
+from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table
 from lily.policy import Context, Decision
 from lily.store.postgres.policies.any_case import columns_below
 
-Ask = Callable[[Request, ObjectNames], Asked]
+Ask = Callable[[Request, ObjectNames], Exchange]
 
 
 async def decide(call: HttpCall, request: Request, ask: Ask) -> Any:

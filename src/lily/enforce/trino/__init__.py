@@ -5,13 +5,13 @@ questions, answer = allow(request, names)            # for the policies
 result = answer([decider.decide(question) for question in questions])
 """
 
-from lily.enforce.trino.answers import Asked, allow, batch, batch_column_masks, column_mask, row_filters
+from lily.enforce.trino.answers import Exchange, allow, batch, batch_column_masks, column_mask, row_filters
 from lily.enforce.trino.needs import moved_table
 from lily.enforce.trino.objects import ObjectNames
 from lily.enforce.trino.requests import Request, parse_request
 
 __all__ = [
-    "Asked",
+    "Exchange",
     "ObjectNames",
     "Request",
     "allow",

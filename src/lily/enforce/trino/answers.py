@@ -19,53 +19,53 @@ Decide = Callable[[Question], Decision]
 NO_ROWS = "false"
 
 
-class Asked(NamedTuple):
+class Exchange(NamedTuple):
     """The questions of a request, and the response that follows from their decisions, which are in the same order."""
 
     questions: list[Question]
     answer: Callable[[Sequence[Decision]], Any]
 
 
-def allow(request: Request, names: ObjectNames) -> Asked:
+def allow(request: Request, names: ObjectNames) -> Exchange:
     """Whether the operation is allowed."""
-    asked = needs(request, request.resource, names)
-    if asked is None:
-        return Asked([], lambda _: False)
-    return Asked(asked, lambda decisions: all(decision.allowed for decision in decisions))
+    questions = needs(request, request.resource, names)
+    if questions is None:
+        return Exchange([], lambda _: False)
+    return Exchange(questions, lambda decisions: all(decision.allowed for decision in decisions))
 
 
-def batch(request: Request, names: ObjectNames) -> Asked:
+def batch(request: Request, names: ObjectNames) -> Exchange:
     """The positions of those resources, or columns of the one table, that are allowed."""
     if request.operation == FILTER_COLUMNS:
         return _filtered_columns(request, names)
-    asked = [needs(request, resource, names) for resource in request.filtered]
-    questions = [question for one in asked if one is not None for question in one]
+    needed = [needs(request, resource, names) for resource in request.filtered]
+    questions = [question for one in needed if one is not None for question in one]
 
     def answer(decisions: Sequence[Decision]) -> list[int]:
         remaining = iter(decisions)
         allowed = []
-        for place, one in enumerate(asked):
+        for place, one in enumerate(needed):
             if one is not None and not [True for _ in one if not next(remaining).allowed]:  # takes all of its own
                 allowed.append(place)
         return allowed
 
-    return Asked(questions, answer)
+    return Exchange(questions, answer)
 
 
-def _filtered_columns(request: Request, names: ObjectNames) -> Asked:
+def _filtered_columns(request: Request, names: ObjectNames) -> Exchange:
     if len(request.filtered) != 1:
         described = f"{FILTER_COLUMNS} is about one table, not {len(request.filtered)}; check Trino's version"
         raise Refused(Problem("INVALID_VALUE", described, "input.action.filterResources"))
-    asked = needs(request, request.filtered[0], names) or []
+    questions = needs(request, request.filtered[0], names) or []
 
     def answer(decisions: Sequence[Decision]) -> list[int]:
         table, *columns = decisions
         return [place for place, one in enumerate(columns) if one.allowed] if table.allowed else []
 
-    return Asked(asked, answer)
+    return Exchange(questions, answer)
 
 
-def row_filters(request: Request, names: ObjectNames) -> Asked:
+def row_filters(request: Request, names: ObjectNames) -> Exchange:
     """The expressions that a row must pass. A table that may not be read has no rows."""
     _require(request, ROW_FILTERS)
     if len(request.resource.path) != 3:
@@ -77,28 +77,28 @@ def row_filters(request: Request, names: ObjectNames) -> Asked:
             return [{"expression": NO_ROWS}]
         return [{"expression": row_filter.render(DIALECT)} for row_filter in table.row_filters]
 
-    return Asked([names.table("READ", request.resource.path)], answer)
+    return Exchange([names.table("READ", request.resource.path)], answer)
 
 
-def column_mask(request: Request, names: ObjectNames) -> Asked:
+def column_mask(request: Request, names: ObjectNames) -> Exchange:
     """The expression that takes the place of one column; null if the value may be seen."""
     column = request.resource.column
     if column is None:
         raise _missing("column")
-    asked, expressions = _masks(request, [column], names)
+    questions, expressions = _masks(request, [column], names)
 
     def answer(decisions: Sequence[Decision]) -> dict[str, str] | None:
         (expression,) = expressions(decisions)
         return None if expression is None else {"expression": expression}
 
-    return Asked(asked, answer)
+    return Exchange(questions, answer)
 
 
-def batch_column_masks(request: Request, names: ObjectNames) -> Asked:
+def batch_column_masks(request: Request, names: ObjectNames) -> Exchange:
     """The expressions of those columns that are masked, by position."""
     if request.filtered:
         raise _missing("column")
-    asked, expressions = _masks(request, request.columns, names)
+    questions, expressions = _masks(request, request.columns, names)
 
     def answer(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
         return [
@@ -107,7 +107,7 @@ def batch_column_masks(request: Request, names: ObjectNames) -> Asked:
             if expression is not None
         ]
 
-    return Asked(asked, answer)
+    return Exchange(questions, answer)
 
 
 def _masks(
@@ -116,7 +116,9 @@ def _masks(
     """Trino asks for the columns of one table at a time; the response does not depend on that."""
     _require(request, COLUMN_MASK)
     runs = [(table, list(group)) for table, group in groupby(columns, key=itemgetter(0))]
-    asked = [one for table, group in runs for one in names.columns("READ", table, [column.name for column in group])]
+    questions = [
+        one for table, group in runs for one in names.columns("READ", table, [column.name for column in group])
+    ]
 
     def expressions(decisions: Sequence[Decision]) -> list[str | None]:
         remaining = iter(decisions)
@@ -126,7 +128,7 @@ def _masks(
             found += [mask_expression(name, kind, next(remaining), filters) for _, name, kind in group]
         return found
 
-    return asked, expressions
+    return questions, expressions
 
 
 def _require(request: Request, operation: str) -> None:

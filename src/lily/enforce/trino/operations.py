@@ -6,7 +6,7 @@ from lily.enforce.questions import Rule
 from lily.policy import Action
 
 # free: touches no data and shows none.
-# own: the query of the user herself, else as `operator`.
+# own: a query of the same user, else as `operator`.
 # operator: the right to operate the engine, decided by the asset `system`.
 # catalog, schema, table, function: an object of that kind. columns: a table and its columns.
 # moved: a table whose data comes to stand under another name, with the new name if the operation has one.

@@ -38,7 +38,7 @@ NOTHING = Resource()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`filtered` are the objects of a list, `columns` those whose masks are asked for together."""
+    """`filtered` are the objects of a list, `columns` those of a request for several masks."""
 
     user: str
     groups: tuple[str, ...]
