@@ -1,8 +1,8 @@
 """A light HTTP client in a process of its own: `python -m bench.http_load`, with its order as JSON on standard input.
 
 So many connections, kept alive, each with one request under way; requests are ready-made bytes, taken in turn, again
-and again for some time or each of them once. An answer is read only as far as its status and its length. It prints what
-it saw as JSON.
+and again for some time or each of them once. At a rate, each request is due at its time, and its latency counts from
+then. An answer is read only as far as its status and its length. It prints what it saw as JSON.
 """
 
 import asyncio
@@ -25,8 +25,14 @@ _LENGTH, _BODY = b"content-length: ", b"\r\n\r\n"
 class Connection(asyncio.Protocol):
     """Sends, waits for the whole answer, sends the next one."""
 
-    def __init__(self, requests: Iterator[bytes], latencies: list[float], statuses: dict[str, int]) -> None:
-        self._requests, self._latencies, self._statuses = requests, latencies, statuses
+    def __init__(
+        self,
+        requests: Iterator[bytes],
+        latencies: list[float],
+        statuses: dict[str, int],
+        due: Iterator[float] | None = None,
+    ) -> None:
+        self._requests, self._latencies, self._statuses, self._due = requests, latencies, statuses, due
         self._transport: Any = None
         self._received, self._sent = bytearray(), 0.0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -56,6 +62,16 @@ class Connection(asyncio.Protocol):
 
     def _next(self) -> None:
         self._received, self._sent = bytearray(), time.perf_counter()
+        if self._due is None:
+            self._send()
+            return
+        late = self._sent - next(self._due)
+        self._sent -= late
+        asyncio.get_running_loop().call_later(max(-late, 0), self._send)
+
+    def _send(self) -> None:
+        if self._transport.is_closing():
+            return
         if (following := next(self._requests, None)) is None:
             self._end()
         else:
@@ -72,8 +88,12 @@ async def _drive(order: dict[str, Any]) -> dict[str, Any]:
     latencies: list[float] = []
     statuses: dict[str, int] = {}
     loop, cpu, clock, began = asyncio.get_running_loop(), time.process_time(), time.time(), time.perf_counter()
+    rate = order.get("rate")
+    due = (began + number / rate for number in itertools.count()) if rate else None
     opened = [
-        await loop.create_connection(lambda: Connection(requests, latencies, statuses), order["host"], order["port"])
+        await loop.create_connection(
+            lambda: Connection(requests, latencies, statuses, due), order["host"], order["port"]
+        )
         for _ in range(order["connections"])
     ]
     await asyncio.wait([connection.done for _, connection in opened], timeout=order["seconds"])
@@ -101,6 +121,11 @@ def request(method: str, path: str, headers: dict[str, str], body: str = "") -> 
 def drive(url: str, requests: Sequence[str], *, connections: int, seconds: float) -> dict[str, Any]:
     """Runs the client for so long. Raises BenchError if an answer was anything but a success."""
     return _run(url, requests, {"connections": connections, "seconds": seconds, "once": False})
+
+
+def drive_at(url: str, requests: Sequence[str], *, connections: int, seconds: float, rate: float) -> dict[str, Any]:
+    """As `drive`, with so many requests a second, whether or not earlier ones were answered. Connections share them."""
+    return _run(url, requests, {"connections": connections, "seconds": seconds, "once": False, "rate": rate})
 
 
 def send_all(url: str, requests: Sequence[str], *, connections: int, seconds: float) -> dict[str, Any]:

@@ -94,6 +94,20 @@ ALLOW = {
     "actions": ["READ"],
     "effect": "allow",
 }
+ASKED = {"context": {"identity": {"user": "ann", "groups": []}}, "action": {"operation": "ExecuteQuery"}}
+TABLE = {"catalogName": "open", "schemaName": "public", "tableName": "orders"}
+COLUMN = {"column": TABLE | {"columnName": "id", "columnType": "bigint"}}
+
+
+def engine_asks(name: str, operation: str, **about: Any) -> dict[str, Route]:
+    """With a token in the header, and with a key in the path, where any other token is no key."""
+    body = {"input": ASKED | {"action": {"operation": operation, **about}}}
+    return {
+        f"POST /enforce/opa/{name}": Route(("enforce:read",), body=body),
+        f"POST /enforce/opa/k/{{key}}/{name}": Route((), path={"key": NOTHING}, body=body),
+    }
+
+
 RULE = {"name": "r", "attribute": "owner_team", "direction": "downstream"}
 
 ROUTES: dict[str, Route] = {
@@ -152,6 +166,11 @@ ROUTES: dict[str, Route] = {
     "POST /policy/explain": Route(("policy:read",), body=CHECK),
     "POST /policy/dry-run": Route(("policy:read",), body={}),
     "GET /policy/decisions": Route(("policy:read",)),
+    **engine_asks("allow", "ExecuteQuery"),
+    **engine_asks("batch", "FilterTables", filterResources=[{"table": TABLE}]),
+    **engine_asks("row-filters", "GetRowFilters", resource={"table": TABLE}),
+    **engine_asks("column-masking", "GetColumnMask", resource=COLUMN),
+    **engine_asks("batch-column-masking", "GetColumnMask", filterResources=[COLUMN]),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),

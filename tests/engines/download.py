@@ -1,8 +1,10 @@
-"""Downloads the servers of ivy.xml with the Ivy that ships with PySpark, and unpacks them into the user's cache."""
+"""Downloads servers with the Ivy that ships with PySpark, one file of `ivy/` each, and unpacks them into the user's
+cache."""
 
 import hashlib
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -13,13 +15,15 @@ from lily.embedded.jars import _ivy_jar
 from lily.embedded.java import find_java
 from lily.embedded.lock import hold
 
-IVY = Path(__file__).with_name("ivy.xml")
-SECONDS = 900
+IVY = Path(__file__).with_name("ivy")
+KINDS = ("zip", "tar.gz")
+SECONDS = 1_800
 
 
 def unpacked(name: str) -> Path:
     """The directory of a server. An interrupted download is begun again; concurrent calls wait for each other."""
-    directory = user_cache_path("lily") / "engines" / hashlib.sha256(IVY.read_bytes()).hexdigest()[:16]
+    pins = hashlib.sha256((IVY / f"{name}.xml").read_bytes()).hexdigest()[:16]
+    directory = user_cache_path("lily") / "engines" / pins
     directory.mkdir(parents=True, exist_ok=True)
     with hold(directory / "lock"):
         if not (directory / name).exists():
@@ -32,18 +36,26 @@ def _fetch(directory: Path, name: str) -> None:
         shutil.rmtree(leftover)
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
     try:
-        cache = user_cache_path("lily") / "ivy"
+        cache = partial / "ivy"  # removed with the archive: what is kept is the unpacked server
         command = [
             str(find_java()), "-Xmx512m", f"-Divy.default.ivy.user.dir={cache}", "-jar", str(_ivy_jar()),
-            "-ivy", str(IVY), "-cache", str(cache), "-confs", name, "-types", "zip",
+            "-ivy", str(IVY / f"{name}.xml"), "-cache", str(cache), "-confs", name, "-types", *KINDS,
             "-retrieve", f"{partial}/[artifact].[ext]",
         ]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        archives = list(partial.glob("*.zip"))
+        archives = [archive for kind in KINDS for archive in partial.glob(f"*.{kind}")]
         assert len(archives) == 1, (done.stdout + done.stderr)[-2000:]
-        with zipfile.ZipFile(archives[0]) as zipped:
-            zipped.extractall(partial / "unpacked")
+        _unpack(archives[0], partial / "unpacked")
         (home,) = (partial / "unpacked").iterdir()
         home.rename(directory / name)  # last: what is there is complete
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as zipped:
+            zipped.extractall(target)  # noqa: S202 - of a server that is run anyway
+    else:
+        with tarfile.open(archive) as tarred:
+            tarred.extractall(target, filter="data")

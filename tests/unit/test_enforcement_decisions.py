@@ -8,6 +8,7 @@ import pytest
 from lily.model.engine_names import EngineMapping
 from lily.plugins.enforcers import Decision, Inventory, TargetColumn, TargetRole, TargetTable
 from lily.policy import Context, Facts, PolicyIndex, User, compile_policies, parse_policy, parse_role
+from lily.policy.candidates import UnknownObjects
 from lily.reactions.enforcement.decisions import Deciding, decisions_for, digest, groups_of, named
 from lily.reactions.enforcement.principals import principals_of, user_names
 
@@ -34,7 +35,10 @@ def facts(name: str, *tags: str) -> Facts:
 
 
 def decided(
-    policies: PolicyIndex, candidates: Mapping[str, Sequence[Facts]], *roles: TargetRole, unknown: str = "closed"
+    policies: PolicyIndex,
+    candidates: Mapping[str, Sequence[Facts]],
+    *roles: TargetRole,
+    unknown: UnknownObjects = "closed",
 ) -> list[Decision]:
     groups = groups_of(policies, principals_of(roles, {}, {}))
     tables = named(Inventory((PEOPLE,), roles), "shop", ())
@@ -66,7 +70,9 @@ def test_roles_that_no_policy_tells_apart_share_their_decisions() -> None:
 
 
 @pytest.mark.parametrize(("unknown", "effect"), [("closed", "deny"), ("open", "allow")])
-def test_a_table_that_lily_does_not_know_is_decided_by_the_tenants_setting(unknown: str, effect: str) -> None:
+def test_a_table_that_lily_does_not_know_is_decided_by_the_tenants_setting(
+    unknown: UnknownObjects, effect: str
+) -> None:
     found = decided(index(allow({"user": "ann"}, tag="pii")), {}, ANN, unknown=unknown)
     assert [(one.column, one.effect) for one in found] == [("", effect)]
 

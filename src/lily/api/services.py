@@ -15,6 +15,7 @@ from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
 from lily.api.policy.decision_log import DecisionLog
+from lily.api.policy.fact_cache import FactCache
 from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
 from lily.api.websocket.hub import Hub
@@ -54,6 +55,7 @@ class Services:
     hub: Hub
     sql_analyzer: SqlAnalyzer
     policies: PolicyCache
+    facts: FactCache
     decision_log: DecisionLog
     bulk: BulkCapacity
 
@@ -113,6 +115,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
+            facts=FactCache(database),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
         )

@@ -24,9 +24,3 @@ class Decision:
     @property
     def allowed(self) -> bool:
         return self.effect != "deny"
-
-
-def strictness(decision: Decision) -> tuple[int, int, int]:
-    """The smaller, the stricter."""
-    order = ("deny", "mask", "row-filter", "allow").index(decision.effect)
-    return (order, decision.mask.strictness if decision.mask else 0, -len(decision.row_filters))

@@ -12,7 +12,7 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
-from lily.policy.unknown_objects import unknown_facts
+from lily.policy.candidates import unknown_facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.ancestors import Ancestors, read_ancestors
 from lily.store.postgres.policies.facts import read_facts

@@ -2,9 +2,11 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from lily.api.policy.settings import AccessSettings
+from lily.enforce.trino import ObjectNames
 from lily.lineage.tag_rules import TagRules
 from lily.model.engine_names import EngineMapping
 from lily.policy import (
@@ -38,6 +40,10 @@ class TenantPolicies:
     users: dict[str, User | None] = field(default_factory=dict, repr=False)
     denies_metadata: bool = True  # whether a policy denies anyone anything on the metadata plane
     restrictions: dict[Hashable, Any] = field(default_factory=dict, repr=False)  # see `lily.api.auth.restrictions`
+
+    @cached_property
+    def trino_names(self) -> ObjectNames:
+        return ObjectNames(self.mappings)
 
     def at(self, version: Version) -> "TenantPolicies":
         """The same at a version that changed nothing that is compiled."""

@@ -2,17 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection
 
 from lily.api.policy.checks import Batch
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.outcomes import strictest
 from lily.api.services import Services
 from lily.lineage.tag_rules import TagRules
-from lily.policy import Decision, Facts, Principal
+from lily.policy import Decision, Principal
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.any_case import read_candidates
-from lily.store.postgres.policies.facts import Wanted
 
 FEW = 200
 
@@ -22,7 +20,7 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
     policies = await services.policies.get(tenant)
     principals = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, tenant)
-    candidates = await candidates_for(services, tenant, batch.assets, policies.wanted(rules))
+    candidates = await read_candidates(services.database, tenant, batch.assets, policies.wanted(rules))
     arguments = (policies.index, policies.settings, batch, principals, candidates)
     # In a thread if there are many: the first decision of each principal after a change arranges its policies, which
     # takes milliseconds in a large tenant, and other requests are served meanwhile.
@@ -31,13 +29,6 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
     for effect, count in Counter(decision.effect for decision in decisions).items():
         services.metrics.policy.decisions[effect].inc(count)
     return policies, decisions
-
-
-async def candidates_for(
-    services: Services, tenant: str, references: Collection[str], wanted: Wanted
-) -> dict[str, list[Facts]]:
-    """By reference, the assets that it may mean."""
-    return await read_candidates(services.database, tenant, references, wanted)
 
 
 async def principals_of(services: Services, policies: TenantPolicies, batch: Batch) -> list[Principal]:

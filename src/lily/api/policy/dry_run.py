@@ -13,7 +13,7 @@ from lily.api.policy.administration import refuse_cycle
 from lily.api.policy.checks import Named, normalised
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
-from lily.api.policy.outcomes import decided_unknown, decision_dict
+from lily.api.policy.outcomes import decision_dict
 from lily.api.policy.retagging import Retagging, TagChange, follow_tags
 from lily.model.errors import Problem, Refused
 from lily.policy import (
@@ -31,8 +31,8 @@ from lily.policy import (
     parse_role,
     parse_user,
 )
+from lily.policy.candidates import decided_unknown, unknown_facts
 from lily.policy.roles import Role, inherited_from
-from lily.policy.unknown_objects import unknown_facts
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
 from lily.store.postgres.policies.snapshot import first_users
@@ -247,7 +247,11 @@ def _decision(  # noqa: PLR0917 - called for every pair
 ) -> Decision:
     known = facts or unknown_facts(policies.tenant, reference)
     decision = index.decide(group.principal, action, known, context, plane)
-    return decision if facts is not None or plane != "data" else decided_unknown(decision, policies.settings)
+    return (
+        decision
+        if facts is not None or plane != "data"
+        else decided_unknown(decision, policies.settings.unknown_objects)
+    )
 
 
 def change_of(before: Decision, after: Decision) -> Kind | None:

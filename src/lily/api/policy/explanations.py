@@ -4,16 +4,15 @@ from typing import Any
 
 from lily.api.calls import Call
 from lily.api.policy.checks import parse_checks
-from lily.api.policy.decisions import candidates_for, principals_of, rules_in_force
-from lily.api.policy.outcomes import decided_unknown
+from lily.api.policy.decisions import principals_of, rules_in_force
 from lily.api.policy.past_explanations import explain_past
 from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, shown_paths
 from lily.model.assets import stated_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
-from lily.policy.decisions import strictness
-from lily.policy.unknown_objects import unknown_facts
+from lily.policy.candidates import decided_unknown, strictness, unknown_facts
 from lily.store.assets import StoredAsset
+from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.propagation.tag_paths import derivations
 
 
@@ -28,7 +27,8 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     (principal,) = await principals_of(services, policies, batch)
     rules = await rules_in_force(services, call.tenant)
     context = batch.contexts[parsed.context]
-    found = (await candidates_for(services, call.tenant, {parsed.asset}, policies.wanted(rules)))[parsed.asset]
+    candidates = await read_candidates(services.database, call.tenant, {parsed.asset}, policies.wanted(rules))
+    found = candidates[parsed.asset]
     explained = [
         (policies.index.explain(principal, parsed.action, facts, context, parsed.plane), facts)
         for facts in found or [unknown_facts(call.tenant, parsed.asset)]
@@ -36,7 +36,7 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     explanation, facts = min(explained, key=lambda one: strictness(one[0].decision))
     decision = explanation.decision
     if not found and parsed.plane == "data":
-        decision = decided_unknown(decision, policies.settings)
+        decision = decided_unknown(decision, policies.settings.unknown_objects)
     paths = await _tag_paths(call, facts, explanation)
     shown = explanation_dict(decision, facts, explanation, known=bool(found))
     return shown | {"tags": await shown_paths(call, paths), "version": policies.version.number}

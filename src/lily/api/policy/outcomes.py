@@ -8,9 +8,7 @@ import orjson
 from lily.api.policy.checks import Batch
 from lily.api.policy.settings import AccessSettings
 from lily.policy import Check, Decision, Facts, PolicyIndex, Principal, conjunction
-from lily.policy.decisions import strictness
-from lily.policy.unknown_objects import decided_unknown as without_facts
-from lily.policy.unknown_objects import unknown_facts
+from lily.policy.candidates import combined, decided_unknown, unknown_facts
 
 CANONICAL = "postgres"
 
@@ -31,7 +29,7 @@ def strictest(
         for facts in several.get(check.asset, ()):
             context = batch.contexts[check.context]
             other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
-            decisions[place] = min(decisions[place], other, key=strictness)
+            decisions[place] = combined([decisions[place], other])
     return decisions
 
 
@@ -59,13 +57,8 @@ def decided(
     if unknown:
         for place, check in enumerate(batch.checks):
             if check.asset in unknown and check.plane == "data":
-                result[place] = decided_unknown(result[place], settings)
+                result[place] = decided_unknown(result[place], settings.unknown_objects)
     return result
-
-
-def decided_unknown(decision: Decision, settings: AccessSettings) -> Decision:
-    """As the tenant's setting has it."""
-    return without_facts(decision, settings.unknown_objects)
 
 
 def decision_dict(decision: Decision) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from lily.api.reads.as_of import read_time
 from lily.model import clock
 from lily.model.errors import Problem, Refused
 from lily.policy import Explanation
-from lily.policy.unknown_objects import unknown_facts
+from lily.policy.candidates import unknown_facts
 from lily.store.postgres.propagation.tag_paths import DerivedTagsOf, derivations_at
 
 

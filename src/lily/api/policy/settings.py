@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-UnknownObjects = Literal["open", "closed"]
+from lily.policy.candidates import UnknownObjects
+
 DecisionLogging = Literal["off", "sampled", "all"]
 
 

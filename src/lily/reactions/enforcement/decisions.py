@@ -9,8 +9,7 @@ from lily.model.engine_names import EngineMapping, qualified_name
 from lily.plugins import enforcers
 from lily.plugins.enforcers import Inventory, Path, TargetTable
 from lily.policy import Context, Decision, Facts, PolicyIndex, Principal
-from lily.policy.decisions import strictness
-from lily.policy.unknown_objects import decided_unknown, unknown_facts
+from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
 
 SEPARATOR = "."
 
@@ -35,7 +34,7 @@ class Deciding:
     """By what is decided. `candidates` has, by name, the assets that it may mean: the stricter decision holds."""
 
     index: PolicyIndex
-    unknown_objects: str
+    unknown_objects: UnknownObjects
     candidates: Mapping[str, Sequence[Facts]]
     context: Context
 
@@ -44,7 +43,7 @@ class Deciding:
         if not found:
             facts = unknown_facts(self.index.tenant, name)
             return decided_unknown(self.index.decide(principal, "READ", facts, self.context), self.unknown_objects)
-        return min((self.index.decide(principal, "READ", facts, self.context) for facts in found), key=strictness)
+        return combined([self.index.decide(principal, "READ", facts, self.context) for facts in found])
 
     def tags(self, name: str) -> tuple[str, ...]:
         return tuple(sorted({tag for facts in self.candidates.get(name, ()) for tag in facts.tags}))

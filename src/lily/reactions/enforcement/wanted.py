@@ -13,6 +13,7 @@ from lily.model.engine_names import EngineMapping
 from lily.plugins import enforcers
 from lily.plugins.enforcers import Finding, Inventory, Path, TargetRole
 from lily.policy import Context, Facts, Policy, PolicyIndex, Role, User, compile_policies, fold, parse_user
+from lily.policy.candidates import UnknownObjects
 from lily.policy.visibility import asset_set
 from lily.reactions.enforcement.decisions import Deciding, Group, Named, decisions_for, digest, groups_of, named
 from lily.reactions.enforcement.principals import principals_of, user_names
@@ -45,7 +46,7 @@ class Enforced:
 class _InForce:
     index: PolicyIndex
     mappings: tuple[EngineMapping, ...]
-    unknown_objects: str
+    unknown_objects: UnknownObjects
     wanted: Wanted
 
 

@@ -28,7 +28,7 @@ SECTIONS = {
     "lineage": "Edges between assets: stated, derived from SQL, or sent by OpenLineage.",
     "attributes": "Attributes that propagate along lineage by rules.",
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
-    "enforcement": "Targets that Lily brings in line with its decisions, and what they have confirmed.",
+    "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

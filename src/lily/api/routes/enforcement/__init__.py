@@ -1,1 +1,1 @@
-"""Targets that Lily brings in line with its decisions, and their receipts."""
+"""What engines call to learn what their users may do; targets that Lily keeps in line, and their receipts."""

@@ -1,0 +1,127 @@
+"""What an engine wants to do, as questions for the policies, and how they are decided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from lily.model.lanes import BULK_TYPES
+from lily.policy import ACTIONS, Action, Context, Decision, Facts, PolicyIndex, Principal
+from lily.policy.candidates import UnknownObjects, combined, decided_unknown, of_types, unknown_facts
+
+Names = tuple[str, ...]  # the qualified names that an engine's object may have: one, unless mappings disagree
+# known: the object itself; the setting `unknown_objects` decides what is not in the catalogue.
+# strict: the same, but what is not in the catalogue is denied.
+# new: the object may not exist yet; the nearest object above it that is in the catalogue decides.
+# container: a catalogue or schema, which shows nothing but names. Visible unless a policy denies it, if any policy
+#   allows the principal something.
+Rule = Literal["known", "strict", "new", "container"]
+
+
+class Question(NamedTuple):
+    """May the principal do this to that object? `above` are the objects that contain it, the nearest first."""
+
+    action: Action
+    names: Names
+    rule: Rule = "known"
+    above: tuple[Names, ...] = ()
+    is_column: bool = False
+    in_clear: bool = False  # a mask or a row filter counts as a denial, because the engine could not apply it
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Decides the questions of one request. `facts` has the assets of every name that `references` lists."""
+
+    index: PolicyIndex
+    unknown_objects: UnknownObjects
+    principal: Principal
+    context: Context
+    facts: Mapping[str, Sequence[Facts]]
+
+    def decide_all(self, questions: Sequence[Question]) -> list[Decision]:
+        """One decision per question, in order."""
+        facts, principal, context, decide = self.facts, self.principal, self.context, self.decide
+        reads = self.index.table(principal, "READ", "data")
+        decisions = []
+        for question in questions:
+            action, names, _, _, is_column, in_clear = question
+            # Almost every question is about reading a column that one asset is: a wide table has thousands.
+            if (
+                is_column
+                and action == "READ"
+                and not in_clear
+                and len(names) == 1
+                and len(found := facts[names[0]]) == 1
+            ):
+                decisions.append(reads.decide(principal, found[0], context))
+            else:
+                decisions.append(decide(question))
+        return decisions
+
+    def decide(self, question: Question) -> Decision:
+        decision = self._decided(question)
+        if decision.allowed and (question.in_clear or question.action != "READ") and decision.effect != "allow":
+            reason = f"{decision.reason}; it would have to be allowed without restriction"
+            return Decision("deny", decision.policy_id, reason)
+        return decision
+
+    def _decided(self, question: Question) -> Decision:
+        if question.rule == "container":
+            return self._container(question)
+        if question.rule == "new":
+            return self._new(question)
+        unknown: UnknownObjects = "closed" if question.rule == "strict" else self.unknown_objects
+        return combined([self._about(name, question, unknown) for name in question.names])
+
+    def _about(self, name: str, question: Question, unknown_objects: UnknownObjects) -> Decision:
+        candidates = self._candidates(name, question)
+        if not candidates:
+            return decided_unknown(self._unknown(name, question.action), unknown_objects)
+        return combined([self._by_policies(question.action, facts) for facts in candidates])
+
+    def _candidates(self, name: str, question: Question) -> Sequence[Facts]:
+        """A table called `a.b` must not count as the column `b` of the table `a`."""
+        found = self.facts[name]
+        return found if question.is_column or not found else of_types(found, BULK_TYPES)
+
+    def _by_policies(self, action: Action, facts: Facts) -> Decision:
+        return self.index.decide(self.principal, action, facts, self.context, "data")
+
+    def _unknown(self, name: str, action: Action) -> Decision:
+        return self._by_policies(action, unknown_facts(self.index.tenant, name))
+
+    def _new(self, question: Question) -> Decision:
+        for names in (question.names, *question.above):
+            candidates = [facts for name in names for facts in self._candidates(name, question)]
+            if candidates:
+                return combined([self._by_policies(question.action, facts) for facts in candidates])
+            for decision in (self._unknown(name, question.action) for name in names):
+                if decision.policy_id is not None and not decision.allowed:
+                    return decision
+        return self._about(question.names[0], question, self.unknown_objects)
+
+    def _container(self, question: Question) -> Decision:
+        if not self._may_anything():
+            return Decision("deny", None, "no policy allows anything of the data")
+        for name in question.names:
+            for facts in self._candidates(name, question) or (unknown_facts(self.index.tenant, name),):
+                decision = self._by_policies(question.action, facts)
+                if decision.policy_id is not None and not decision.allowed:
+                    return decision
+        return Decision("allow", None, "it shows nothing but names, and no policy denies it")
+
+    def _may_anything(self) -> bool:
+        if self.unknown_objects == "open":
+            return True
+        tables = (self.index.table(self.principal, action, "data") for action in ACTIONS)
+        return any(policy.effect == "allow" for table in tables for policy in table.policies)
+
+
+def references(questions: Sequence[Question]) -> set[str]:
+    """The names whose assets `Decider` needs."""
+    found: set[str] = set()
+    for question in questions:
+        found.update(question.names)
+        for names in question.above if question.rule == "new" else ():
+            found.update(names)
+    return found

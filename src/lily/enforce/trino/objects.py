@@ -1,0 +1,76 @@
+"""Trino's objects as questions: which assets they are, and which of them Trino itself protects."""
+
+from collections.abc import Iterable, Sequence
+
+from lily.enforce.questions import Names, Question, Rule
+from lily.model.engine_names import EngineMapping
+from lily.policy import Action
+
+SYSTEM = "system"  # the catalogue that describes the engine, and the asset that stands for the right to operate it
+INFORMATION_SCHEMA = "information_schema"
+BUILTIN = "builtin"
+# Trino shows of these what the user may see of the objects that they describe, so they need no right of their own.
+_FILTERED_SCHEMAS = frozenset({"jdbc", "metadata", INFORMATION_SCHEMA})
+_FILTERED_TABLES = frozenset({("runtime", "queries")})
+Path = tuple[str, ...]
+
+
+class ObjectNames:
+    """The qualified names of Trino's objects. What Trino calls `a.b.c` is the asset of that name, unless a mapping
+    states otherwise; where the mappings of several data sources do, it may be any of theirs."""
+
+    def __init__(self, mappings: Iterable[EngineMapping]) -> None:
+        self._mapped: dict[str, list[str]] = {}
+        for mapping in mappings:
+            self._mapped.setdefault(mapping.engine_name.casefold(), []).append(mapping.asset_name)
+        # The most parts that a mapped name has: a mapping of a single column is rare, but may exist.
+        self._deepest = max((name.count(".") + 1 for name in self._mapped), default=0)
+
+    def of(self, path: Sequence[str]) -> Names:
+        name = ".".join(path)
+        if not self._mapped:
+            return (name,)
+        for end in range(len(path), 0, -1):
+            start = ".".join(path[:end])
+            if found := self._mapped.get(start.casefold()):
+                return tuple(dict.fromkeys(asset + name[len(start) :] for asset in found))
+        return (name,)
+
+    def question(self, action: Action, path: Path, rule: Rule = "known") -> Question:
+        above = tuple(self.of(path[:end]) for end in range(len(path) - 1, 0, -1)) if rule == "new" else ()
+        return Question(action, self.of(path), rule, above)
+
+    def table(self, action: Action, path: Path, rule: Rule = "known") -> Question:
+        """Of a table, or of one of the tables in which Trino describes itself."""
+        catalog, schema, table = path
+        if catalog == SYSTEM or schema == INFORMATION_SCHEMA:
+            is_filtered = schema in _FILTERED_SCHEMAS or (schema, table) in _FILTERED_TABLES
+            if is_filtered and action == "READ":
+                return self.question(action, (catalog,), "container")
+            return operator(action)
+        return self.question(action, path, rule)
+
+    def columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
+        """The table's own question first, then one for each column."""
+        table = self.table(action, path)
+        if describes_engine(path):
+            return [table, *([table] * len(columns))]
+        if len(path) < self._deepest:
+            below = [self.of((*path, column)) for column in columns]
+        elif len(table.names) == 1:
+            below = [(f"{table.names[0]}.{column}",) for column in columns]
+        else:
+            below = [tuple(f"{name}.{column}" for name in table.names) for column in columns]
+        return [table, *(Question(action, names, "known", (), True) for names in below)]
+
+
+def describes_engine(path: Path) -> bool:
+    return path[0] == SYSTEM or path[1] == INFORMATION_SCHEMA
+
+
+def is_builtin(path: Path) -> bool:
+    return path[:2] == (SYSTEM, BUILTIN)
+
+
+def operator(action: Action) -> Question:
+    return Question(action, (SYSTEM,), "strict")

@@ -1,0 +1,151 @@
+"""The requests of Trino's OPA plug-in, parsed. Fields that Lily does not know are ignored: newer plug-ins send more."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple, NoReturn
+
+from lily.model.errors import Problem, Refused
+
+MAX_ITEMS = 100_000  # resources or columns in one request
+
+
+_FILTERED = "input.action.filterResources"
+_COLUMN_FIELDS = ("catalogName", "schemaName", "tableName", "columnName", "columnType")
+_column_values = itemgetter(*_COLUMN_FIELDS)
+
+
+class Column(NamedTuple):
+    """As `GetColumnMask` names it."""
+
+    table: tuple[str, ...]  # its catalogue, schema and name
+    name: str
+    type: str
+
+
+class Resource(NamedTuple):
+    """What an operation is about. `path` is the catalogue, the schema, the table or function, as far as it is given;
+    `user` the owner of a query or whom a user wants to be."""
+
+    path: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    user: str = ""
+    column: Column | None = None
+
+
+NOTHING = Resource()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`filtered` are the objects of a list, `columns` those of a request for several masks."""
+
+    user: str
+    groups: tuple[str, ...]
+    operation: str
+    resource: Resource = NOTHING
+    target: Resource = NOTHING  # of a renaming
+    filtered: tuple[Resource, ...] = ()
+    columns: tuple[Column, ...] = ()
+
+
+def parse_request(body: Any) -> Request:
+    """Raises Refused if it is not a request of the plug-in."""
+    given = _object(_object(body, "body").get("input"), "input")
+    identity = _object(_object(given.get("context"), "input.context").get("identity"), "input.context.identity")
+    action = _object(given.get("action"), "input.action")
+    listed = _list(action.get("filterResources"), _FILTERED)
+    columns = _columns(listed)
+    return Request(
+        _text(identity.get("user"), "input.context.identity.user"),
+        tuple(_texts(identity.get("groups"), "input.context.identity.groups")),
+        _text(action.get("operation"), "input.action.operation"),
+        _resource(action.get("resource"), "input.action.resource"),
+        _resource(action.get("targetResource"), "input.action.targetResource"),
+        () if columns else tuple(_resource(one, _FILTERED) for one in listed),
+        columns,
+    )
+
+
+def _columns(listed: list[Any]) -> tuple[Column, ...]:
+    """If each of them is a column. A wide table has thousands, so all are checked at once; where one is wrong, the slow
+    way finds out which."""
+    try:
+        found = [_column_values(one["column"]) for one in listed]
+        if not all(map("".join, found)) or any("" in values for values in found):
+            return ()
+    except (TypeError, KeyError):
+        return ()
+    return tuple(Column(values[:3], values[3], values[4]) for values in found)
+
+
+def _resource(given: Any, where: str) -> Resource:
+    if given is None:
+        return NOTHING
+    fields = _object(given, where)
+    if (column := fields.get("column")) is not None:
+        return Resource(column=_column(column, f"{where}.column"))
+    user = fields.get("user")
+    name = "" if user is None else _text(_object(user, f"{where}.user").get("user"), f"{where}.user.user")
+    path, columns = _path(fields, where)
+    return Resource(path, columns, name)
+
+
+def _path(fields: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where an operation names a table and a function, as `ExecuteTableProcedure` does, it is about the table."""
+    if (table := fields.get("table")) is not None:
+        table, where = _object(table, f"{where}.table"), f"{where}.table"
+        columns = tuple(_texts(table.get("columns"), f"{where}.columns"))
+        return _named(table, where, "catalogName", "schemaName", "tableName"), columns
+    if (schema := fields.get("schema")) is not None:
+        return _named(_object(schema, f"{where}.schema"), f"{where}.schema", "catalogName", "schemaName"), ()
+    if (function := fields.get("function")) is not None:
+        function, where = _object(function, f"{where}.function"), f"{where}.function"
+        inside = _object(function.get("catalogSchema"), f"{where}.catalogSchema")
+        path = _named(inside, f"{where}.catalogSchema", "catalogName", "schemaName")
+        return (*path, _text(function.get("functionName"), f"{where}.functionName")), ()
+    if (catalog := fields.get("catalog")) is not None:
+        return _named(_object(catalog, f"{where}.catalog"), f"{where}.catalog", "name"), ()
+    if (setting := fields.get("catalogSessionProperty")) is not None:
+        return _named(_object(setting, where), f"{where}.catalogSessionProperty", "catalogName"), ()
+    return (), ()
+
+
+def _column(given: Any, where: str) -> Column:
+    values = _named(_object(given, where), where, *_COLUMN_FIELDS)
+    return Column(values[:3], values[3], values[4])
+
+
+def _named(given: dict[str, Any], where: str, *fields: str) -> tuple[str, ...]:
+    values = [given.get(field) for field in fields]
+    for field, value in zip(fields, values, strict=True):
+        if not isinstance(value, str) or not value:
+            _text(value, f"{where}.{field}")
+    return tuple(values)  # type: ignore[arg-type]
+
+
+def _object(given: Any, where: str) -> dict[str, Any]:
+    return given if isinstance(given, dict) else _refuse(where, "a JSON object")
+
+
+def _list(given: Any, where: str) -> list[Any]:
+    if given is None:
+        return []
+    return (
+        given
+        if isinstance(given, list) and len(given) <= MAX_ITEMS
+        else _refuse(where, f"a list of {MAX_ITEMS} at most")
+    )
+
+
+def _texts(given: Any, where: str) -> Iterator[str]:
+    return (_text(one, where) for one in _list(given, where))
+
+
+def _text(given: Any, where: str) -> str:
+    return given if isinstance(given, str) and given else _refuse(where, "a text that is not empty")
+
+
+def _refuse(where: str, wanted: str) -> NoReturn:
+    described = f"{where} must be {wanted}, as Trino's OPA plug-in sends it; check which engine calls this address"
+    raise Refused(Problem("INVALID_VALUE", described, where))

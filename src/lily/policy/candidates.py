@@ -1,0 +1,48 @@
+"""Decisions about a name: several assets may have it, in another case or by several mappings, or none."""
+
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from lily.model import ids
+from lily.policy.decisions import Decision
+from lily.policy.requests import Facts
+
+UnknownObjects = Literal["open", "closed"]
+UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
+_ORDER = ("deny", "mask", "row-filter", "allow")
+
+
+def unknown_facts(tenant: str, asset: str) -> Facts:
+    """All that is known of an asset that is not in the catalogue: its id, and its name if it was given."""
+    return Facts(ids.resolve(tenant, asset), "" if ids.looks_like_uuid(asset) else asset)
+
+
+def decided_unknown(decision: Decision, unknown_objects: UnknownObjects) -> Decision:
+    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
+    if decision.policy_id is not None and not decision.allowed:
+        return decision
+    if unknown_objects == "closed":
+        return Decision("deny", None, f"{UNKNOWN} closed")
+    return decision if decision.allowed else Decision("allow", None, f"{UNKNOWN} open")
+
+
+def strictness(decision: Decision) -> tuple[int, int, int]:
+    """The smaller, the stricter."""
+    order = _ORDER.index(decision.effect)
+    return (order, decision.mask.strictness if decision.mask else 0, -len(decision.row_filters))
+
+
+def combined(decisions: Sequence[Decision]) -> Decision:
+    """The strictest of the decisions about one name, with the row filters of all of them."""
+    first = decisions[0]
+    if len(decisions) == 1:
+        return first
+    strictest = min(decisions, key=strictness)
+    filters = tuple(dict.fromkeys(one for decision in decisions for one in decision.row_filters))
+    if not strictest.allowed or filters == strictest.row_filters:
+        return strictest
+    return Decision(strictest.effect, strictest.policy_id, strictest.reason, strictest.mask, filters)
+
+
+def of_types(candidates: Collection[Facts], without: Collection[str]) -> list[Facts]:
+    return [facts for facts in candidates if facts.entity_type not in without]

@@ -1,0 +1,6 @@
+-- The names of all columns of these tables that PostgreSQL knows: assets, and nodes of the graph.
+select a.qualified_name from assets a
+where a.tenant_id = %(tenant)s and a.parent = any (%(tables)s::text[])
+union
+select g.qualified_name from graph_nodes g
+where g.tenant_id = %(tenant)s and g.parent = any (%(tables)s::uuid[]) and g.qualified_name is not null
