@@ -70,9 +70,7 @@ def test_roles_that_no_policy_tells_apart_share_their_decisions() -> None:
 
 
 @pytest.mark.parametrize(("unknown", "effect"), [("closed", "deny"), ("open", "allow")])
-def test_a_table_that_lily_does_not_know_is_decided_by_the_tenants_setting(
-    unknown: UnknownObjects, effect: str
-) -> None:
+def test_an_unknown_table_is_decided_by_the_tenants_setting(unknown: UnknownObjects, effect: str) -> None:
     found = decided(index(allow({"user": "ann"}, tag="pii")), {}, ANN, unknown=unknown)
     assert [(one.column, one.effect) for one in found] == [("", effect)]
 
