@@ -166,6 +166,21 @@ def test_a_wrong_password_is_not_worth_another_attempt_and_is_not_shown(target: 
         target.enforcer(url="postgresql://x@127.0.0.1:1/x", connect_seconds=2).inventory()
 
 
+def test_a_role_that_is_dropped_between_plan_and_apply_is_reported(target: Target) -> None:
+    enforcer = target.enforcer()
+    with target.person("carla"):
+        plan = enforcer.plan([target.decision("shop.orders", ["ann", "carla"], "allow")])
+    (failure,) = enforcer.apply(plan)
+    assert "carla" in failure.error
+    assert failure.transient
+
+
+def test_a_schema_that_another_role_has_made_in_lilys_name_is_not_trusted(target: Target) -> None:
+    target.run("create schema lily_enforcement", user=OWNER)
+    with pytest.raises(Terminal, match=f"belongs to {OWNER}"):
+        target.enforcer().inventory()
+
+
 def test_two_at_once_wait_for_each_other(target: Target) -> None:
     enforcer = target.enforcer()
     decided = [target.decision("shop.orders", ["ann"], "allow")]

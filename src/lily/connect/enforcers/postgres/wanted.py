@@ -1,7 +1,7 @@
 """What a table should look like: who may read which columns of it, its policies, its masking view."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lily.connect.enforcers.postgres.access import CLEAR, Access, Cell, accesses
@@ -95,12 +95,14 @@ def _want_privileges(wanted: WantedTable, granted: Mapping[int, Access], given: 
     relation, roles = wanted.relation, given.roles
     dormant = relation.foreign_policies and not given.had_row_security  # which Lily would put into force
     can_filter = relation.kind in _TABLES and not dormant
+    clear: dict[Access, frozenset[str]] = {}
     for oid, access in granted.items():
         if access.filters and (not can_filter or roles.by_oid[oid].bypasses_row_security):
             continue
-        pairs = zip(relation.columns, access.cells, strict=True)
-        if columns := frozenset(column.name for column, cell in pairs if cell.is_clear):
-            wanted.privileges[oid] = Wanted(columns=columns)
+        if access not in clear:
+            clear[access] = _columns(relation, access, lambda cell: cell.is_clear)
+        if clear[access]:
+            wanted.privileges[oid] = Wanted(columns=clear[access])
     if dormant and any(access.filters for access in granted.values()):
         wanted.notes.append(
             "roles with a row filter can read the masking view alone: the table has policies that are not in force, "
@@ -123,9 +125,10 @@ def _want_view(wanted: WantedTable, granted: Mapping[int, Access], given: Circum
     everything = _unrestricted(wanted, roles)
     shown = profiles({roles.name(oid): access for oid, access in granted.items()} | everything)
     wanted.view = view_query(relation, shown, given.valid)
+    readable = {access: _readable(relation, access) for access, _ in shown}
     for oid, access in granted.items():
-        if not access.denied:
-            wanted.view_privileges[oid] = _readable(relation, access.cells)
+        if access in readable:
+            wanted.view_privileges[oid] = readable[access]
     for name in everything:
         if not roles.by_oid[roles.oids[name]].superuser and not roles.by_oid[roles.oids[name]].is_lily:
             wanted.view_privileges[roles.oids[name]] = Wanted(whole=True)
@@ -143,9 +146,14 @@ def _unrestricted(wanted: WantedTable, roles: Roles) -> dict[str, Access]:
     return {roles.name(oid): everything for oid in wanted.exempt if not roles.is_system(oid)}
 
 
-def _readable(relation: Relation, cells: Sequence[Cell]) -> Wanted:
-    columns = frozenset(column.name for column, cell in zip(relation.columns, cells, strict=True) if not cell.denied)
-    return Wanted(whole=True) if len(columns) == len(cells) else Wanted(columns=columns)
+def _readable(relation: Relation, access: Access) -> Wanted:
+    columns = _columns(relation, access, lambda cell: not cell.denied)
+    return Wanted(whole=True) if len(columns) == len(access.cells) else Wanted(columns=columns)
+
+
+def _columns(relation: Relation, access: Access, chosen: Callable[[Cell], bool]) -> frozenset[str]:
+    pairs = zip(relation.columns, access.cells, strict=True)
+    return frozenset(column.name for column, cell in pairs if chosen(cell))
 
 
 def _by_filters(shown: Profiles) -> Profiles:
