@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from lily.connect.enforcers.postgres.masks import BOOKKEEPING, ColumnType, family
 from lily.connect.enforcers.postgres.queries import query
+from lily.connect.enforcers.postgres.wanted.masks import BOOKKEEPING, ColumnType, family
 from lily.model.errors import Terminal
 
 MARK = "Masking views, made by Lily. Remove them with: lily enforce remove"  # the comment on Lily's schemas

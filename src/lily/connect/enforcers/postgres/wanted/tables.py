@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lily.connect.enforcers.postgres.access import CLEAR, Access, Cell, accesses
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import MAX_BYTES
-from lily.connect.enforcers.postgres.masks import Fixed
 from lily.connect.enforcers.postgres.privileges import Wanted
 from lily.connect.enforcers.postgres.roles import Roles
-from lily.connect.enforcers.postgres.row_filters import UnknownColumn, written
-from lily.connect.enforcers.postgres.row_security import policies
-from lily.connect.enforcers.postgres.views import Profiles, profiles, view_query
+from lily.connect.enforcers.postgres.wanted.access import CLEAR, DENIED, Access, Cell, accesses, strictest
+from lily.connect.enforcers.postgres.wanted.masks import Fixed
+from lily.connect.enforcers.postgres.wanted.row_filters import UnknownColumn, written
+from lily.connect.enforcers.postgres.wanted.row_security import policies
+from lily.connect.enforcers.postgres.wanted.views import Profiles, profiles, view_query
 from lily.plugins import Decision
 
 _TABLES = frozenset({"table", "partitioned table"})  # which can have row-level security
@@ -72,13 +72,30 @@ def wanted_table(relation: Relation, decisions: Sequence[Decision], given: Circu
 
     stated = accesses(decisions, names, usable)
     own = {oid: one for name, one in stated.items() if (oid := roles.oids.get(name)) and oid not in wanted.exempt}
-    granted = roles.granted(own, wanted.exempt)
+    granted = _granted(own, roles, wanted.exempt)
     wanted.narrowed = tuple(roles.name(oid) for oid, one in granted.items() if one != own[oid])
     wanted.filters = frozenset(one for one, flaw in refused.items() if not flaw)
     wanted.notes += [f"what {one!r} would filter is denied: {flaw}" for one, flaw in refused.items() if flaw]
     _want_privileges(wanted, granted, given)
     _want_view(wanted, granted, given)
     return wanted
+
+
+def _granted(own: Mapping[int, Access], roles: Roles, exempt: Collection[int]) -> dict[int, Access]:
+    """What each role can be granted: no more than each of its members may have, for they would have it too."""
+    known: dict[frozenset[Access], Access] = {}
+    found = {}
+    for oid, access in own.items():
+        found[oid] = access
+        members = roles.below[oid].difference(exempt) if oid in roles.below else ()
+        if not members:
+            continue
+        nothing = Access((DENIED,) * len(access.cells))
+        several = frozenset({access, *(own.get(member, nothing) for member in members)})
+        if several not in known:
+            known[several] = strictest(sorted(several, key=repr))
+        found[oid] = known[several]
+    return found
 
 
 def _flaw(row_filter: str, columns: Collection[str], bad: Collection[str]) -> str:
