@@ -1,7 +1,7 @@
 """Random policies and tags: a random query as a random person shows exactly what the policy engine decides."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -73,19 +73,23 @@ def everyone_may_read() -> dict[str, Any]:
     return {**body, "effect": "allow", "applies_to": ["data"]}
 
 
+class Scene(NamedTuple):
+    bodies: list[dict[str, Any]]
+    tags: Mapping[str, Sequence[str]]
+    members: Mapping[str, Sequence[str]]
+
+
+def scenes() -> st.SearchStrategy[Scene]:
+    some = st.lists(policies(), max_size=6)
+    bodies = some | some.map(lambda found: [*found, everyone_may_read()])
+    return st.builds(Scene, bodies, tags(), memberships())
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(policies(), max_size=6), st.booleans(), tags(), memberships(), st.data())
-def test_a_query_shows_exactly_what_the_engine_decides(
-    shop: Target,
-    bodies: list[dict[str, Any]],
-    open_to_all: bool,  # noqa: FBT001 - drawn
-    tagged: Mapping[str, Sequence[str]],
-    members: Mapping[str, Sequence[str]],
-    data: st.DataObject,
-) -> None:
-    _set_memberships(shop, members)
-    stated = [*bodies, everyone_may_read()] if open_to_all else bodies
-    engine = _engine(shop, stated, tagged)
+@given(scenes(), st.data())
+def test_a_query_shows_exactly_what_the_engine_decides(shop: Target, scene: Scene, data: st.DataObject) -> None:
+    _set_memberships(shop, scene.members)
+    engine = _engine(shop, scene.bodies, scene.tags)
     enforcer = shop.enforcer(schemas=["shop"])
     inventory = enforcer.inventory()
     decisions = list(engine.decisions(inventory))

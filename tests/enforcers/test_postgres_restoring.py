@@ -1,5 +1,8 @@
 """What Lily changed in a database can be taken back, and what it does not understand it leaves alone."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
@@ -164,6 +167,63 @@ def test_a_wrong_password_is_not_worth_another_attempt_and_is_not_shown(target: 
     assert "geheim" not in str(refused.value)
     with pytest.raises(Transient):
         target.enforcer(url="postgresql://x@127.0.0.1:1/x", connect_seconds=2).inventory()
+
+
+def test_a_role_that_is_dropped_between_plan_and_apply_is_reported(target: Target) -> None:
+    enforcer = target.enforcer()
+    with target.person("carla"):
+        plan = enforcer.plan([target.decision("shop.orders", ["ann", "carla"], "allow")])
+    failures = enforcer.apply(plan)
+    assert "orders" in {one.table[-1] for one in failures}
+    assert all("carla" in one.error and one.transient for one in failures)
+
+
+def test_a_schema_that_another_role_has_made_in_lilys_name_is_not_trusted(target: Target) -> None:
+    target.run("create schema lily_enforcement", user=OWNER)
+    with pytest.raises(Terminal, match=f"belongs to {OWNER}"):
+        target.enforcer().inventory()
+
+
+def test_a_target_that_does_not_respond_in_time_is_tried_again(target: Target) -> None:
+    enforcer = target.enforcer(lock_seconds=0.2)
+    decided = [target.decision("shop.orders", ["ann"], "allow")]
+    apply(enforcer, decided)
+    with target.admin.transaction():
+        target.run("lock table lily_enforcement.tables")
+        with pytest.raises(Transient, match="busy"):
+            enforcer.plan(decided)
+    assert in_line(enforcer, decided)
+
+
+def test_a_connection_that_is_lost_in_the_middle_leaves_whole_tables(target: Target) -> None:
+    """The first table is in line, the second as it was, and the next plan has the rest."""
+    enforcer = target.enforcer(lock_seconds=60)
+    row_filter = ("id > 1",)
+    decided = [
+        target.decision(f"shop.{name}", ["ann"], "row-filter", row_filters=row_filter)
+        for name in ("customers", "orders")
+    ]
+    plan = enforcer.plan(decided)
+    with psycopg.connect(target.url_of(OWNER)) as busy, ThreadPoolExecutor() as threads:
+        busy.execute("select * from shop.orders")
+        applied = threads.submit(enforcer.apply, plan)
+        _terminate_waiting(target)
+        with pytest.raises(Transient):
+            applied.result()
+    assert target.seen("ann", "select count(*) from shop_masked.customers") == [(2,)]
+    assert target.seen("ann", "select count(*) from shop.orders") == "refused"
+    assert {step.table[-1] for step in enforcer.plan(decided).steps} == {"orders"}
+    assert not apply(enforcer, decided)
+    assert in_line(enforcer, decided)
+
+
+def _terminate_waiting(target: Target) -> None:
+    """Polls until Lily's session waits for a lock, and ends it."""
+    ended = "select pg_terminate_backend(pid) from pg_stat_activity where usename = %s and wait_event_type = 'Lock'"
+    deadline = time.monotonic() + 60
+    while not target.admin.execute(ended, [LILY]).fetchall():
+        assert time.monotonic() < deadline, "the session never waited for the lock"
+        time.sleep(0.02)
 
 
 def test_two_at_once_wait_for_each_other(target: Target) -> None:

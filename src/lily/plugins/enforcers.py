@@ -88,7 +88,10 @@ class Plan(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A table that is as it was before `apply`, and why. `transient`: the same plan may succeed later."""
+    """A table that is not in line after `apply`, and why. `transient`: a later plan may succeed without further help.
+
+    What the decisions deny or mask must not be readable there either, as far as the target allows it.
+    """
 
     table: Path
     error: str

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from lily.connect.enforcers.postgres.masks import BOOKKEEPING, ColumnType, family
 from lily.connect.enforcers.postgres.queries import query
+from lily.connect.enforcers.postgres.wanted.masks import BOOKKEEPING, ColumnType, family
+from lily.model.errors import Terminal
 
 MARK = "Masking views, made by Lily. Remove them with: lily enforce remove"  # the comment on Lily's schemas
 PUBLIC = 0  # as a grantee
@@ -57,6 +58,7 @@ class Relation:
 
 class Schema(NamedTuple):
     oid: int
+    owner: str
     is_own: bool
     usable_by: frozenset[int]
 
@@ -90,12 +92,13 @@ class Catalogue:
 
 def read(connection: psycopg.Connection[Any], schemas: Sequence[str]) -> Catalogue:
     """Inside a transaction, whose snapshot all queries share."""
-    database = _rows(connection, "select current_database()")[0][0]
+    database, lily = _rows(connection, "select current_database(), current_user")[0]
     roles = {row[0]: Role._make([*row[:-1], frozenset(row[-1])]) for row in _rows(connection, query("roles"))}
     found = {
-        name: Schema(oid, is_own, frozenset(usable_by or ()))
-        for oid, name, is_own, usable_by in _rows(connection, query("schemas"), mark=MARK)
+        name: Schema(oid, owner, is_marked and owner == lily, frozenset(usable_by or ()))
+        for oid, name, owner, is_marked, usable_by in _rows(connection, query("schemas"), mark=MARK)
     }
+    _refuse_foreign(found.get(BOOKKEEPING), lily)
     relations = _relations(connection, schemas, [one.oid for one in found.values() if one.is_own])
     prepared = BOOKKEEPING in found
     kept = {row[0]: Kept(*row) for row in _rows(connection, query("kept"))} if prepared else {}
@@ -112,17 +115,30 @@ def read(connection: psycopg.Connection[Any], schemas: Sequence[str]) -> Catalog
     )
 
 
+def _refuse_foreign(bookkeeping: Schema | None, lily: str) -> None:
+    """Raises Terminal: what another role has put there must be neither trusted nor run."""
+    if bookkeeping is not None and bookkeeping.owner != lily:
+        described = f"The schema {BOOKKEEPING} belongs to {bookkeeping.owner}, and Lily is connected as {lily}"
+        raise Terminal(f"{described}. Connect as {bookkeeping.owner}, or drop the schema if it is not Lily's.")
+
+
 def _relations(connection: psycopg.Connection[Any], schemas: Sequence[str], own: list[int]) -> list[Relation]:
     rows = _rows(connection, query("relations"), schemas=list(schemas), own_schemas=own, hidden=[BOOKKEEPING])
     found = {row[0]: Relation(*row) for row in rows}
     for relation in found.values():
         relation.kind, relation.grants = _KINDS[relation.kind], _grants(relation.grants)
-    for oid, name, sql, type_name, category, builtin, collation, grants in _rows(
-        connection, query("columns"), relations=list(found)
-    ):
-        kind = ColumnType(sql, family(type_name, category, is_builtin=builtin), collation or "")
-        found[oid].columns.append(Column(name, kind, _grants(grants)))
+    shared = _rows(connection, query("column_grants"), relations=list(found))
+    grants = {(owner, acl): _grants(pairs) for owner, acl, pairs in shared}
+    types: dict[tuple[object, ...], ColumnType] = {}
+    for oid, name, *described, acl in _rows(connection, query("columns"), relations=list(found)):
+        relation = found[oid]
+        kind = types.setdefault(tuple(described), _type(*described))
+        relation.columns.append(Column(name, kind, grants[relation.owner, acl] if acl else ()))
     return list(found.values())
+
+
+def _type(sql: str, name: str, category: str, is_builtin: bool, collation: str | None) -> ColumnType:  # noqa: FBT001
+    return ColumnType(sql, family(name, category, is_builtin=is_builtin), collation or "")
 
 
 def _grants(pairs: Iterable[Sequence[int]] | None) -> tuple[Grant, ...]:

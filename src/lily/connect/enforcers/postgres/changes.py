@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from lily.connect.enforcers.postgres.catalogue import Kept, Relation
 from lily.connect.enforcers.postgres.identifiers import literal, quoted
-from lily.connect.enforcers.postgres.masks import BOOKKEEPING
 from lily.connect.enforcers.postgres.privileges import Difference, difference
 from lily.connect.enforcers.postgres.roles import Roles
-from lily.connect.enforcers.postgres.row_security import disabled, dropped
-from lily.connect.enforcers.postgres.views import create_view
-from lily.connect.enforcers.postgres.wanted import WantedTable
+from lily.connect.enforcers.postgres.wanted.masks import BOOKKEEPING
+from lily.connect.enforcers.postgres.wanted.row_security import disabled, dropped
+from lily.connect.enforcers.postgres.wanted.tables import WantedTable
+from lily.connect.enforcers.postgres.wanted.views import create_view
 
 
 @dataclass(slots=True)

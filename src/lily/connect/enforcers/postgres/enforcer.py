@@ -9,14 +9,15 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from lily.connect.enforcers.postgres.catalogue import MARK, Catalogue, Relation, read
+from lily.connect.enforcers.postgres.comparison import Comparison
 from lily.connect.enforcers.postgres.execution import alone, carry_out, prepare, run
 from lily.connect.enforcers.postgres.identifiers import quoted
-from lily.connect.enforcers.postgres.masks import Fixed
-from lily.connect.enforcers.postgres.planning import Comparison, Planner, Questions
+from lily.connect.enforcers.postgres.planning import Planner, Questions
 from lily.connect.enforcers.postgres.queries import query
 from lily.connect.enforcers.postgres.roles import Roles
 from lily.connect.enforcers.postgres.session import Connection, Session, is_passing
-from lily.connect.enforcers.postgres.views import conjunction
+from lily.connect.enforcers.postgres.wanted.masks import Fixed
+from lily.connect.enforcers.postgres.wanted.views import conjunction
 from lily.model.errors import Terminal, Transient
 from lily.plugins import Decision, Drift, Failure, Inventory, Plan, TargetColumn, TargetTable
 

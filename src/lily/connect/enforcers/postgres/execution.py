@@ -15,6 +15,8 @@ from lily.plugins import Failure, Step
 from lily.plugins.enforcers import Path
 
 _LOCK = 0x6C696C79  # of all who enforce in this database
+# A role or a column that the plan names is gone.
+_CHANGED = (errors.UndefinedObject, errors.UndefinedTable, errors.UndefinedColumn)
 _OWNER = """
 select pg_get_userbyid(c.relowner), current_user
 from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where n.nspname = %s and c.relname = %s
@@ -80,8 +82,8 @@ def _close(connection: Connection, statements: Sequence[str], error: psycopg.Err
 
 
 def _failure(session: Session, connection: Connection, path: Path, error: psycopg.Error) -> Failure:
-    if error.sqlstate == "LY001":
-        return Failure(path, str(error).splitlines()[0], transient=False)
+    if error.sqlstate == "LY001" or isinstance(error, _CHANGED):
+        return Failure(path, f"{str(error).splitlines()[0]}; plan again", transient=True)
     described = str(session.translated(error))
     if _is_privilege(error):
         described = f"{described} {_remedy(connection, path)}"

@@ -1,16 +1,17 @@
 """The whole target: which tables are enforced, which are given back, and what has to be known about it."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from lily.connect.enforcers.postgres.catalogue import MARK, Catalogue, Kept, Relation
+from lily.connect.enforcers.postgres.catalogue import Catalogue, Kept, Relation
 from lily.connect.enforcers.postgres.changes import Change, Present, change
-from lily.connect.enforcers.postgres.identifiers import listed, literal, quoted
-from lily.connect.enforcers.postgres.masks import BOOKKEEPING, Fixed, fixed_value
+from lily.connect.enforcers.postgres.comparison import Comparison
+from lily.connect.enforcers.postgres.reports import report
 from lily.connect.enforcers.postgres.roles import Roles
-from lily.connect.enforcers.postgres.views import comment_on_schema
-from lily.connect.enforcers.postgres.wanted import Circumstances, WantedTable, masked_schema, wanted_table
+from lily.connect.enforcers.postgres.schemas import SchemaUsage
+from lily.connect.enforcers.postgres.wanted.masks import BOOKKEEPING, Fixed, fixed_value
+from lily.connect.enforcers.postgres.wanted.tables import Circumstances, WantedTable, masked_schema, wanted_table
 from lily.plugins import Decision, Finding, Step
 from lily.plugins.enforcers import Path
 
@@ -26,35 +27,26 @@ class Questions:
     filters: CheckFilters
 
 
-@dataclass(slots=True)
-class Comparison:
-    """`deviations`: table, what was found, what was expected."""
-
-    steps: list[Step] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    deviations: list[tuple[Path, str, str]] = field(default_factory=list)
-
-
 class Planner:
     def __init__(self, catalogue: Catalogue, roles: Roles, suffix: str, questions: Questions) -> None:
         self._catalogue, self._roles, self._suffix, self._questions = catalogue, roles, suffix, questions
         self._by_path = {self._path(one): one for one in catalogue.relations}
         self._by_oid = {one.oid: one for one in catalogue.relations}
         self._result = Comparison()
-        self._needed: dict[str, set[int]] = defaultdict(set)  # roles that need USAGE, by schema
+        self._usage = SchemaUsage(catalogue, roles)
 
     def compare(self, decisions: Sequence[Decision]) -> Comparison:
         of_table = self._by_table(decisions)
         valid = self._questions.fixed(_fixed_values(of_table, self._by_path))
         enforced = [self._wanted(self._by_path[path], own, valid) for path, own in sorted(of_table.items())]
         changes = [self._changed(one) for one in (*enforced, *self._parts({one.relation.oid for one in enforced}))]
-        self._prepare()
+        self._add(self._usage.granted())
         for one in changes:
-            self._add(one)
+            self._add_change(one)
         self._give_back(of_table)
-        self._withdraw_usage()
-        self._drop_schemas({self._present(one.relation).view_path[0] for one in enforced if one.view})
-        self._report(decisions, enforced)
+        self._add(self._usage.withdrawn())
+        self._add(self._usage.dropped({self._present(one.relation).view_path[0] for one in enforced if one.view}))
+        self._add(report(decisions, enforced, self._roles, self._catalogue.database))
         if self._result.steps and not self._catalogue.prepared:
             self._result.steps.insert(0, Step((), f"CREATE SCHEMA IF NOT EXISTS {BOOKKEEPING}"))
         return self._result
@@ -104,9 +96,9 @@ class Planner:
         return Present(self._catalogue.kept.get(relation.oid), self._catalogue.views, path)
 
     def _changed(self, wanted: WantedTable) -> Change:
-        self._needed[wanted.relation.schema].update(wanted.privileges)
+        self._usage.need(wanted.relation.schema, wanted.privileges)
         if wanted.view:
-            self._needed[masked_schema(wanted.relation.schema, self._suffix)].update(wanted.view_privileges)
+            self._usage.need(masked_schema(wanted.relation.schema, self._suffix), wanted.view_privileges)
         return change(wanted, self._present(wanted.relation), self._roles)
 
     def _parts(self, enforced: Collection[int]) -> Iterator[WantedTable]:
@@ -115,44 +107,12 @@ class Planner:
             if self._is_part(relation) and self._root(relation) in enforced:
                 yield WantedTable(relation, self._roles.exempt(relation.owner), had_row_security=relation.row_security)
 
-    def _prepare(self) -> None:
-        for name in sorted(self._needed):
-            schema = self._catalogue.schemas.get(name)
-            if schema is None:
-                self._result.steps.append(Step((), f"CREATE SCHEMA IF NOT EXISTS {quoted(name)}"))
-                self._result.steps.append(Step((), comment_on_schema(name, MARK)))
-            usable = schema.usable_by if schema else frozenset()
-            missing = sorted(self._roles.name(oid) for oid in self._needed[name] - usable)
-            if missing:
-                self._usage(name, missing, "GRANT")
-                text = f"{', '.join(missing)} cannot use the schema {name}"
-                self._result.deviations.append(((self._catalogue.database, name), text, "USAGE of the schema"))
+    def _add(self, further: Comparison) -> None:
+        self._result.steps += further.steps
+        self._result.findings += further.findings
+        self._result.deviations += further.deviations
 
-    def _withdraw_usage(self) -> None:
-        names = {schema.oid: name for name, schema in self._catalogue.schemas.items()}
-        surplus: dict[str, list[str]] = defaultdict(list)
-        for schema, role in self._catalogue.usages:
-            if role not in self._needed.get(names[schema], ()):
-                surplus[names[schema]].append(self._roles.name(role))
-        for name, roles in sorted(surplus.items()):
-            self._usage(name, sorted(roles), "REVOKE")
-
-    def _drop_schemas(self, needed: Collection[str]) -> None:
-        lilys = {kept.view for kept in self._catalogue.kept.values()}
-        foreign = {schema for (schema, _), one in self._catalogue.views.items() if one.oid not in lilys}
-        for name, schema in sorted(self._catalogue.schemas.items()):
-            if schema.is_own and name not in needed and name not in foreign:
-                path = self._catalogue.database, name
-                self._result.steps.append(Step(path, f"DROP SCHEMA IF EXISTS {quoted(name)}"))
-                self._result.deviations.append((path, f"the schema {name} of masking views", "no masking view in it"))
-
-    def _usage(self, schema: str, roles: Sequence[str], verb: str) -> None:
-        path = self._catalogue.database, schema
-        change_to = "TO" if verb == "GRANT" else "FROM"
-        self._result.steps.append(Step(path, f"{verb} USAGE ON SCHEMA {quoted(schema)} {change_to} {listed(roles)}"))
-        self._result.steps.append(Step(path, usage_note(schema, roles, verb)))
-
-    def _add(self, one: Change) -> None:
+    def _add_change(self, one: Change) -> None:
         path = self._path(one.relation)
         self._result.steps += [Step(path, statement) for statement in one.statements]
         self._result.deviations += [(path, found, expected) for found, expected in one.deviations]
@@ -174,38 +134,6 @@ class Planner:
         while self._is_part(relation):
             relation = self._by_oid[relation.parent or 0]
         return relation.oid
-
-    def _report(self, decisions: Sequence[Decision], enforced: Sequence[WantedTable]) -> None:
-        findings = self._result.findings
-        named = {role for one in decisions for role in one.principals}
-        for role in sorted(named - self._roles.oids.keys()):
-            findings.append(Finding(role, "the database has no such role; create it, or correct its name"))
-        for role in sorted(named & self._roles.oids.keys()):
-            if why := self._roles.unrestricted.get(self._roles.oids[role]):
-                findings.append(Finding(role, f"nothing restricts it: {why}"))
-                self._result.deviations.append(((), f"{role} reads everything: {why}", f"{role} as decided"))
-        owned = Counter(self._roles.name(one.relation.owner) for one in enforced)
-        for role, count in sorted(owned.items()):
-            if role in named and self._roles.oids[role] not in self._roles.unrestricted:
-                findings.append(Finding(role, f"it owns {count} enforced tables; PostgreSQL does not restrict owners"))
-        narrowed = Counter(role for one in enforced for role in one.narrowed)
-        for role, count in sorted(narrowed.items()):
-            described = f"in {count} tables it may read less than was decided, because a member of it may read less"
-            findings.append(Finding(role, f"{described}; grant to its members instead"))
-        for one in enforced:
-            findings += [Finding(".".join(self._path(one.relation)), note) for note in one.notes]
-
-
-def usage_note(schema: str, roles: Sequence[str], verb: str) -> str:
-    """Lily takes back only what it has given."""
-    keys = (
-        f"SELECT n.oid, r.oid FROM pg_namespace AS n, pg_roles AS r "
-        f"WHERE n.nspname = {literal(schema)} AND r.rolname IN ({', '.join(map(literal, roles))})"
-    )
-    table = f"{BOOKKEEPING}.usages"
-    if verb == "GRANT":
-        return f"INSERT INTO {table} {keys} ON CONFLICT DO NOTHING"
-    return f"DELETE FROM {table} WHERE (schema, role) IN ({keys})"
 
 
 def _renamed(kept: Kept, path: Path) -> Finding:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lily.connect.enforcers.postgres.catalogue import PUBLIC, Relation
+from lily.connect.enforcers.postgres.catalogue import PUBLIC, Grant, Relation
 from lily.connect.enforcers.postgres.identifiers import listed, quoted
 from lily.connect.enforcers.postgres.roles import Roles
 
@@ -75,10 +75,13 @@ def _held(relation: Relation) -> dict[int, Held]:
     for grant in relation.grants:
         held = found[grant.grantee]
         held.whole, held.unusual = True, held.unusual or grant.unusual
+    alike: dict[tuple[Grant, ...], list[str]] = defaultdict(list)
     for column in relation.columns:
-        for grant in column.grants:
+        alike[column.grants].append(column.name)
+    for grants, columns in alike.items():
+        for grant in grants:
             held = found[grant.grantee]
-            held.columns.add(column.name)
+            held.columns.update(columns)
             held.unusual = held.unusual or grant.unusual
     return found
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from lily.connect.enforcers.postgres.access import DENIED, Access, strictest
 from lily.connect.enforcers.postgres.catalogue import Role
 from lily.plugins import TargetRole
 
@@ -44,22 +43,6 @@ class Roles:
             for role in self.by_oid.values()
             if not self.is_system(role.oid)
         )
-
-    def granted(self, own: Mapping[int, Access], exempt: Collection[int]) -> dict[int, Access]:
-        """What each role can be granted: no more than each of its members may have, for they would have it too."""
-        known: dict[frozenset[Access], Access] = {}
-        found = {}
-        for oid, access in own.items():
-            members = self.below[oid].difference(exempt) if oid in self.below else ()
-            if not members:
-                found[oid] = access
-                continue
-            nothing = Access((DENIED,) * len(access.cells))
-            several = frozenset({access, *(own.get(member, nothing) for member in members)})
-            if several not in known:
-                known[several] = strictest(sorted(several, key=repr))
-            found[oid] = known[several]
-        return found
 
     def _exempt(self, owner: int) -> frozenset[int]:
         """For a table of this owner: whom privileges do not restrict."""

@@ -15,10 +15,8 @@ select a.attrelid::int8, a.attname, format_type(t.oid, coalesce(undone.modifier,
          select format('%%I.%%I', n.nspname, l.collname)
          from pg_collation as l join pg_namespace as n on n.oid = l.collnamespace where l.oid = a.attcollation
        ) end,
-       (select array_agg(array[g.grantee::int8, (g.is_grantable or g.grantor <> c.relowner)::int])
-        from aclexplode(a.attacl) as g where g.privilege_type = 'SELECT' and g.grantee <> c.relowner)
+       a.attacl::text
 from pg_attribute as a
-join pg_class as c on c.oid = a.attrelid
 left join undone on undone.domain = a.atttypid
 join pg_type as t on t.oid = coalesce(undone.type, a.atttypid)
 where a.attrelid = any (%(relations)s::oid[]) and a.attnum > 0 and not a.attisdropped

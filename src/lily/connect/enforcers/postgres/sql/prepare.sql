@@ -49,7 +49,7 @@ begin
   where c.oid = target and n.nspname = expected_schema and c.relname = expected_name;
   if not found then
     raise exception using errcode = 'LY001', message = format(
-      '%I.%I was renamed, moved or dropped after the plan was made; plan again', expected_schema, expected_name);
+      '%I.%I was renamed, moved or dropped after the plan was made', expected_schema, expected_name);
   end if;
   insert into lily_enforcement.tables as k (oid, schema_name, table_name, kept)
   select c.oid, expected_schema, expected_name, jsonb_build_object(
@@ -119,6 +119,7 @@ declare
   was lily_enforcement.tables;
   now_there record;
   one record;
+  grantees text;
 begin
   select * into was from lily_enforcement.tables where oid = target;
   if was.view is not null and exists (select from pg_class where oid = was.view) then
@@ -135,18 +136,18 @@ begin
       execute format('ALTER TABLE %s %s ROW LEVEL SECURITY', now_there.name,
                      case when now_there.relrowsecurity then 'DISABLE' else 'ENABLE' end);
     end if;
-    for one in
-      select distinct case when g.grantee = 0 then 'PUBLIC' else quote_ident(r.rolname) end as grantee
+    select string_agg(distinct case when g.grantee = 0 then 'PUBLIC' else quote_ident(r.rolname) end, ', ')
+      into grantees
       from (
         select (aclexplode(relacl)).* from pg_class where oid = target
         union all
         select (aclexplode(attacl)).* from pg_attribute where attrelid = target and attnum > 0 and not attisdropped
       ) as g
       left join pg_roles as r on r.oid = g.grantee
-      where g.privilege_type = 'SELECT' and g.grantee <> now_there.relowner and (g.grantee = 0 or r.oid is not null)
-    loop
-      execute format('REVOKE SELECT ON TABLE %s FROM %s CASCADE', now_there.name, one.grantee);
-    end loop;
+      where g.privilege_type = 'SELECT' and g.grantee <> now_there.relowner and (g.grantee = 0 or r.oid is not null);
+    if grantees is not null then
+      execute format('REVOKE SELECT ON TABLE %s FROM %s CASCADE', now_there.name, grantees);
+    end if;
     perform lily_enforcement.grant_again(now_there.name, '', was.kept -> 'table', now_there.relowner);
     perform lily_enforcement.grant_again(now_there.name, format(' (%I)', a.attname), e.value, now_there.relowner)
     from jsonb_each(was.kept -> 'columns') as e

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from lily.connect.enforcers.postgres.access import Access, Cell, Filters
 from lily.connect.enforcers.postgres.catalogue import Column, Relation
-from lily.connect.enforcers.postgres.identifiers import is_current_user, literal, quoted
-from lily.connect.enforcers.postgres.masks import Fixed, masked
-from lily.connect.enforcers.postgres.row_filters import written
+from lily.connect.enforcers.postgres.identifiers import is_current_user, quoted
+from lily.connect.enforcers.postgres.wanted.access import Access, Cell, Filters
+from lily.connect.enforcers.postgres.wanted.masks import Fixed, masked
+from lily.connect.enforcers.postgres.wanted.row_filters import written
 
 TABLE = "t"  # its alias
 Profiles = Sequence[tuple[Access, Sequence[str]]]
@@ -79,7 +79,3 @@ def _is(numbers: Iterable[int]) -> str:
 
 def create_view(schema: str, name: str, text: str) -> str:
     return f"CREATE OR REPLACE VIEW {quoted(schema, name)} WITH (security_barrier = true) AS {text}"
-
-
-def comment_on_schema(schema: str, text: str) -> str:
-    return f"COMMENT ON SCHEMA {quoted(schema)} IS {literal(text)}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import is_current_user, quoted
-from lily.connect.enforcers.postgres.views import Profiles, conjunction
+from lily.connect.enforcers.postgres.wanted.views import Profiles, conjunction
 
 POLICIES = ("lily_read", "lily_insert", "lily_update", "lily_delete")
 

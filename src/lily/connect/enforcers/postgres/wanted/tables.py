@@ -1,18 +1,18 @@
 """What a table should look like: who may read which columns of it, its policies, its masking view."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lily.connect.enforcers.postgres.access import CLEAR, Access, Cell, accesses
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import MAX_BYTES
-from lily.connect.enforcers.postgres.masks import Fixed
 from lily.connect.enforcers.postgres.privileges import Wanted
 from lily.connect.enforcers.postgres.roles import Roles
-from lily.connect.enforcers.postgres.row_filters import UnknownColumn, written
-from lily.connect.enforcers.postgres.row_security import policies
-from lily.connect.enforcers.postgres.views import Profiles, profiles, view_query
+from lily.connect.enforcers.postgres.wanted.access import CLEAR, DENIED, Access, Cell, accesses, strictest
+from lily.connect.enforcers.postgres.wanted.masks import Fixed
+from lily.connect.enforcers.postgres.wanted.row_filters import UnknownColumn, written
+from lily.connect.enforcers.postgres.wanted.row_security import policies
+from lily.connect.enforcers.postgres.wanted.views import Profiles, profiles, view_query
 from lily.plugins import Decision
 
 _TABLES = frozenset({"table", "partitioned table"})  # which can have row-level security
@@ -72,13 +72,30 @@ def wanted_table(relation: Relation, decisions: Sequence[Decision], given: Circu
 
     stated = accesses(decisions, names, usable)
     own = {oid: one for name, one in stated.items() if (oid := roles.oids.get(name)) and oid not in wanted.exempt}
-    granted = roles.granted(own, wanted.exempt)
+    granted = _granted(own, roles, wanted.exempt)
     wanted.narrowed = tuple(roles.name(oid) for oid, one in granted.items() if one != own[oid])
     wanted.filters = frozenset(one for one, flaw in refused.items() if not flaw)
     wanted.notes += [f"what {one!r} would filter is denied: {flaw}" for one, flaw in refused.items() if flaw]
     _want_privileges(wanted, granted, given)
     _want_view(wanted, granted, given)
     return wanted
+
+
+def _granted(own: Mapping[int, Access], roles: Roles, exempt: Collection[int]) -> dict[int, Access]:
+    """What each role can be granted: no more than each of its members may have, for they would have it too."""
+    known: dict[frozenset[Access], Access] = {}
+    found = {}
+    for oid, access in own.items():
+        found[oid] = access
+        members = roles.below[oid].difference(exempt) if oid in roles.below else ()
+        if not members:
+            continue
+        nothing = Access((DENIED,) * len(access.cells))
+        several = frozenset({access, *(own.get(member, nothing) for member in members)})
+        if several not in known:
+            known[several] = strictest(sorted(several, key=repr))
+        found[oid] = known[several]
+    return found
 
 
 def _flaw(row_filter: str, columns: Collection[str], bad: Collection[str]) -> str:
@@ -95,12 +112,14 @@ def _want_privileges(wanted: WantedTable, granted: Mapping[int, Access], given: 
     relation, roles = wanted.relation, given.roles
     dormant = relation.foreign_policies and not given.had_row_security  # which Lily would put into force
     can_filter = relation.kind in _TABLES and not dormant
+    clear: dict[Access, frozenset[str]] = {}
     for oid, access in granted.items():
         if access.filters and (not can_filter or roles.by_oid[oid].bypasses_row_security):
             continue
-        pairs = zip(relation.columns, access.cells, strict=True)
-        if columns := frozenset(column.name for column, cell in pairs if cell.is_clear):
-            wanted.privileges[oid] = Wanted(columns=columns)
+        if access not in clear:
+            clear[access] = _columns(relation, access, lambda cell: cell.is_clear)
+        if clear[access]:
+            wanted.privileges[oid] = Wanted(columns=clear[access])
     if dormant and any(access.filters for access in granted.values()):
         wanted.notes.append(
             "roles with a row filter can read the masking view alone: the table has policies that are not in force, "
@@ -123,9 +142,10 @@ def _want_view(wanted: WantedTable, granted: Mapping[int, Access], given: Circum
     everything = _unrestricted(wanted, roles)
     shown = profiles({roles.name(oid): access for oid, access in granted.items()} | everything)
     wanted.view = view_query(relation, shown, given.valid)
+    readable = {access: _readable(relation, access) for access, _ in shown}
     for oid, access in granted.items():
-        if not access.denied:
-            wanted.view_privileges[oid] = _readable(relation, access.cells)
+        if access in readable:
+            wanted.view_privileges[oid] = readable[access]
     for name in everything:
         if not roles.by_oid[roles.oids[name]].superuser and not roles.by_oid[roles.oids[name]].is_lily:
             wanted.view_privileges[roles.oids[name]] = Wanted(whole=True)
@@ -143,9 +163,14 @@ def _unrestricted(wanted: WantedTable, roles: Roles) -> dict[str, Access]:
     return {roles.name(oid): everything for oid in wanted.exempt if not roles.is_system(oid)}
 
 
-def _readable(relation: Relation, cells: Sequence[Cell]) -> Wanted:
-    columns = frozenset(column.name for column, cell in zip(relation.columns, cells, strict=True) if not cell.denied)
-    return Wanted(whole=True) if len(columns) == len(cells) else Wanted(columns=columns)
+def _readable(relation: Relation, access: Access) -> Wanted:
+    columns = _columns(relation, access, lambda cell: not cell.denied)
+    return Wanted(whole=True) if len(columns) == len(access.cells) else Wanted(columns=columns)
+
+
+def _columns(relation: Relation, access: Access, chosen: Callable[[Cell], bool]) -> frozenset[str]:
+    pairs = zip(relation.columns, access.cells, strict=True)
+    return frozenset(column.name for column, cell in pairs if chosen(cell))
 
 
 def _by_filters(shown: Profiles) -> Profiles:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lily.connect.enforcers.postgres.masks import Value
+from lily.connect.enforcers.postgres.wanted.masks import Value
 from lily.plugins import Decision
 from lily.policy import MASK_ACTIONS
 
