@@ -26,9 +26,10 @@ from lily.api.http.openapi.targets import (
     Targets,
 )
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
 from lily.model.errors import Problem, Refused, Terminal
-from lily.model.values import MAX_NAME, Checker
+from lily.model.values import MAX_NAME
 from lily.plugins import ENFORCERS, installed
 from lily.policy import fold
 from lily.store.postgres.access.secrets import Vault
@@ -57,7 +58,7 @@ async def add_target(call: Anyone) -> Json:
     a role of its name."""
     call.require("admin", "adding a target", PATH)
     body = await read_body(call.request, NewTarget, call.services.settings.limits.body_bytes)
-    name = _checked(body.name)
+    name = checked_name(body.name, "name", MAX_NAME)
     _validate(body)
     wrapped_key, sealed = _encrypted(call, fold(name), body.config)
     source = body.data_source or name
@@ -132,14 +133,6 @@ async def _found(call: HttpCall, name: str) -> dict[str, Any]:
     if found is None:
         raise not_found(name, "target")
     return found
-
-
-def _checked(given: str) -> str:
-    checker = Checker()
-    name = checker.name(given, "name", MAX_NAME)
-    if name is None:
-        raise Refused(*checker.problems)
-    return name
 
 
 def _validate(body: NewTarget) -> None:
