@@ -144,8 +144,8 @@ def _p99(run: Run, made: BenchTenant, rate: int) -> float:
 
 @contextmanager
 def _travelling(made: BenchTenant, root: str) -> Iterator[list[float]]:
-    """While a tag is put on and taken off again, a journey each `PACE`; the list gets the seconds of each, from asked to
-    travelled."""
+    """While a tag is put on and taken off again, a journey each `PACE`; the list gets the seconds of each journey, from
+    the request to the end of propagation."""
     times: list[float] = []
     failed: list[Exception] = []
     stop = threading.Event()
