@@ -6,6 +6,7 @@ from typing import NamedTuple
 from bench import (
     door,
     edges,
+    enforce_postgres,
     flood,
     footprint,
     growth,
@@ -65,6 +66,7 @@ MEASUREMENTS = (
         "restricted_lists", "lists for a restricted user, against an unrestricted one", restricted_lists.measure
     ),
     _measurement("opa", "masks for Trino at 200 requests/s; a tag until tables downstream are masked", opa.measure),
+    _measurement("enforce-postgres", "10,000 columns of a PostgreSQL target brought in line", enforce_postgres.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

@@ -41,6 +41,7 @@ class Sizes:
     cedar_checks: int  # of these, in each round: cedarpy takes its time
     many_policies: int
     many_users: int
+    enforced_columns: int  # of a target database
     idle_after: float  # seconds between the last load and the look at the idle stack
     idle_window: float  # seconds of one round
 
@@ -82,6 +83,7 @@ FULL = Sizes(
     cedar_checks=20_000,
     many_policies=10_000,
     many_users=100_000,
+    enforced_columns=10_000,
     idle_after=300,
     idle_window=12,
 )
@@ -122,6 +124,7 @@ QUICK = Sizes(
     cedar_checks=5_000,
     many_policies=10_000,
     many_users=100_000,
+    enforced_columns=1_000,
     idle_after=15,
     idle_window=5,
 )

@@ -72,6 +72,14 @@ class Jobs(Section):
     concurrency: int = Field(4, ge=1, description="concurrent jobs of a worker; at most half of them of one tenant")
 
 
+class Enforcement(Section):
+    """Targets that Lily brings in line with its decisions, in `lily worker`."""
+
+    refresh_seconds: float = Field(
+        60.0, gt=0, description="how often each target is compared with the decisions, to find what was changed by hand"
+    )
+
+
 class Retention(Section):
     """How long records are kept that nothing but an inspection needs."""
 
@@ -162,6 +170,7 @@ class Settings(BaseSettings):
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
     jobs: Jobs = Jobs()
+    enforcement: Enforcement = Enforcement()
     retention: Retention = Retention()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()

@@ -13,7 +13,6 @@ import pytest
 
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
-from lily.api.policy.compiled import InvalidStoredObject
 from lily.model.access import Principal
 from lily.policy import Facts
 from lily.policy import Principal as Someone
@@ -21,6 +20,7 @@ from lily.store.postgres import listener
 from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.objects import Entry
+from lily.store.postgres.policies.stored_objects import InvalidStoredObject
 from lily.store.postgres.sessions import Database, StoreUnavailable
 from tests.relay_proxy import proxy_of
 from tests.shared_stack import Stack

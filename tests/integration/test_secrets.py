@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from lily.model.errors import Terminal
-from lily.store.postgres.access.secrets import Secrets, Vault, read_master_key
+from lily.store.postgres.access.secrets import Secrets, Vault, read_master_keys
 from tests.shared_stack import Stack
 
 VAULT = Vault(bytes(range(32)))
@@ -82,9 +82,22 @@ def test_a_tenant_cannot_even_ask_for_anothers_secret(
 def test_the_master_key_is_32_bytes_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "master.key"
     file.write_text(base64.b64encode(bytes(32)).decode() + "\n")
-    assert read_master_key(file) == bytes(32)
+    assert read_master_keys(file) == [bytes(32)]
     file.write_text("c2hvcnQ=")
     with pytest.raises(Terminal, match="32 bytes"):
-        read_master_key(file)
+        read_master_keys(file)
     with pytest.raises(Terminal, match="LILY_MASTER_KEY_FILE"):
-        read_master_key(None)
+        read_master_keys(None)
+
+
+def test_a_replaced_master_key_still_opens_what_it_encrypted(
+    connection: psycopg.Connection, make_tenant: Callable[[], tuple[str, str]], tmp_path: Path
+) -> None:
+    tenant, _ = make_tenant()
+    Secrets(connection, tenant, VAULT).put("old", "value")
+    file = tmp_path / "master.key"
+    file.write_text("\n".join(base64.b64encode(key).decode() for key in (bytes(32), bytes(range(32)))))
+    both = Vault.of(file)
+    assert Secrets(connection, tenant, both).get("old") == "value"
+    Secrets(connection, tenant, both).put("new", "value")
+    assert Secrets(connection, tenant, Vault(bytes(32))).get("new") == "value"

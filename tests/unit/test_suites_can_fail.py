@@ -15,7 +15,7 @@ from lily.connect.transforms.rename import Rename
 from lily.formats.ndjson import Lines, Ndjson
 from lily.model import ids
 from lily.model.errors import Problem, Transient
-from lily.plugins import Delivery, Plan, Row, Sender, SourceAsset, SourceEdge, SourceItem
+from lily.plugins import Delivery, Failure, Inventory, Plan, Row, Sender, SourceAsset, SourceEdge, SourceItem
 from lily.testing import (
     ChannelSuite,
     ConnectorSuite,
@@ -420,16 +420,27 @@ class PlansByDoing(RulesFile):
 
 
 class DoesNothing(RulesFile):
-    def apply(self, plan: Plan) -> None:
-        pass
+    def apply(self, plan: Plan) -> list[Failure]:  # noqa: ARG002
+        return []
+
+
+class KnowsNothing(RulesFile):
+    def inventory(self) -> Inventory:
+        return Inventory((), ())
+
+
+class ReportsNothing(RulesFile):
+    def plan(self, decisions: Sequence[Any]) -> Plan:
+        return Plan(super().plan(decisions).steps)
 
 
 class Counts(RulesFile):
-    def apply(self, plan: Plan) -> None:
-        super().apply(plan)
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        failures = super().apply(plan)
         document = self._document()
         document["applied"] = {"times": str(int(document.get("applied", {}).get("times", 0)) + 1)}
         self._path.write_text(json.dumps(document))
+        return failures
 
 
 class FirstWins(RulesFile):
@@ -449,17 +460,15 @@ class SeesNoDrift(RulesFile):
 
 class LeavesTraces(RulesFile):
     def remove(self) -> None:
+        was_applied = "lily" in self._document()
         super().remove()
-        self._path.write_text(json.dumps(self._document() | {"removed": {}} if "own" in self._document() else {}))
-
-    def apply(self, plan: Plan) -> None:
-        super().apply(plan)
-        self._path.write_text(json.dumps({key: value for key, value in self._document().items() if key != "own"}))
+        if was_applied:
+            self._path.write_text(json.dumps(self._document() | {"removed": {}}))
 
 
 class HidesErrors(RulesFile):
-    def _document(self) -> dict[str, dict[str, str]]:
-        return super()._document() if self._path.exists() else {}
+    def _document(self) -> dict[str, dict[str, Any]]:
+        return super()._document() if self._path.exists() else {"own": {"tables": {}, "roles": []}}
 
 
 class CarelessRules(RulesFile):
@@ -486,6 +495,9 @@ ENFORCERS: list[Broken] = [
     (NoPlan, "test_the_class_satisfies_its_port"),
     (CarelessRules, "test_a_misspelt_setting_is_refused"),
     (PlansByDoing, "test_a_plan_changes_nothing"),
+    (KnowsNothing, "test_the_inventory_has_what_can_be_decided"),
+    (ReportsNothing, "test_a_role_that_the_target_lacks_is_reported"),
+    (ReportsNothing, "test_a_table_that_the_target_lacks_is_reported"),
     (DoesNothing, "test_what_is_applied_is_in_line"),
     (Counts, "test_applying_twice_is_applying_once"),
     (FirstWins, "test_the_order_of_decisions_does_not_matter"),
@@ -538,7 +550,7 @@ def test_the_suite_of_channels_notices(broken: Broken) -> None:
 @pytest.mark.parametrize("broken", ENFORCERS, ids=str)
 def test_the_suite_of_enforcers_notices(broken: Broken, tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
-    path.write_text('{"own": {}}')
+    path.write_text(test_suites_on_plugins.OWN_RULES)
     run(test_suites_on_plugins.TestRulesFile, broken, path=path)
 
 

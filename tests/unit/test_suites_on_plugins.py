@@ -22,6 +22,10 @@ from tests.sample_plugins.webhook import Receiver, Webhook, receiver
 
 EMAIL = SourceAsset("column", {"name": "email", "qualified_name": "shop.orders.Email", "parent": "shop.orders"})
 ORDERS = SourceAsset("table", {"name": "orders", "qualified_name": "shop.orders", "tags": ["pii"]})
+ORDERS_TABLE = ("shop", "orders")
+OWN_RULES = (
+    '{"own": {"tables": {"shop.orders": ["id", "email"], "shop.report": ["id"]}, "roles": ["analyst", "stranger"]}}'
+)
 EDGE = SourceEdge("shop.orders", "shop.report", "used-in")
 
 
@@ -137,15 +141,15 @@ class TestRulesFile(EnforcerSuite):
     @pytest.fixture(autouse=True)
     def _target(self, tmp_path: Path) -> None:
         self.path = tmp_path / "rules.json"
-        self.path.write_text('{"own": {"shop.*": "allow"}}')
+        self.path.write_text(OWN_RULES)
 
     def settings(self) -> Mapping[str, Any]:
         return {"path": str(self.path)}
 
     def decisions(self) -> Sequence[Decision]:
         return [
-            Decision("shop.orders.email", "analyst", "READ", "mask", mask="NULL", tags=("PII",)),
-            Decision("shop.orders", "stranger", "READ", "deny"),
+            Decision("shop.orders.email", ORDERS_TABLE, ("analyst",), "mask", "email", "show-last-4", tags=("PII",)),
+            Decision("shop.report", ("shop", "report"), ("stranger", "analyst"), "deny"),
         ]
 
     def state(self) -> Any:

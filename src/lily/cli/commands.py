@@ -6,7 +6,21 @@ from typing import Annotated
 import typer
 
 from lily import __version__
-from lily.cli import access, cost, demo, doctor, estate, ingest, jars, plugins, policy, recompute, services, users
+from lily.cli import (
+    access,
+    cost,
+    demo,
+    doctor,
+    enforce,
+    estate,
+    ingest,
+    jars,
+    plugins,
+    policy,
+    recompute,
+    services,
+    users,
+)
 from lily.cli.errors import reporting_errors
 from lily.cli.options import Group, flag
 from lily.cli.output import Format, print_json
@@ -53,6 +67,7 @@ app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
 app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
+app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
 app.command(rich_help_panel=DATA)(estate.estate)
 app.command(rich_help_panel=DATA)(recompute.recompute)

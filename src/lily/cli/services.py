@@ -39,7 +39,9 @@ def pipeline(
 
 
 def worker(
-    only: Annotated[str, option("--only", "NAME,...", "Run only these: relay, propagation, feed, jobs.", "all")] = "",
+    only: Annotated[
+        str, option("--only", "NAME,...", "Run only these: relay, propagation, feed, enforcement, jobs.", "all")
+    ] = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,  # noqa: ARG001 (every command takes it; errors use it)
 ) -> None:

@@ -55,6 +55,14 @@ class Api(ABC, Generic[Feed]):
     check_access = sends(calls.policies.check_access)
     explain_access = sends(calls.policies.explain_access)
 
+    add_target = sends(calls.enforcement.add_target)
+    targets = pages(calls.enforcement.targets)
+    target = sends(calls.enforcement.target)
+    remove_target = sends(calls.enforcement.remove_target)
+    apply_target = sends(calls.enforcement.apply_target)
+    plan_target = sends(calls.enforcement.plan_target)
+    enforcements = pages(calls.enforcement.enforcements)
+
     health = sends(calls.operations.health)
     dead_letters = pages(calls.operations.dead_letters)
     replay = sends(calls.operations.replay)

@@ -67,15 +67,21 @@ class Recipe(BaseModel):
 def read_recipe(path: Path, environment: Mapping[str, str] = os.environ) -> Recipe:
     """Raises BadRecipe with what is wrong, and where."""
     try:
+        return Recipe.model_validate(read_toml(path, environment))
+    except ValidationError as error:
+        raise BadRecipe(f"{path}: {described(error, Recipe)}") from error
+
+
+def read_toml(path: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """A TOML file with its variables replaced. Raises BadRecipe if it cannot be read, or names a variable that is not
+    set."""
+    try:
         parsed = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRecipe(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRecipe(f"{path} is not TOML: {error}.") from error
-    try:
-        return Recipe.model_validate(expanded(parsed, environment))
-    except ValidationError as error:
-        raise BadRecipe(f"{path}: {described(error, Recipe)}") from error
+    return dict(expanded(parsed, environment))
 
 
 def expanded(value: Any, environment: Mapping[str, str], where: str = "") -> Any:

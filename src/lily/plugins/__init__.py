@@ -6,7 +6,19 @@ another plug-in. docs/how-to/write-a-plugin.md builds one from nothing; `lily.te
 
 from lily.plugins.channels import Channel, Notification
 from lily.plugins.connectors import Connector, SourceAsset, SourceEdge, SourceItem
-from lily.plugins.enforcers import Decision, Drift, Enforcer, Plan, Step
+from lily.plugins.enforcers import (
+    Decision,
+    Drift,
+    Enforcer,
+    Failure,
+    Finding,
+    Inventory,
+    Plan,
+    Step,
+    TargetColumn,
+    TargetRole,
+    TargetTable,
+)
 from lily.plugins.formats import BlankRows, Format, Row, Splitter, WholeBody
 from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
 from lily.plugins.intakes import Delivery, Event, Intake, Sender
@@ -31,9 +43,12 @@ __all__ = [
     "Drift",
     "Enforcer",
     "Event",
+    "Failure",
+    "Finding",
     "Format",
     "Group",
     "Intake",
+    "Inventory",
     "Notification",
     "Plan",
     "Plugin",
@@ -45,6 +60,9 @@ __all__ = [
     "SourceItem",
     "Splitter",
     "Step",
+    "TargetColumn",
+    "TargetRole",
+    "TargetTable",
     "Transform",
     "UnknownPlugin",
     "WholeBody",

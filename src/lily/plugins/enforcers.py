@@ -7,38 +7,101 @@ from typing import Literal, NamedTuple, Protocol
 from pydantic import BaseModel
 
 Effect = Literal["allow", "deny", "mask", "row-filter"]
+Path = tuple[str, ...]  # of a table, as the target spells it: database, schema, table
+
+
+class TargetColumn(NamedTuple):
+    name: str
+    type: str  # as the target writes it
+
+
+class TargetTable(NamedTuple):
+    """Something with columns that can be read: a table, a view."""
+
+    path: Path
+    kind: str
+    columns: tuple[TargetColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRole:
+    """A user or a group of the target. `member_of` holds every role whose rights it has or can take on.
+
+    `unrestricted` is the reason why the target cannot restrict it, such as "superuser"; empty for all others.
+    """
+
+    name: str
+    login: bool = True
+    member_of: tuple[str, ...] = ()
+    unrestricted: str = ""
+
+
+class Inventory(NamedTuple):
+    """What the target has. Only these tables can be decided, and only these roles can be named."""
+
+    tables: tuple[TargetTable, ...]
+    roles: tuple[TargetRole, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one principal may do with one asset. `mask` and `row_filter` hold the expression of those effects."""
+    """What some roles of the target may read of one table, or of one of its columns.
 
-    asset: str  # qualified name
-    principal: str
-    action: str
+    A column without a decision of its own has its table's. A role without either is denied. A table that no decision
+    names is not enforced: it is as it was before Lily. The row filters of a table's decision, combined with AND,
+    exclude rows; those that a column has beyond its table's hide its value in the rows that they exclude.
+    """
+
+    asset: str  # qualified name in Lily, for reports
+    table: Path
+    principals: tuple[str, ...]  # roles, as the target spells them
     effect: Effect
-    mask: str = ""
-    row_filter: str = ""
+    column: str = ""  # empty: the table
+    mask: str = ""  # one of the nine actions: `show-last-4`
+    mask_value: str | int | float | bool | None = None  # of `mask-to-fixed-value`; None: by the column's type
+    row_filters: tuple[str, ...] = ()  # in Lily's dialect, PostgreSQL's
     tags: tuple[str, ...] = ()  # because of which it was decided
 
 
 class Step(NamedTuple):
-    """One change of the target, as a person would read it: a GRANT, a masking view, an API call."""
+    """One change of the target, as a person would read it: a GRANT, a masking view, an API call.
 
-    asset: str
+    The steps of one table take effect together or not at all. A step without a table prepares the target.
+    """
+
+    table: Path
     change: str
+
+
+class Finding(NamedTuple):
+    """What a person should know and no plan can change: a role that is missing, a table that cannot be masked."""
+
+    subject: str  # a role or a table
+    description: str
 
 
 class Plan(NamedTuple):
     """The steps that lead from the target's present state to the decisions, in order. None: it is in line."""
 
     steps: tuple[Step, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class Failure(NamedTuple):
+    """A table that is not in line after `apply`, and why. `transient`: a later plan may succeed without further help.
+
+    What the decisions deny or mask must not be readable there either, as far as the target allows it.
+    """
+
+    table: Path
+    error: str
+    transient: bool
 
 
 class Drift(NamedTuple):
-    """Where the target no longer does what was applied."""
+    """Where the target does not do what was decided."""
 
-    asset: str
+    table: Path
     found: str
     expected: str
 
@@ -56,12 +119,19 @@ class Enforcer(Protocol):
         """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
+    def inventory(self) -> Inventory:
+        """Returns the tables and roles that the target has now, for which decisions are made. Changes nothing."""
+        ...
+
     def plan(self, decisions: Sequence[Decision]) -> Plan:
         """Compares the target with all decisions for it and returns what has to change. Changes nothing."""
         ...
 
-    def apply(self, plan: Plan) -> None:
-        """Carries the plan out. Idempotent: applied twice, the target is the same, and `plan` is then empty."""
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        """Carries the plan out. Idempotent: applied twice, the target is the same, and `plan` is then empty.
+
+        Returns the tables that could not be changed, such as one that was dropped since; the others are in line.
+        """
         ...
 
     def verify(self, decisions: Sequence[Decision]) -> Sequence[Drift]:

@@ -9,16 +9,19 @@ from prometheus_client import CollectorRegistry
 
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
+from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
-from lily.reactions.jobs import Jobs
+from lily.reactions.jobs import Jobs, Task
+from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
+from lily.store.postgres.enforcement.targets import TASK
 
-RESIDENTS = ("relay", "propagation", "feed", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -50,7 +53,8 @@ class Worker:
             "relay": lambda: Relay(settings, stop, self.registry),
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
-            "jobs": lambda: Jobs(settings, stop, self.registry),
+            "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
         # Only what was chosen: the relay connects to Kafka as soon as it is made.
         self._residents = [make[name]() for name in RESIDENTS if name in only]
@@ -66,6 +70,9 @@ class Worker:
             threads.start(resident.name, resident.run)
         self._stop.wait()
         threads.join(STOP_SECONDS)
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return (*housekeeping(self._settings.retention), Task(TASK, Enforcing(self._settings, self.registry).run))
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)

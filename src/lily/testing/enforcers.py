@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from lily.plugins.enforcers import Decision, Enforcer
@@ -15,7 +16,7 @@ class EnforcerSuite(ConfiguredSuite):
     group = ENFORCERS
 
     def decisions(self) -> Sequence[Decision]:
-        raise NotImplementedError("return at least two decisions that change the target")
+        raise NotImplementedError("return decisions for at least two tables, each of which changes the target")
 
     def state(self) -> Any:
         raise NotImplementedError("return what the target shows: its grants, views and filters, comparable with ==")
@@ -33,7 +34,37 @@ class EnforcerSuite(ConfiguredSuite):
             yield enforcer
 
     def applied(self, enforcer: Any) -> None:
-        enforcer.apply(enforcer.plan(self.decisions()))
+        failures = list(enforcer.apply(enforcer.plan(self.decisions())))
+        assert not failures, f"apply could not change what the suite decides: {failures}"
+
+    def test_the_inventory_has_what_can_be_decided(self) -> None:
+        with self.clean() as enforcer:
+            found = enforcer.inventory()
+            columns = {table.path: {column.name for column in table.columns} for table in found.tables}
+            roles = {role.name for role in found.roles}
+            for one in self.decisions():
+                assert one.table in columns, f"the inventory lacks the table {one.table}"
+                assert not one.column or one.column in columns[one.table], (
+                    f"the inventory lacks the column {one.column}"
+                )
+                assert roles.issuperset(one.principals), f"the inventory lacks one of the roles {one.principals}"
+
+    def test_a_role_that_the_target_lacks_is_reported(self) -> None:
+        with self.clean() as enforcer:
+            more = [replace(one, principals=(*one.principals, "no_such_role")) for one in self.decisions()]
+            plan = enforcer.plan(more)
+            assert any("no_such_role" in finding for one in plan.findings for finding in one), "nothing was reported"
+            assert not list(enforcer.apply(plan)), "a missing role kept the others from being enforced"
+            assert not enforcer.plan(more).steps, "the missing role is planned for again and again"
+
+    def test_a_table_that_the_target_lacks_is_reported(self) -> None:
+        with self.clean() as enforcer:
+            first = self.decisions()[0]
+            lost = replace(first, table=(*first.table[:-1], "no_such_table"), column="")
+            plan = enforcer.plan([lost, *self.decisions()])
+            assert any("no_such_table" in finding for one in plan.findings for finding in one), "nothing was reported"
+            assert not list(enforcer.apply(plan)), "a missing table kept the others from being enforced"
+            assert not list(enforcer.verify(self.decisions())), "the other tables are not in line"
 
     def test_a_plan_changes_nothing(self) -> None:
         with self.clean() as enforcer:

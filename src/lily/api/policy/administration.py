@@ -70,7 +70,9 @@ async def create(call: HttpCall, kind: Administered) -> Json:
     call.require("policy:write", f"creating a {kind.what}", kind.path)
     body = await _body(call)
     identity = body.pop("id", None) if kind.identified_by == "id" and isinstance(body, dict) else None
-    entry = kind.parse(call.tenant, str(uuid.uuid4()) if identity is None else _checked_id(identity), body)
+    entry = kind.parse(
+        call.tenant, str(uuid.uuid4()) if identity is None else checked_name(identity, "id", MAX_TAG), body
+    )
     changed = await _change(call, "create", entry)
     if not changed.done:
         shown = entry.body[kind.identified_by]
@@ -148,12 +150,13 @@ def refuse_cycle(roles: dict[str, Object], changed: Object) -> None:
         raise Declined(409, refused.problems[0]) from refused
 
 
-def _checked_id(given: Any) -> str:
+def checked_name(given: Any, entity: str, limit: int) -> str:
+    """Raises Refused unless it is a name of at most so many characters."""
     checker = Checker()
-    identity = checker.name(given, "id", MAX_TAG)
-    if identity is None:
+    name = checker.name(given, entity, limit)
+    if name is None:
         raise Refused(*checker.problems)
-    return identity
+    return name
 
 
 def _policy(tenant: str, identity: str, body: Any) -> Entry:

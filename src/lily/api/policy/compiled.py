@@ -8,8 +8,7 @@ from typing import Any
 from lily.api.policy.settings import AccessSettings
 from lily.enforce.trino import ObjectNames
 from lily.lineage.tag_rules import TagRules
-from lily.model.engine_names import EngineMapping, parse_engine_mapping
-from lily.model.errors import Refused, Terminal
+from lily.model.engine_names import EngineMapping
 from lily.policy import (
     Policy,
     PolicyIndex,
@@ -18,19 +17,11 @@ from lily.policy import (
     ScraperPolicy,
     User,
     compile_policies,
-    parse_role,
-    parse_scraper_policy,
-    stored_policy,
 )
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted
-from lily.store.postgres.policies.snapshot import Snapshot, Stored, Version
-
-Parsed = Policy | Role | ScraperPolicy | EngineMapping
-
-
-class InvalidStoredObject(Terminal):
-    """A stored policy, role, scraper policy or engine mapping cannot be compiled, so the tenant has no decisions."""
+from lily.store.postgres.policies.snapshot import Snapshot, Version
+from lily.store.postgres.policies.stored_objects import Parsed, parsed
 
 
 @dataclass(frozen=True)
@@ -93,24 +84,3 @@ def compiled(tenant: str, snapshot: Snapshot, previous: TenantPolicies | None) -
         objects,
         denies_metadata=any(policy.effect == "deny" and "metadata" in policy.applies_to for policy in policies),
     )
-
-
-def parsed(tenant: str, stored: Stored) -> Parsed:
-    """Raises InvalidStoredObject. Without one of its policies a tenant could allow too much, so nothing is decided."""
-    try:
-        return _parsed(tenant, stored)
-    except (Refused, KeyError) as error:
-        described = f"The stored {stored.kind} {stored.key!r} of the tenant {tenant} is not valid: {error}."
-        raise InvalidStoredObject(f"{described} Replace or delete it.") from error
-
-
-def _parsed(tenant: str, stored: Stored) -> Parsed:
-    body: dict[str, Any] = dict(stored.body or {})
-    if stored.kind == "role":
-        return parse_role(body)
-    object_id = str(body.pop("id"))
-    if stored.kind == "policy":
-        return stored_policy(body, tenant=tenant, policy_id=object_id)
-    if stored.kind == "scraper-policy":
-        return parse_scraper_policy(body, policy_id=object_id)
-    return parse_engine_mapping(body, mapping_id=object_id)

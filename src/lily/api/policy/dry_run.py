@@ -11,7 +11,7 @@ from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.api.policy.administration import refuse_cycle
 from lily.api.policy.checks import Named, normalised
-from lily.api.policy.compiled import Parsed, TenantPolicies
+from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.outcomes import decision_dict
 from lily.api.policy.retagging import Retagging, TagChange, follow_tags
@@ -36,6 +36,7 @@ from lily.policy.roles import Role, inherited_from
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
 from lily.store.postgres.policies.snapshot import first_users
+from lily.store.postgres.policies.stored_objects import Parsed
 
 MAX_USERS = 20_000
 MAX_ASSETS = 1_000

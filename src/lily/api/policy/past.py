@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from lily.api.calls import Call
 from lily.api.http.errors import Declined
 from lily.api.policy.checks import Batch
-from lily.api.policy.compiled import parsed
 from lily.api.policy.outcomes import decided
 from lily.api.policy.past_assets import PastAsset, PastAssets
 from lily.api.policy.settings import AccessSettings
@@ -35,6 +34,7 @@ from lily.policy.visibility import asset_set
 from lily.store.postgres.definitions.past_tags import read_tag_rules_at
 from lily.store.postgres.policies.history import Past, ever_had_edges, read_past, tags_ever_propagating
 from lily.store.postgres.policies.snapshot import Stored
+from lily.store.postgres.policies.stored_objects import parsed
 from lily.store.postgres.propagation.history import history_start
 
 MAX_ASSETS = 100  # each is rebuilt from its events

@@ -10,6 +10,7 @@ from psycopg import Connection
 from lily.reactions.jobs.base import Task
 from lily.settings import Retention
 from lily.store.postgres.access.tickets import delete_expired_tickets
+from lily.store.postgres.enforcement.ledger import delete_old_runs
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
@@ -30,6 +31,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-decisions", lambda connection: delete_old_decisions(connection, decisions)),
         _task("forget-old-policies", lambda connection: delete_old_history(connection, history)),
         _task("forget-old-tag-history", lambda connection: delete_old_tag_history(connection, history)),
+        _task("forget-old-enforcement-runs", delete_old_runs),
     )
 
 

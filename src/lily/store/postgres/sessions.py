@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any, LiteralString
+from typing import Any, LiteralString, Protocol
 
 import orjson
 import psycopg
@@ -28,6 +28,14 @@ _SET_TENANT: LiteralString = "select set_config('lily.tenant', %(tenant)s, true)
 
 class StoreUnavailable(Transient):
     """PostgreSQL does not respond or is too busy. Nothing was read or written; the pool reconnects by itself."""
+
+
+class Fetches(Protocol):
+    """What reads need: `Database` in the API, `lily.store.postgres.worker_reads` on a worker's connection."""
+
+    async def fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
+        """Raises what the implementation raises if the store does not respond."""
+        ...
 
 
 class Database:

@@ -7,6 +7,7 @@ import orjson
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from lily.api.http.openapi.targets import Confirmation
 from lily.lineage.attribute_rules import Mode
 from lily.lineage.definitions import Direction, OnDelete
 
@@ -116,6 +117,7 @@ class Receipt(BaseModel):
     started: str | None
     finished: str | None
     errors: list[Problem]
+    enforcements: list[Confirmation]
 
 
 class Cause(BaseModel, extra="allow"):

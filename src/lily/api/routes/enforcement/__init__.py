@@ -1,1 +1,1 @@
-"""What engines call to learn what their users may do."""
+"""What engines call to learn what their users may do; targets that Lily keeps in line, and their receipts."""

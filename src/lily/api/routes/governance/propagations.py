@@ -12,6 +12,7 @@ from lily.api.http.openapi.responses import Receipt as ReceiptResponse
 from lily.api.receipts.outcome import finished, is_superseded, outcome_for
 from lily.api.receipts.receipt import Receipt, unseal
 from lily.model import clock
+from lily.store.postgres.enforcement.receipts import confirmations
 from lily.store.postgres.progress.propagated import propagation_of_event, propagation_of_write, published_positions
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.reactions.parking import is_parked
@@ -26,7 +27,8 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
     """Returns the receipt of a write: its state, and how many assets gained or lost a tag by it.
 
     A write is `pending` until it can be read and its tags have propagated. Then it is `applied`, `superseded` if a
-    newer event had already won, or `refused` if the pipeline refused it."""
+    newer event had already won, or `refused` if the pipeline refused it. `enforcements` has, for each target, when it
+    had confirmed everything up to this write."""
     if not call.principal.may("metadata:write"):  # a writer may read its own receipts
         call.require("metadata:read", "this call", "/propagations")
     try:
@@ -43,9 +45,12 @@ async def propagation(id: ReceiptId, call: Anyone) -> Json:  # noqa: A002 - the 
         "started": receipt.started,
         "finished": None,
         "errors": [],
+        "enforcements": [],
     }
     if await call.services.waiter.is_applied(receipt.positions) and await _has_propagated(call, receipt):
         receipt_body |= await _settled(call, receipt)
+        if isinstance(settled_at := receipt_body["finished"], str):
+            receipt_body["enforcements"] = await confirmations(call.services.database, call.tenant, settled_at)
     return Json(receipt_body)
 
 

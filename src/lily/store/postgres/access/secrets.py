@@ -22,39 +22,49 @@ _NONCE = 12
 _KEY = 32
 
 
-def read_master_key(path: Path | None) -> bytes:
+def read_master_keys(path: Path | None) -> list[bytes]:
+    """One key per line. The first encrypts; the others decrypt what was encrypted before they were replaced."""
     if path is None:
         raise Terminal("There is no master key. Set LILY_MASTER_KEY_FILE to a file with 32 random bytes in base64.")
     try:
-        key = base64.b64decode(path.read_text().strip(), validate=True)
+        keys = [base64.b64decode(line.strip(), validate=True) for line in path.read_text().split("\n") if line.strip()]
     except (OSError, binascii.Error, ValueError) as error:
         raise Terminal(f"The master key in {path} cannot be read: {error}") from error
-    if len(key) != _KEY:
-        raise Terminal(f"The master key in {path} must be {_KEY} bytes in base64; it has {len(key)}.")
-    return key
+    for key in keys or [b""]:
+        if len(key) != _KEY:
+            raise Terminal(f"The master key in {path} must be {_KEY} bytes in base64; it has {len(key)}.")
+    return keys
 
 
 class Vault:
-    """Encrypts and decrypts. `open` raises Terminal if the row was altered or moved, or the master key differs."""
+    """Encrypts and decrypts. `open` raises Terminal if the row was altered or moved, or if it was encrypted with a
+    master key that is not among the given ones. The first of them encrypts."""
 
-    def __init__(self, master_key: bytes) -> None:
-        self._master = AESGCM(master_key)
+    def __init__(self, *master_keys: bytes) -> None:
+        self._masters = [AESGCM(key) for key in master_keys]
+
+    @classmethod
+    def of(cls, path: Path | None) -> "Vault":
+        """With the keys of a file. Raises Terminal if there is none that can be used."""
+        return cls(*read_master_keys(path))
 
     def seal(self, tenant: str, name: str, secret: str) -> tuple[bytes, bytes]:
         """The encrypted data key and the encrypted secret."""
         associated = _associated_data(tenant, name)
         data_key = AESGCM.generate_key(_KEY * 8)
-        return _seal(self._master, data_key, associated), _seal(AESGCM(data_key), secret.encode(), associated)
+        return _seal(self._masters[0], data_key, associated), _seal(AESGCM(data_key), secret.encode(), associated)
 
     def open(self, tenant: str, name: str, wrapped_key: bytes, sealed: bytes) -> str:
         associated = _associated_data(tenant, name)
-        try:
-            return _open(AESGCM(_open(self._master, wrapped_key, associated)), sealed, associated).decode()
-        except InvalidTag as error:
-            raise Terminal(
-                f"The secret {name!r} cannot be decrypted: its row was altered or moved, "
-                "or it was encrypted with another master key."
-            ) from error
+        for master in self._masters:
+            try:
+                return _open(AESGCM(_open(master, wrapped_key, associated)), sealed, associated).decode()
+            except InvalidTag:
+                continue
+        raise Terminal(
+            f"The secret {name!r} cannot be decrypted: its row was altered or moved, "
+            "or it was encrypted with another master key."
+        )
 
 
 class Secrets:

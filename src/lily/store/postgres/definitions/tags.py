@@ -11,7 +11,7 @@ from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model.access import Principal
 from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Fetches
 
 CACHED_SECONDS = 3.0  # a notification can be lost with its connection; then old rules apply for at most this long
 
@@ -53,7 +53,7 @@ class TagRulesCache:
                 del self._reading[tenant]
 
 
-async def read_tag_rules(database: Database, tenant: str) -> TagRules:
+async def read_tag_rules(database: Fetches, tenant: str) -> TagRules:
     return tag_rules_of(await database.fetch(tenant, query("definitions/tag_rules"), {}))
 
 

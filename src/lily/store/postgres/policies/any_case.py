@@ -9,7 +9,7 @@ from lily.policy import Ancestor, Facts, fold
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, read_facts
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Fetches
 
 # Only columns are directly below one of these. Names of topics and files have separators of their own.
 RELATIONAL = ("table", "view", "materialized_view")
@@ -18,7 +18,7 @@ ByName = dict[str, list[Facts]]
 
 
 async def read_candidates(
-    database: Database, tenant: str, references: Collection[str], wanted: Wanted, earlier: Earlier | None = None
+    database: Fetches, tenant: str, references: Collection[str], wanted: Wanted, earlier: Earlier | None = None
 ) -> ByName:
     """By reference: the asset, and the others that an engine may mean by the name. Somebody who may ingest assets could
     otherwise lift a denial by ingesting one that is spelled as the engine spells it. An id means its asset alone."""
@@ -28,7 +28,7 @@ async def read_candidates(
     return {name: [*([found] if found else ()), *others.get(name, ())] for name, found in facts.items()}
 
 
-async def columns_below(database: Database, tenant: str, tables: Collection[str]) -> list[str]:
+async def columns_below(database: Fetches, tenant: str, tables: Collection[str]) -> list[str]:
     """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
     listed = id_array({asset_id for _, asset_id in rows})
@@ -36,7 +36,7 @@ async def columns_below(database: Database, tenant: str, tables: Collection[str]
     return [name for (name,) in found]
 
 
-async def _others(database: Database, tenant: str, known: Mapping[str, Facts | None], wanted: Wanted) -> ByName:
+async def _others(database: Fetches, tenant: str, known: Mapping[str, Facts | None], wanted: Wanted) -> ByName:
     """By name: the assets that it may mean besides the one that has it as written, which `known` holds. They are those
     of that name in another case, and columns of that name of tables in any case."""
     above = {name: prefix for name in known if (prefix := ids.name_prefix(name)) != name}
@@ -77,14 +77,14 @@ def _spelled(table: Facts, name: str) -> str:
 
 
 async def _stored(
-    database: Database, tenant: str, names: Collection[str], wanted: Wanted, have: Mapping[str, Facts]
+    database: Fetches, tenant: str, names: Collection[str], wanted: Wanted, have: Mapping[str, Facts]
 ) -> ByName:
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(names)})
     return await _read(database, tenant, [(name, asset_id) for name, asset_id in rows], wanted, have)
 
 
 async def _columns_with_lineage(
-    database: Database, tenant: str, tables: Mapping[str, Sequence[Facts]], wanted: Wanted, have: Mapping[str, Facts]
+    database: Fetches, tenant: str, tables: Mapping[str, Sequence[Facts]], wanted: Wanted, have: Mapping[str, Facts]
 ) -> ByName:
     """Columns that only the lake has, as far as they have lineage and so may have tags of their own."""
     spelled: dict[tuple[str, str], list[str]] = {}
@@ -103,7 +103,7 @@ async def _columns_with_lineage(
 
 
 async def _read(
-    database: Database, tenant: str, pairs: Sequence[tuple[str, str]], wanted: Wanted, have: Mapping[str, Facts]
+    database: Fetches, tenant: str, pairs: Sequence[tuple[str, str]], wanted: Wanted, have: Mapping[str, Facts]
 ) -> ByName:
     missing = {asset_id for _, asset_id in pairs} - have.keys()
     facts: Mapping[str, Facts | None] = have

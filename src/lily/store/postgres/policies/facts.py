@@ -10,7 +10,7 @@ from lily.policy import Ancestor, AssetSet, Facts
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.policies.ancestors import Ancestors
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database, Row
+from lily.store.postgres.sessions import Fetches, Row
 
 # What has columns: a name directly below one of these is a column, which may be in the lake only.
 TABLE_TYPES = ("table", "view", "materialized_view", "dataset", "file", "topic", "stream")
@@ -42,7 +42,7 @@ class Earlier:
 
 
 async def read_facts(
-    database: Database, tenant: str, references: Collection[str], wanted: Wanted, earlier: Earlier | None = None
+    database: Fetches, tenant: str, references: Collection[str], wanted: Wanted, earlier: Earlier | None = None
 ) -> dict[str, Facts | None]:
     """By reference (an id or a qualified name): what is known of the asset; None if it is not in the catalogue.
     `earlier` are reads of the same tenant for the same `wanted`."""
@@ -96,7 +96,7 @@ def _facts(reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Fa
 
 
 async def named_assets(
-    database: Database, tenant: str, asset_ids: Sequence[str], named: AssetSet, limit: int
+    database: Fetches, tenant: str, asset_ids: Sequence[str], named: AssetSet, limit: int
 ) -> list[str]:
     """The ids of assets in the set, at most `limit` of them. Assets that are named themselves come with what is below
     them; plain columns, which only the lake has, are left out."""

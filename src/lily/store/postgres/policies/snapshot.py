@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lily.model.errors import Terminal
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Fetches
 
 Object = dict[str, Any]
 
@@ -36,14 +36,14 @@ class Snapshot(NamedTuple):
     objects: list[Stored]
 
 
-async def read_version(database: Database, tenant: str) -> Version:
+async def read_version(database: Fetches, tenant: str) -> Version:
     rows = await database.fetch(tenant, query("policies/version"), {})
     if not rows:
         raise _no_version(tenant)
     return Version(*rows[0])
 
 
-async def read_snapshot(database: Database, tenant: str, known: int) -> Snapshot:
+async def read_snapshot(database: Fetches, tenant: str, known: int) -> Snapshot:
     """Everything that is compiled, of one moment. `known` is the version of which the caller has all bodies."""
     rows = await database.fetch(tenant, query("policies/snapshot"), {"known": known})
     if not rows:
@@ -52,12 +52,12 @@ async def read_snapshot(database: Database, tenant: str, known: int) -> Snapshot
     return Snapshot(Version(number, compiled, settings), [Stored(*row) for row in rows[1:]])
 
 
-async def read_users(database: Database, tenant: str, keys: Collection[str]) -> dict[str, Object]:
+async def read_users(database: Fetches, tenant: str, keys: Collection[str]) -> dict[str, Object]:
     """By key. Users that are not stored are left out."""
     return dict(await database.fetch(tenant, query("policies/users"), {"keys": list(keys)}))
 
 
-async def first_users(database: Database, tenant: str, limit: int) -> tuple[list[Object], int]:
+async def first_users(database: Fetches, tenant: str, limit: int) -> tuple[list[Object], int]:
     """The first users by name, and how many there are."""
     rows = await database.fetch(tenant, query("policies/all_users"), {"limit": limit})
     return [body for body, _ in rows], rows[0][1] if rows else 0

@@ -15,3 +15,4 @@ $$;
 
 revoke all on function tenant_settings(), decide_on_delete(text) from public;
 grant execute on function tenant_settings(), decide_on_delete(text) to lily_api;
+grant execute on function tenant_settings() to lily_pipeline;

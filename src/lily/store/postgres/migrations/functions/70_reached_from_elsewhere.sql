@@ -3,7 +3,11 @@
 --
 -- The ancestors of most assets have no tags. For these, the query per level of the hierarchy is all that a read costs. The
 -- parents are parameters because assets that only the lake has are not in the table.
-create or replace function reached_from_elsewhere(p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[])
+--
+-- With `p_lags`, for decisions while propagation has not caught up, what would arrive counts as well as what is stored.
+create or replace function reached_from_elsewhere(
+  p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[], p_lags boolean default false
+)
 returns table (asset_id uuid, propagated text[], inherited jsonb)
 language plpgsql stable as $$
 declare
@@ -14,6 +18,8 @@ declare
   parents uuid[];
   present uuid[];
   marked  uuid[];
+  arriving     uuid[] := '{}';  -- what would arrive: assets and, beside them, tags
+  arriving_too text[] := '{}';
 begin
   for i in 1 .. 64 loop  -- bounds a hierarchy with a cycle
     exit when level = '{}';
@@ -35,7 +41,12 @@ begin
     level := array(select distinct p.id from unnest(parents) as p (id) where p.id is not null);
   end loop;
 
-  if special = '{}' and not exists (
+  if p_lags then
+    select coalesce(array_agg(a.asset_id), '{}'), coalesce(array_agg(a.tag), '{}') into arriving, arriving_too
+    from arriving_tags(p_tenant, p_cut, p_ids || above) a;
+  end if;
+
+  if special = '{}' and arriving = '{}' and not exists (
     select from derived_tags d
     where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (above) and d.kind = 'propagated'
   ) then
@@ -49,11 +60,16 @@ begin
 
   return query
   with recursive arrived as materialized (
-    select d.asset_id as id, array_agg(d.tag) as tags
-    from derived_tags d
-    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids || above)
-      and d.kind = 'propagated'
-    group by d.asset_id
+    select r.id, array_agg(r.tag) as tags
+    from (
+      select d.asset_id, d.tag
+      from derived_tags d
+      where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids || above)
+        and d.kind = 'propagated'
+      union
+      select a.id, a.tag from unnest(arriving, arriving_too) as a (id, tag)
+    ) r (id, tag)
+    group by r.id
   ),
   nodes as materialized (
     select distinct on (n.id) n.id, n.parent, coalesce(a.stated, '{}') as stated,

@@ -4,6 +4,8 @@
 -- lake, which decisions do not read, so a name directly below a stored table counts as a column of it. The graph has the
 -- parents of columns that have lineage. A hierarchy with a cycle ends, because `up` holds each ancestor once.
 --
+-- While propagation has not caught up with what the tenant has committed, tags that would arrive count as arrived.
+--
 -- In PL/pgSQL, so that its plan is kept: planning took longer than most calls. `offset 0` keeps the planner from joining
 -- with the whole table, which it prefers for a tenant that it has no statistics of.
 create or replace function decision_facts(
@@ -19,7 +21,7 @@ language plpgsql stable as $$
 begin
   return query
   with recursive found as materialized (
-    select q.number, q.id, a.id is not null as stored, a.id is not null or g.id is not null or p.id is not null as known,
+    select q.number, q.id, a.id is not null as stored, a.id is not null or g.id is not null or p.id is not null or e.id is not null as known,
            coalesce(a.qualified_name, g.qualified_name) as qualified_name,
            coalesce(a.entity_type, g.entity_type, p.column_type) as entity_type,
            coalesce(a.data_source, p.data_source, o.data_source) as data_source,
@@ -28,7 +30,7 @@ begin
     from unnest(p_ids, p_above) with ordinality as q (id, above, number)
     left join lateral (
       select s.id, s.qualified_name, s.entity_type, s.data_source, s.source -> 'tags' as source_tags,
-             s.enriched -> 'tags' as enriched_tags, s."user" -> 'tags' as user_tags, s.suppressed,
+             s.enriched -> 'tags' as enriched_tags, s."user" -> 'tags' as user_tags, s.suppressed, s.awaits_lake,
              s.parent::uuid as parent, case when p_attributes then s.source end as source,
              case when p_attributes then s.enriched end as enriched, case when p_attributes then s."user" end as "user"
       from assets s where s.tenant_id = p_tenant and s.id = q.id offset 0
@@ -38,11 +40,19 @@ begin
       from graph_nodes n where n.tenant_id = p_tenant and n.id = q.id and a.id is null offset 0
     ) g on true
     left join lateral (
+      -- Also for a column that is stored already, while the lake has yet to report its parent.
       select t.id, t.data_source, 'column' as column_type
       from assets t
-      where t.tenant_id = p_tenant and t.id = q.above and a.id is null and g.parent is null
-        and t.entity_type = any (p_tables) offset 0
+      where t.tenant_id = p_tenant and t.id = q.above and (a.id is null or a.awaits_lake and a.parent is null)
+        and g.parent is null and t.entity_type = any (p_tables) offset 0
     ) p on true
+    -- An edge may come before its assets: they are known from its commit on, before propagation adds them to the graph.
+    left join lateral (
+      select q.id
+      where a.id is null and g.id is null and p.id is null
+        and (exists (select from edges i where i.tenant_id = p_tenant and i.to_id = q.id)
+             or exists (select from edges o where o.tenant_id = p_tenant and o.from_id = q.id)) offset 0
+    ) e on true
     -- A column that was promoted from the lake, or that has lineage, still counts as of its table's source.
     left join lateral (
       select t.data_source from assets t
@@ -69,7 +79,8 @@ begin
     select r.asset_id, r.propagated, r.inherited
     from reached_from_elsewhere(
       p_tenant, p_tags, p_cut,
-      (select array_agg(f.id order by f.number) from found f), (select array_agg(f.parent order by f.number) from found f)
+      (select array_agg(f.id order by f.number) from found f), (select array_agg(f.parent order by f.number) from found f),
+      propagation_lags(p_tenant)
     ) r
   )
   select f.number, f.id::text, f.known, f.stored, f.qualified_name, f.entity_type, f.data_source, f.source_tags,

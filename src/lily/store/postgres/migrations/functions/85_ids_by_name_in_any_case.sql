@@ -13,4 +13,4 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
 $$;
 
 revoke all on function ids_by_name_in_any_case(text[]) from public;
-grant execute on function ids_by_name_in_any_case(text[]) to lily_api;
+grant execute on function ids_by_name_in_any_case(text[]) to lily_api, lily_pipeline;

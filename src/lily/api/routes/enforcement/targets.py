@@ -1,0 +1,160 @@
+"""`/enforcement-targets`: databases and warehouses that Lily brings in line with its decisions."""
+
+import asyncio
+import time
+import uuid
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter
+from pydantic import StringConstraints, TypeAdapter
+
+from lily.api.calls import Anyone, HttpCall
+from lily.api.http import cursors
+from lily.api.http.bodies import read_body
+from lily.api.http.errors import Declined, not_found
+from lily.api.http.openapi.document import body_model
+from lily.api.http.openapi.policy_responses import EXISTS
+from lily.api.http.openapi.responses import Json
+from lily.api.http.openapi.targets import (
+    TARGET_EXAMPLES,
+    NewTarget,
+    PlanResponse,
+    Requested,
+    Target,
+    TargetName,
+    Targets,
+)
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.policy.administration import checked_name
+from lily.api.reads.references import normal
+from lily.model.errors import Problem, Refused, Terminal
+from lily.model.values import MAX_NAME
+from lily.plugins import ENFORCERS, installed
+from lily.policy import fold
+from lily.store.postgres.access.secrets import Vault
+from lily.store.postgres.enforcement import targets
+
+PATH = "/enforcement-targets"
+PLAN_SECONDS = 60  # how long a response waits for a plan, which a worker makes
+POLL_SECONDS = 0.2
+KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
+
+router = APIRouter(tags=["enforcement"])
+
+
+@router.post(
+    PATH,
+    status_code=201,
+    responses={201: {"model": Target}, **EXISTS},
+    openapi_extra=body_model(NewTarget, TARGET_EXAMPLES),
+)
+async def add_target(call: Anyone) -> Json:
+    """Adds a target; from then on it is kept in line with the decisions. Needs the scope `admin`.
+
+    `type` is the name of a plug-in (`lily plugins`), `config` its configuration. Its names are those of the catalogue,
+    or what the engine mappings of `data_source` (default: the target's name) make of them. `roles` states what roles of
+    the target are in Lily; without an entry, a role that can log in is the user of its name, and every role a group and
+    a role of its name."""
+    call.require("admin", "adding a target", PATH)
+    body = await read_body(call.request, NewTarget, call.services.settings.limits.body_bytes)
+    name = checked_name(body.name, "name", MAX_NAME)
+    _validate(body)
+    wrapped_key, sealed = _encrypted(call, fold(name), body.config)
+    source = body.data_source or name
+    roles = _stated(body)
+    target = targets.NewTarget(fold(name), name, body.type, source, roles, wrapped_key, sealed)
+    if not await targets.add(call.services.database, call.principal, target, call.correlation):
+        described = f"the target {name} exists already; remove it before you add it again"
+        raise Declined(409, Problem("EXISTS", described, "name"))
+    return Json(await _found(call, name), 201)
+
+
+@router.get(PATH, responses={200: {"model": Targets}})
+async def list_targets(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """Returns the targets and how each of them is, by name. The configuration is never shown."""
+    call.require("policy:read", "this call", PATH)
+    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, call.tenant, PATH)
+    size = checked_limit(call, limit)
+    found = await targets.page(call.services.database, call.tenant, beyond, size + 1)
+    more = cursors.seal(found[size - 1][0], call.tenant, PATH) if len(found) > size else None
+    return Json({"items": [body for _, body in found[:size]], "next_cursor": more})
+
+
+@router.get(f"{PATH}/{{name:text}}", responses={200: {"model": Target}})
+async def target(name: TargetName, call: Anyone) -> Json:
+    """Returns one target: whether it is in line, its last run, what was changed by hand, what failed and why."""
+    call.require("policy:read", "this call", PATH)
+    return Json(await _found(call, name))
+
+
+@router.delete(f"{PATH}/{{name:text}}", status_code=202, responses={202: {"model": Target}})
+async def remove_target(name: TargetName, call: Anyone) -> Json:
+    """Removes a target. Lily reverts everything that it applied there, and then forgets the target; until that is done
+    its state is `removing`. Needs the scope `admin`."""
+    call.require("admin", "removing a target", PATH)
+    key = fold(normal(name))
+    if not await targets.remove(call.services.database, call.principal, key, call.correlation):
+        raise not_found(name, "target")
+    # A worker may have removed it already.
+    return Json(await targets.find(call.services.database, call.tenant, key) or {"name": name, "state": "removed"}, 202)
+
+
+@router.post(f"{PATH}/{{name:text}}/apply", status_code=202, responses={202: {"model": Requested}})
+async def apply(name: TargetName, call: Anyone) -> Json:
+    """Queues a run of the target: it is compared with the decisions and brought in line, without waiting for a change
+    or for the next refresh."""
+    call.require("policy:write", "bringing a target in line", PATH)
+    at = await targets.request(call.services.database, call.tenant, fold(normal(name)))
+    if at is None:
+        raise not_found(name, "target")
+    return Json({"status": "requested", "target": name, "requested_at": at}, 202)
+
+
+@router.post(f"{PATH}/{{name:text}}/plan", responses={200: {"model": PlanResponse}, 202: {"model": Target}})
+async def plan(name: TargetName, call: Anyone) -> Json:
+    """Returns what a run would change in the target, and changes nothing. A worker makes the plan; if it takes longer
+    than a minute, the response is 202 and the plan is part of the target later."""
+    call.require("policy:write", "planning for a target", PATH)
+    key, request = fold(normal(name)), str(uuid.uuid4())
+    if await targets.request(call.services.database, call.tenant, key, request) is None:
+        raise not_found(name, "target")
+    deadline = time.monotonic() + PLAN_SECONDS
+    while time.monotonic() < deadline:
+        found = await _found(call, name)
+        if (made := found["plan"]) and made["request"] == request:
+            return Json(made)
+        await asyncio.sleep(POLL_SECONDS)
+    return Json(await _found(call, name), 202)
+
+
+async def _found(call: HttpCall, name: str) -> dict[str, Any]:
+    found = await targets.find(call.services.database, call.tenant, fold(normal(name)))
+    if found is None:
+        raise not_found(name, "target")
+    return found
+
+
+def _validate(body: NewTarget) -> None:
+    """Raises Refused unless the plug-in is installed and its configuration is one. Connects to nothing."""
+    try:
+        installed().make(ENFORCERS, body.type, body.config).close()
+    except Terminal as error:
+        raise Refused(Problem("INVALID_TARGET", str(error), "config")) from error
+
+
+def _stated(body: NewTarget) -> dict[str, dict[str, str]]:
+    for role, stated in body.roles.items():
+        if len(stated) != 1:
+            described = f"the role {role!r} must be one of a user, a group or a role of Lily"
+            raise Refused(Problem("INVALID_VALUE", described, f"roles.{role}"))
+    return {role: {kind: name for kind, name in stated.items()} for role, stated in body.roles.items()}  # noqa: C416 - literals to strings
+
+
+def _encrypted(call: HttpCall, key: str, config: dict[str, Any]) -> tuple[bytes, bytes]:
+    """Raises Declined with 503 without a master key: a password is not stored in the clear."""
+    try:
+        vault = Vault.of(call.services.settings.master_key_file)
+    except Terminal as error:
+        raise Declined(503, Problem("NO_MASTER_KEY", str(error), "config")) from error
+    return vault.seal(call.tenant, targets.group_of(key), orjson.dumps(config).decode())

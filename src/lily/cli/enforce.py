@@ -1,0 +1,174 @@
+"""`lily enforce`: targets that a running Lily keeps in line with its decisions."""
+
+# ruff: noqa: PLC0415 (the client is only imported when a command runs)
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from lily.cli.options import DataDir, Group, OutputFormat, option, read_settings
+from lily.cli.output import Format, counted, print_json, print_table, print_text
+from lily.model.errors import Terminal, Transient
+
+if TYPE_CHECKING:
+    from lily.client import Lily
+
+enforce = typer.Typer(cls=Group, help="Keep databases in line with the policies.", no_args_is_help=True)
+
+ROLES = "roles"  # the table of a configuration file that is not the plug-in's
+POLL_SECONDS = 0.2
+
+TargetName = Annotated[str, typer.Argument(metavar="NAME", help="The target's name.")]
+ConfigFile = Annotated[
+    Path,
+    typer.Option("--config", "-c", metavar="FILE", help="The plug-in's configuration in TOML; ${ENV} is expanded."),
+]
+Wait = Annotated[int, option("--wait", "SECONDS", "How long to wait for the result.")]
+
+
+class NotInLine(Terminal):
+    """The target could not be brought in line."""
+
+
+class NotInTime(Transient):
+    """A worker has not finished yet."""
+
+
+@enforce.command("add")
+def add(
+    name: TargetName,
+    *,
+    type_: Annotated[str, option("--type", "TYPE", "The plug-in, such as postgres: see `lily plugins`.")],
+    config: ConfigFile,
+    data_source: Annotated[
+        str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
+    ] = "",
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Add a target. From then on Lily keeps it in line with the decisions.
+
+    A table `roles` in the file states what roles of the target are in Lily: `[roles.bi_readers]` with
+    `group = "bi-team"`. The rest of the file is the plug-in's. Lily stores it encrypted and never shows it again.
+    """
+    from lily.connect.recipes import read_toml
+
+    settings = read_toml(config)
+    roles = settings.pop(ROLES, {})
+    body = {"name": name, "type": type_, "config": settings, "roles": roles}
+    with _lily(data_dir) as lily:
+        found = lily.add_target(body | ({"data_source": data_source} if data_source else {}))
+    _print(output, found, [f"{escape(name)} is added. `lily enforce status {escape(name)}` shows how it is."])
+
+
+@enforce.command("list")
+def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """List the targets."""
+    with _lily(data_dir) as lily:
+        found = list(lily.targets())
+    if output is Format.json:
+        print_json({"items": found})
+    elif not found:
+        print_text("There is no target. `lily enforce add` adds one.")
+    else:
+        columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
+        print_table(found, {name: name.replace("_", " ") for name in columns})
+
+
+@enforce.command("status")
+def status(name: TargetName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Show whether a target is in line, what was changed by hand, and what failed."""
+    with _lily(data_dir) as lily:
+        found = lily.target(name)
+        waiting = list(lily.enforcements(target=name, state="requested"))
+    _print(output, found | {"waiting": waiting}, _status_lines(found, waiting))
+
+
+@enforce.command("plan")
+def plan(name: TargetName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Show what Lily would change in a target, and change nothing."""
+    with _lily(data_dir) as lily:
+        found = lily.plan_target(name)
+    if "steps" not in found:
+        raise NotInTime(f"The plan of {name} takes longer than a minute. `lily enforce status {name}` shows it later.")
+    if found["error"]:
+        raise NotInLine(f"{name} cannot be planned: {found['error']}")
+    steps = [f"{escape(step['table'] or name)}: {escape(step['change'])}" for step in found["steps"]]
+    _print(output, found, [*steps, *_findings(found), f"{counted(found['count'], 'step')}; nothing was changed"])
+
+
+@enforce.command("apply")
+def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Bring a target in line now, without waiting for a change or the next refresh."""
+    with _lily(data_dir) as lily:
+        requested = lily.apply_target(name)["requested_at"]
+        found = _waited(lily, name, wait, lambda now: (now["last_run"] or {}).get("began_at", "") >= requested)
+    if found["error"]:
+        raise NotInLine(f"{name} is not in line: {found['error']}")
+    steps = counted(found["last_run"]["steps"], "step")
+    _print(output, found, [f"{escape(name)} is in line: {counted(found['tables'], 'table')}, {steps}"])
+
+
+@enforce.command("remove")
+def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Revert everything that Lily applied to a target, and forget the target."""
+    from lily.client import NotFound
+
+    with _lily(data_dir) as lily:
+        lily.remove_target(name)
+        try:
+            found = _waited(lily, name, wait, lambda now: bool(now["error"]))
+        except NotFound:
+            _print(output, {"name": name, "state": "removed"}, [f"{escape(name)} is as it was before Lily"])
+            return
+    raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
+
+
+@contextmanager
+def _lily(data_dir: Path | None) -> "Iterator[Lily]":
+    """LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory."""
+    from lily.client import Lily
+
+    os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)  # where the client looks for the stack
+    with Lily() as lily:
+        yield lily
+
+
+def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    deadline = time.monotonic() + seconds
+    while not done(found := lily.target(name)):
+        if time.monotonic() > deadline:
+            raise NotInTime(f"{name} is not done after {seconds} s. `lily enforce status {name}` shows how it goes on.")
+        time.sleep(POLL_SECONDS)
+    return found
+
+
+def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:
+    if output is Format.json:
+        print_json(found)
+    else:
+        print_text("\n".join(lines))
+
+
+def _status_lines(found: dict[str, Any], waiting: list[dict[str, Any]]) -> list[str]:
+    colour = {"in line": "green", "failing": "red"}.get(found["state"], "yellow")
+    size = f"{counted(found['tables'], 'table')}, {counted(found['columns'], 'column')}"
+    lines = [
+        f"[bold {colour}]{found['state']}[/]  {escape(found['name'])} ({escape(found['type'])})",
+        f"{size}, confirmed {found['confirmed_at'] or 'never'}",
+    ]
+    lines += [f"[red]✗[/] {escape(found['error'])}"] if found["error"] else []
+    lines += [f"[red]✗[/] {escape(one['table'])}: {escape(one['error'])}" for one in found["failed_tables"]]
+    lines += [f"[yellow]changed by hand[/] {escape(one['table'])} {one['at']}" for one in found["drifted"]]
+    lines += [f"waiting: {escape(one['tag'])} on {escape(one['qualified_name'])}" for one in waiting[:20]]
+    return [*lines, *_findings(found)]
+
+
+def _findings(found: dict[str, Any]) -> list[str]:
+    return [f"note: {escape(one['subject'])}: {escape(one['description'])}" for one in found["findings"]]

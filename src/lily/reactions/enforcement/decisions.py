@@ -1,0 +1,117 @@
+"""Everything that is decided for a target: pure, from its inventory, the policies and what is known of its assets."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lily.model.engine_names import EngineMapping, qualified_name
+from lily.plugins import enforcers
+from lily.plugins.enforcers import Inventory, Path, TargetTable
+from lily.policy import Context, Decision, Facts, PolicyIndex, Principal
+from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
+
+SEPARATOR = "."
+
+
+class Named(NamedTuple):
+    """A table of the target with its names in Lily: its own, and those of its columns."""
+
+    table: TargetTable
+    name: str
+    columns: tuple[str, ...]
+
+
+class Group(NamedTuple):
+    """Roles of the target for which the same policies decide, and one principal for all of them."""
+
+    roles: tuple[str, ...]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """By what is decided. `candidates` has, by name, the assets that it may mean: the stricter decision holds."""
+
+    index: PolicyIndex
+    unknown_objects: UnknownObjects
+    candidates: Mapping[str, Sequence[Facts]]
+    context: Context
+
+    def decide(self, principal: Principal, name: str) -> Decision:
+        found = self.candidates.get(name, ())
+        if not found:
+            facts = unknown_facts(self.index.tenant, name)
+            return decided_unknown(self.index.decide(principal, "READ", facts, self.context), self.unknown_objects)
+        return combined([self.index.decide(principal, "READ", facts, self.context) for facts in found])
+
+    def tags(self, name: str) -> tuple[str, ...]:
+        return tuple(sorted({tag for facts in self.candidates.get(name, ()) for tag in facts.tags}))
+
+
+def named(inventory: Inventory, data_source: str, mappings: Collection[EngineMapping]) -> list[Named]:
+    """The names in Lily: the path with dots, or what the engine mappings of the data source make of it."""
+    found = []
+    for table in inventory.tables:
+        engine_name = SEPARATOR.join(table.path)
+        below = [f"{engine_name}{SEPARATOR}{column.name}" for column in table.columns]
+        name, *columns = (qualified_name(one, data_source, mappings) for one in (engine_name, *below))
+        found.append(Named(table, name, tuple(columns)))
+    return found
+
+
+def groups_of(index: PolicyIndex, principals: Mapping[str, Principal]) -> list[Group]:
+    """A thousand roles that no policy tells apart are one group, so decisions grow with the policies and not with the
+    roles. No attribute of a target's role is known, so conditions on principals do not tell them apart either."""
+    groups: dict[tuple[str, ...], tuple[Principal, list[str]]] = {}
+    for role, principal in principals.items():
+        policies = tuple(policy.id for policy in index.table(principal, "READ", "data").policies)
+        groups.setdefault(policies, (principal, []))[1].append(role)
+    return [Group(tuple(sorted(roles)), principal) for principal, roles in groups.values()]
+
+
+def decisions_for(tables: Iterable[Named], groups: Sequence[Group], deciding: Deciding) -> list[enforcers.Decision]:
+    """One decision per table and per column that differs from its table's, shared by the roles that have it."""
+    return [decision for table in tables for decision in _of_table(table, groups, deciding)]
+
+
+def digest(decisions: Iterable[enforcers.Decision]) -> bytes:
+    """Of the decisions of one table. Tags are no part of it: a tag without an effect changes nothing in the target."""
+    parts = sorted(
+        repr((one.column, one.principals, one.effect, one.mask, one.mask_value, one.row_filters)) for one in decisions
+    )
+    return hashlib.sha256("\n".join(parts).encode()).digest()
+
+
+def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iterable[enforcers.Decision]:
+    roles: dict[tuple[str, str, Decision], list[str]] = {}
+    for group in groups:
+        own = deciding.decide(group.principal, table.name)
+        roles.setdefault((table.name, "", _essence(own)), []).extend(group.roles)
+        for column, name in zip(table.table.columns, table.columns, strict=True):
+            decision = deciding.decide(group.principal, name)
+            if _essence(decision) != _essence(own):
+                roles.setdefault((name, column.name, _essence(decision)), []).extend(group.roles)
+    for (name, below, decision), principals in roles.items():
+        yield _shown(table.table.path, name, below, tuple(sorted(principals)), decision, deciding.tags(name))
+
+
+def _essence(decision: Decision) -> Decision:
+    """Without the policy and the reason: what the target has to do."""
+    return Decision(decision.effect, None, "", decision.mask, decision.row_filters)
+
+
+def _shown(  # noqa: PLR0917 - what a decision is made of
+    path: Path, name: str, column: str, principals: tuple[str, ...], decision: Decision, tags: tuple[str, ...]
+) -> enforcers.Decision:
+    return enforcers.Decision(
+        asset=name,
+        table=path,
+        principals=principals,
+        effect=decision.effect,
+        column=column,
+        mask=decision.mask.action if decision.mask else "",
+        mask_value=decision.mask.value if decision.mask else None,
+        row_filters=tuple(row_filter.sql for row_filter in decision.row_filters),
+        tags=tags,
+    )

@@ -1,0 +1,57 @@
+"""The enforcement reaction: queues a run of each target that a change may concern.
+
+A run reads what is committed when it begins, so an event only has to name what changed. The run itself waits on the
+target and is therefore a job.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+from psycopg import Connection
+
+from lily.bus import topics
+from lily.model import governance
+from lily.reactions.base import Event
+from lily.store.postgres.enforcement.ledger import TargetLedger
+from lily.store.postgres.enforcement.targets import KIND
+
+# What decides for all assets at once. `access-settings` has what happens to objects that are not in the catalogue.
+EVERYTHING = frozenset(
+    {governance.TAG, governance.SETTING, "policy", "role", "user", "engine-mapping", "access-settings", KIND}
+)
+
+
+class Enforcement:
+    """A reaction. It reads the propagated changes too: a tag that propagation takes away leaves its targets then."""
+
+    name = "enforcement"
+    topics = (topics.GOVERNANCE, topics.PROPAGATED)
+
+    def __init__(self) -> None:
+        self._connection: Connection[Any] | None = None
+
+    def open(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+
+    def handle(self, tenant: str, events: Sequence[Event]) -> None:
+        assert self._connection is not None  # noqa: S101 - the runner opens a reaction before it handles anything
+        concerned = concerned_assets(events)
+        if concerned is None or concerned:
+            TargetLedger(self._connection, tenant).request_runs(concerned)
+
+
+def concerned_assets(events: Iterable[Event]) -> set[str] | None:
+    """The assets that the events are about; None for all."""
+    found: set[str] = set()
+    for event in events:
+        record = orjson.loads(event.value)
+        if event.topic == topics.PROPAGATED:
+            found.update(record["data"]["assets"] or ())
+        elif record["kind"] == governance.ASSET:
+            found.add(record["id"])
+        elif record["kind"] == governance.EDGE:
+            found.update((record["from"], record["to"]))
+        elif record["kind"] in EVERYTHING:
+            return None
+    return found

@@ -1,0 +1,159 @@
+"""The job `enforce`: one run of one target, or a plan of it.
+
+A run that fails records why and queues the next attempt itself, with growing pauses and without an end: a target that
+is down for a week is in line again after it is back, and its jobs never become dead letters. Jobs of one target are a
+group, so no two workers change it at the same time; the jobs of other targets do not wait for it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import structlog
+from prometheus_client import CollectorRegistry
+from psycopg import Connection
+
+from lily.model import clock
+from lily.model.errors import LilyError
+from lily.plugins import ENFORCERS, installed
+from lily.plugins.enforcers import Enforcer, Finding
+from lily.reactions.enforcement.metrics import EnforcementMetrics
+from lily.reactions.enforcement.run import Outcome, bring_in_line, called
+from lily.reactions.enforcement.wanted import Enforced, enforced
+from lily.settings import Settings
+from lily.store.postgres.access.secrets import Vault
+from lily.store.postgres.enforcement.ledger import Drifted, StoredTarget, TargetLedger
+from lily.store.postgres.enforcement.targets import TASK, group_of
+from lily.store.postgres.jobs.queue import Job, NewJob, enqueue
+from lily.store.postgres.jobs.schedules import Schedule, Schedules
+
+LONGEST_PAUSE = 300.0  # seconds between attempts at a target that fails
+MAX_STEPS = 1_000  # of a plan that is kept for people to read
+MAX_ERROR = 1_000
+
+_log = structlog.get_logger()
+
+
+class Enforcing:
+    """The task's function and what it needs."""
+
+    def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
+        self._key_file = settings.master_key_file
+        self._every = timedelta(seconds=settings.enforcement.refresh_seconds)
+        self._metrics = EnforcementMetrics(registry)
+
+    def run(self, connection: Connection[Any], job: Job) -> None:
+        """Raises Taken if another run made up for this one, and what Lily's own store raises."""
+        ledger, key = TargetLedger(connection, job.tenant), str(job.arguments["target"])
+        target = ledger.find(key)
+        if target is None:
+            return
+        if request := job.arguments.get("plan"):
+            ledger.keep_plan(key, self._plan(connection, job.tenant, target, str(request)))
+            return
+        began, started = ledger.take(job, key), time.monotonic()
+        Schedules(connection).register(Schedule(group_of(key), TASK, self._every, {"target": key}, job.tenant))
+        try:
+            if target.is_removed:
+                self._remove(ledger, job.tenant, target)
+            else:
+                self._enforce(connection, job, target, began)
+        except LilyError as error:
+            self._failed(connection, job, target, began, str(error))
+        self._metrics.seconds.observe(time.monotonic() - started)
+
+    def _enforce(self, connection: Connection[Any], job: Job, target: StoredTarget, began: datetime) -> None:
+        ledger = TargetLedger(connection, job.tenant)
+        with closing(self._made(job.tenant, target)) as enforcer:
+            decided = enforced(connection, job.tenant, target, called(enforcer.inventory))
+            ledger.keep_assets(target.key, decided.asset_ids)
+            ledger.request(target.key, decided.receipts, min(job.enqueued_at, began))
+            outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+        self._record(connection, job, target, began, decided, outcome)
+
+    def _record(  # noqa: PLR0917 - what a run is
+        self,
+        connection: Connection[Any],
+        job: Job,
+        target: StoredTarget,
+        began: datetime,
+        decided: Enforced,
+        outcome: Outcome,
+    ) -> None:
+        ledger, failed = TargetLedger(connection, job.tenant), {one.table: one.error for one in outcome.failures}
+        ledger.report_drift(target.key, [Drifted(*one) for one in outcome.drift])
+        ledger.confirm(target.key, decided.digests, failed)
+        self._count(job, target, outcome)
+        if failed:
+            first = next(iter(failed.items()))
+            error = f"{len(failed)} tables could not be changed, the first is {'.'.join(first[0])}: {first[1]}"
+        ledger.finish(
+            target.key,
+            began,
+            steps=outcome.steps,
+            drifted=len(outcome.drift),
+            error=error[:MAX_ERROR] if failed else None,
+            tables=decided.tables,
+            columns=decided.columns,
+            findings=_shown((*decided.findings, *outcome.findings)) if outcome.findings is not None else None,
+        )
+        if failed:
+            self._retry(connection, job, target)
+
+    def _count(self, job: Job, target: StoredTarget, outcome: Outcome) -> None:
+        metrics = self._metrics
+        metrics.steps.inc(outcome.steps)
+        metrics.drift.inc(len(outcome.drift))
+        metrics.failures.inc(len(outcome.failures))
+        metrics.runs.labels("failed" if outcome.failures else "applied" if outcome.steps else "unchanged").inc()
+        if outcome.steps and not outcome.failures:
+            metrics.lag.observe(max(0.0, (datetime.now(UTC) - job.enqueued_at).total_seconds()))
+        for one in outcome.drift:
+            place = {"tenant": job.tenant, "target": target.name, "table": ".".join(one.table)}
+            _log.warning("target changed by hand", found=one.found, expected=one.expected, **place)
+        for failure in outcome.failures:
+            place = {"tenant": job.tenant, "target": target.name, "table": ".".join(failure.table)}
+            _log.error("table not enforced", error=failure.error[:500], **place)
+
+    def _remove(self, ledger: TargetLedger, tenant: str, target: StoredTarget) -> None:
+        with closing(self._made(tenant, target)) as enforcer:
+            called(enforcer.remove)
+        ledger.delete(target.key)
+        self._metrics.runs.labels("removed").inc()
+        _log.info("target removed", tenant=tenant, target=target.name)
+
+    def _failed(self, connection: Connection[Any], job: Job, target: StoredTarget, began: datetime, error: str) -> None:
+        _log.warning("target not enforced", tenant=job.tenant, target=target.name, error=error[:500])
+        self._metrics.runs.labels("failed").inc()
+        TargetLedger(connection, job.tenant).finish(target.key, began, error=error[:MAX_ERROR])
+        self._retry(connection, job, target)
+
+    def _retry(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
+        pause = min(LONGEST_PAUSE, 2.0 ** min(target.failures, 20))
+        run_at = datetime.now(UTC) + timedelta(seconds=pause)
+        enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key), run_at))
+
+    def _plan(self, connection: Connection[Any], tenant: str, target: StoredTarget, request: str) -> dict[str, Any]:
+        """What a run would change, or why that is not known. Changes nothing."""
+        planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
+        try:
+            with closing(self._made(tenant, target)) as enforcer:
+                decided = enforced(connection, tenant, target, called(enforcer.inventory))
+                plan = called(lambda: enforcer.plan(decided.decisions))
+        except LilyError as error:
+            return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
+        steps = [{"table": ".".join(step.table), "change": step.change} for step in plan.steps[:MAX_STEPS]]
+        findings = _shown((*decided.findings, *plan.findings))
+        return planned | {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
+
+    def _made(self, tenant: str, target: StoredTarget) -> Enforcer:
+        """Raises Terminal if the configuration cannot be decrypted, or if the plug-in is not installed here."""
+        config = Vault.of(self._key_file).open(tenant, group_of(target.key), target.wrapped_key, target.sealed)
+        return installed().make(ENFORCERS, target.type, orjson.loads(config))
+
+
+def _shown(findings: Iterable[Finding]) -> list[Mapping[str, str]]:
+    return [finding._asdict() for finding in findings]

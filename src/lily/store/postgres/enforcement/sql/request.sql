@@ -1,0 +1,10 @@
+-- Queues a run of a target, or a plan.
+with queued as (
+  insert into queued_jobs (tenant_id, job_group, task, arguments)
+  select %(tenant)s, %(group)s, %(task)s,
+         jsonb_strip_nulls(jsonb_build_object('target', t.key, 'plan', %(plan)s::text))
+  from enforcement_targets t
+  where t.tenant_id = %(tenant)s and t.key = %(key)s and not t.is_removed
+  returning id
+)
+select utc_stamp(clock_timestamp()), pg_notify('lily_jobs', '') from queued

@@ -1,0 +1,95 @@
+"""Targets as the API administers them: it stores the encrypted configuration and cannot read it back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from lily.model.access import Principal
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+TASK = "enforce"  # of the jobs that bring a target in line
+KIND = "enforcement-target"  # of the decisions about targets, on `policy-events`
+DRIFT = "enforcement-drift"  # of the reports of drift, on `policy-events`
+
+Object = dict[str, Any]
+
+
+def group_of(key: str) -> str:
+    """The group of a target's jobs, and the name of its schedule: they run one at a time."""
+    return f"enforcement/{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewTarget:
+    """`key` is the folded name. The configuration is encrypted."""
+
+    key: str
+    name: str
+    type: str
+    data_source: str
+    roles: Mapping[str, Mapping[str, str]]
+    wrapped_key: bytes
+    sealed: bytes
+
+
+async def add(database: Database, principal: Principal, target: NewTarget, correlation: str) -> bool:
+    """False if there is one of that name. Otherwise it is brought in line as soon as a worker can."""
+    parameters = {
+        "name": target.name,
+        "type": target.type,
+        "data_source": target.data_source,
+        "roles": Jsonb(target.roles),
+        "wrapped_key": target.wrapped_key,
+        "sealed": target.sealed,
+    }
+    changed = _changed(principal, "added", target.key, correlation)
+    return bool(await database.fetch(principal.tenant, _statement("add"), parameters | changed))
+
+
+async def remove(database: Database, principal: Principal, key: str, correlation: str) -> bool:
+    """False if there is none. The worker reverts what was applied, then deletes the target."""
+    changed = _changed(principal, "removed", key, correlation)
+    return bool(await database.fetch(principal.tenant, _statement("remove"), changed))
+
+
+async def find(database: Database, tenant: str, key: str) -> Object | None:
+    rows = await database.fetch(tenant, query("enforcement/targets"), {"key": key, "beyond": "", "limit": 1})
+    return rows[0][1] if rows else None
+
+
+async def page(database: Database, tenant: str, beyond: str, limit: int) -> list[tuple[str, Object]]:
+    """Keys and targets after the key `beyond`."""
+    rows = await database.fetch(tenant, query("enforcement/targets"), {"key": None, "beyond": beyond, "limit": limit})
+    return [(key, body) for key, body in rows]
+
+
+async def request(database: Database, tenant: str, key: str, plan: str | None = None) -> str | None:
+    """Queues a run, or with `plan`, the id of the request, a plan. Returns the time; None if there is no such
+    target."""
+    parameters = {"key": key, "group": group_of(key), "task": TASK, "plan": plan}
+    rows = await database.fetch(tenant, query("enforcement/request"), parameters)
+    return rows[0][0] if rows else None
+
+
+def _changed(principal: Principal, action: str, key: str, correlation: str) -> Object:
+    return {
+        "key": key,
+        "group": group_of(key),
+        "task": TASK,
+        "kind": KIND,
+        "by": principal.name,
+        "action": f"{KIND}.{action}",
+        "correlation": correlation,
+    }
+
+
+@cache
+def _statement(how: str) -> sql.Composed:
+    recorded = sql.SQL(query("outbox/record_decided"))
+    changed = sql.SQL(query(f"enforcement/{how}"))
+    return changed + sql.SQL(query("enforcement/record_and_queue")).format(recorded=recorded)

@@ -1,0 +1,69 @@
+"""A migrated PostgreSQL and nothing else: no worker propagates, so a test decides when that happens."""
+
+import base64
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from lily.reactions.enforcement import task
+from lily.store.postgres.access.administration import create_tenant
+from lily.store.postgres.catalogue.writer import CatalogueWriter
+from lily.store.postgres.migrations import migrate
+from lily.store.postgres.propagation.propagator import Propagator
+from tests.distributions import install, registry_of
+from tests.lineage_world import World
+from tests.postgres.enforcement import OWN, EnforcedTarget
+from tests.postgres.migrated import PASSWORDS, Migrated
+from tests.postgres_server import postgres_server
+
+
+@pytest.fixture(scope="session")
+def migrated() -> Iterator[Migrated]:
+    with postgres_server() as server:
+        migrate(server.url, PASSWORDS)
+        yield Migrated(server.url)
+
+
+@pytest.fixture(scope="session")
+def owner(migrated: Migrated) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(migrated.owner, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def make_world(migrated: Migrated, owner: psycopg.Connection) -> Iterator[Callable[[], World]]:
+    """A new tenant."""
+    url = migrated.url_of("lily_pipeline")
+    with closing(CatalogueWriter(url)) as writer, closing(Propagator(url)) as propagator:
+
+        def make() -> World:
+            tenant = f"t{uuid.uuid4().hex[:12]}"
+            create_tenant(migrated.owner, tenant)
+            return World(tenant, writer, propagator, owner)
+
+        yield make
+
+
+@pytest.fixture
+def target(
+    migrated: Migrated, make_world: Callable[[], World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[EnforcedTarget]:
+    points = "[lily.enforcers]\nrules-file = tests.sample_plugins.rules_file:RulesFile\n"
+    install(tmp_path / "site", "rules-file", points)
+    registry = registry_of(tmp_path / "site")
+    monkeypatch.setattr(task, "installed", lambda: registry)
+    key_file, rules = tmp_path / "master.key", tmp_path / "rules.json"
+    key_file.write_text(base64.b64encode(bytes(32)).decode())
+    rules.write_text(json.dumps(OWN))
+    world = make_world()
+    world.asset("shop.public.people", data_source="shop")
+    world.asset("shop.public.plain", data_source="shop")
+    with closing(EnforcedTarget(migrated, world, key_file, rules)) as found:
+        found.policy("all", "allow")
+        found.policy("mask", "mask", tag="PII", mask="show-last-4")
+        yield found

@@ -1,0 +1,211 @@
+"""A target is brought in line with the decisions, stays so, and can be left as it was."""
+
+import base64
+import json
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from lily.bus import topics
+from lily.model import governance
+from lily.reactions.base import Event
+from lily.store.postgres.enforcement import targets
+from tests.postgres.enforcement import KEY, OWN, EnforcedTarget
+from tests.postgres.migrated import Migrated
+
+MASKED = "shop.public.people./readers"
+
+
+def test_a_tag_reaches_the_target_and_its_receipt_is_confirmed(target: EnforcedTarget) -> None:
+    target.run()
+    assert target.enforced()[MASKED] == "allow"
+    assert target.shown()["state"] == "in line"
+    target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+    target.react(_asset(target, "shop.public.people"))
+    target.run()
+    assert target.enforced()[MASKED] == "show-last-4"
+    assert target.enforced()["shop.public.plain./readers"] == "allow"
+    receipt = target.receipts()["shop.public.people", "pii"]
+    assert (receipt["state"], receipt["target"], receipt["withdrawn"]) == ("confirmed", "Files", False)
+    assert receipt["requested_at"] <= receipt["confirmed_at"]
+
+
+def test_what_no_policy_allows_is_denied_to_a_role(target: EnforcedTarget) -> None:
+    target.run()
+    assert target.enforced()["shop.public.people./ann"] == "deny"
+    target.policy("ann", "allow", subject="user:ann")
+    target.refresh()
+    assert target.enforced()["shop.public.people./ann"] == "allow"
+
+
+def test_a_policy_for_a_role_that_the_target_lacks_is_reported(target: EnforcedTarget) -> None:
+    target.policy("hr", "allow", subject="role:hr")
+    target.policy("elsewhere", "allow", subject="role:hr", resources=[{"asset": "crm"}])
+    target.run()
+    assert [one["subject"] for one in target.shown()["findings"]] == ["hr"]
+
+
+def test_a_tag_that_is_taken_away_leaves_the_target(target: EnforcedTarget) -> None:
+    target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+    target.run()
+    target.world.asset("shop.public.people", data_source="shop", tags=[])
+    target.refresh()
+    assert target.enforced()[MASKED] == "allow"
+    receipt = target.receipts()["shop.public.people", "pii"]
+    assert (receipt["withdrawn"], receipt["state"]) == (True, "confirmed")
+
+
+def test_an_edge_reaches_the_target_before_it_has_propagated(target: EnforcedTarget) -> None:
+    target.world.asset("crm.people", tags=["PII"])
+    target.run()
+    target.world.edge("crm.people", "shop.public.people")
+    target.refresh()
+    assert target.enforced()[MASKED] == "show-last-4"
+
+
+class TestDrift:
+    def test_it_is_reported_and_repaired(self, target: EnforcedTarget, owner: psycopg.Connection) -> None:
+        target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+        target.run()
+        target.refresh()
+        assert target.shown()["drifted"] == []
+        target.rules.write_text(json.dumps(OWN))
+        target.refresh()
+        assert target.enforced()[MASKED] == "show-last-4"
+        shown = target.shown()
+        assert {one["table"] for one in shown["drifted"]} == {"shop.public.people", "shop.public.plain"}
+        assert shown["last_run"]["drifted"] > 0
+        receipt = target.receipts()["shop.public.people", "pii"]
+        assert receipt["state"] == "confirmed"
+        assert receipt["drift_at"] is not None
+        reported = "select after from decisions where tenant_id = %s and kind = 'enforcement-drift'"
+        ((report,),) = owner.execute(reported, [target.world.tenant]).fetchall()
+        assert report["tables"] > 0
+
+    def test_a_change_of_decisions_is_none(self, target: EnforcedTarget) -> None:
+        target.run()
+        target.policy("mask", "mask", tag="PII", mask="replace-with-null")
+        target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+        target.refresh()
+        assert target.enforced()[MASKED] == "replace-with-null"
+        assert target.shown()["drifted"] == []
+
+
+class TestFailures:
+    def test_a_target_that_is_down_is_tried_again_and_comes_back(self, target: EnforcedTarget) -> None:
+        own = target.rules.read_text()
+        target.rules.unlink()
+        target.run()
+        shown = target.shown()
+        assert shown["state"] == "failing"
+        assert "cannot be read" in shown["error"]
+        (again,) = target.queued()
+        target.rules.write_text(own)
+        target.run()
+        assert target.shown()["state"] == "in line"
+        assert target.shown()["error"] is None
+        assert again.id not in {job.id for job in target.queued()}
+
+    def test_what_it_did_not_get_is_not_confirmed(self, target: EnforcedTarget) -> None:
+        target.run()
+        target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+        document = json.loads(target.rules.read_text())
+        document["own"]["tables"] = 1  # the inventory cannot be read
+        target.rules.write_text(json.dumps(document))
+        target.refresh()
+        assert target.shown()["state"] == "failing"
+        assert "shop.public.people" not in {name for name, _ in target.receipts(state="confirmed")}
+
+    def test_another_master_key_is_a_clear_error(self, target: EnforcedTarget) -> None:
+        target.key_file.write_text(base64.b64encode(bytes(range(32))).decode())
+        target.run()
+        assert "cannot be decrypted" in target.shown()["error"]
+
+    def test_without_a_master_key_too(self, target: EnforcedTarget) -> None:
+        target.key_file.unlink()
+        target.run()
+        assert "master key" in target.shown()["error"]
+
+
+class TestWhatQueuesARun:
+    @pytest.fixture(autouse=True)
+    def _in_line(self, target: EnforcedTarget) -> None:
+        target.run()
+        assert target.queued() == []
+
+    @pytest.mark.parametrize("kind", ["policy", "role", "user", "tag", "setting", "engine-mapping", "access-settings"])
+    def test_a_change_that_may_concern_all_assets(self, target: EnforcedTarget, kind: str) -> None:
+        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        assert len(target.queued()) == 1
+
+    @pytest.mark.parametrize("kind", ["rule", "scraper-policy", "enforcement-drift"])
+    def test_not_one_that_decisions_do_not_depend_on(self, target: EnforcedTarget, kind: str) -> None:
+        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        assert target.queued() == []
+
+    def test_one_of_its_assets_or_columns(self, target: EnforcedTarget) -> None:
+        target.react(_asset(target, "shop.public.people.mail"))
+        assert len(target.queued()) == 1
+
+    def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:
+        target.react(_asset(target, "crm.people"))
+        assert target.queued() == []
+
+    def test_a_tag_that_propagated_to_one_of_its_assets(self, target: EnforcedTarget) -> None:
+        assets = [target.world.id_of("shop.public.people")]
+        target.react(_event(target, {"data": {"assets": assets}}, topics.PROPAGATED))
+        assert len(target.queued()) == 1
+
+    def test_many_changes_are_few_runs(self, target: EnforcedTarget) -> None:
+        for _ in range(5):
+            target.react(_asset(target, "shop.public.people"))
+        assert len(target.queued()) == 2  # one of which may be running
+        target.run()
+        assert target.queued() == []
+
+
+def test_a_plan_changes_nothing(target: EnforcedTarget) -> None:
+    for job in target.queued():
+        target.connection.execute("delete from queued_jobs where id = %s", [job.id])
+    target.wait(targets.request(target.database, target.world.tenant, KEY, "the-request"))
+    target.run()
+    plan = target.shown()["plan"]
+    assert (plan["request"], plan["error"]) == ("the-request", None)
+    assert plan["count"] == len(plan["steps"]) > 0
+    assert target.enforced() == {}
+
+
+def test_removing_it_leaves_it_as_it_was(target: EnforcedTarget, owner: psycopg.Connection) -> None:
+    target.run()
+    assert target.enforced()
+    target.wait(targets.remove(target.database, target.admin, KEY, "c"))
+    assert target.shown()["state"] == "removing"
+    target.run()
+    assert json.loads(target.rules.read_text()) == OWN
+    assert target.wait(targets.find(target.database, target.world.tenant, KEY)) is None
+    for table in ("receipts", "tables", "assets", "runs", "targets"):
+        left = sql.SQL("select count(*) from {} where tenant_id = %s").format(sql.Identifier(f"enforcement_{table}"))
+        assert owner.execute(left, [target.world.tenant]).fetchone() == (0,), table
+    schedules = "select count(*) from job_schedules where tenant_id = %s"
+    assert owner.execute(schedules, [target.world.tenant]).fetchone() == (0,)
+
+
+def test_its_configuration_is_encrypted_and_not_for_the_api(
+    target: EnforcedTarget, migrated: Migrated, owner: psycopg.Connection
+) -> None:
+    ((sealed,),) = owner.execute(
+        "select sealed from enforcement_targets where tenant_id = %s", [target.world.tenant]
+    ).fetchall()
+    assert b"rules.json" not in sealed
+    assert "rules.json" not in json.dumps(target.shown())
+    with psycopg.connect(migrated.url_of("lily_api")) as api, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        api.execute("select sealed from enforcement_targets")
+
+
+def _asset(target: EnforcedTarget, name: str) -> Event:
+    return _event(target, governance.asset_record(target.world.id_of(name), "source", ["tags"], 1, ""))
+
+
+def _event(target: EnforcedTarget, record: governance.Record, topic: str = topics.GOVERNANCE) -> Event:
+    return Event(topic, 0, 0, target.world.tenant.encode() + b"/x", json.dumps(record).encode())
