@@ -78,6 +78,8 @@ def wanted_table(relation: Relation, decisions: Sequence[Decision], given: Circu
     wanted.notes += [f"what {one!r} would filter is denied: {flaw}" for one, flaw in refused.items() if flaw]
     _want_privileges(wanted, granted, given)
     _want_view(wanted, granted, given)
+    wanted.privileges = _beyond_inherited(wanted.privileges, roles)
+    wanted.view_privileges = _beyond_inherited(wanted.view_privileges, roles)
     return wanted
 
 
@@ -161,6 +163,22 @@ def _unrestricted(wanted: WantedTable, roles: Roles) -> dict[str, Access]:
     """They read the table anyhow, so they are shown the same in the view, and are not caught by the policies."""
     everything = Access((CLEAR,) * len(wanted.relation.columns))
     return {roles.name(oid): everything for oid in wanted.exempt if not roles.is_system(oid)}
+
+
+def _beyond_inherited(several: dict[int, Wanted], roles: Roles) -> dict[int, Wanted]:
+    """What a role has through another need not be granted to it: a thousand people in a group are one privilege.
+
+    That is safe because a group is granted no more than each of its members may have.
+    """
+    found = {}
+    for oid, wanted in several.items():
+        inherited = [several[above] for above in roles.by_oid[oid].inherits if above in several]
+        if any(one.whole for one in inherited):
+            continue
+        columns = wanted.columns.difference(*(one.columns for one in inherited))
+        if wanted.whole or columns:
+            found[oid] = wanted._replace(columns=columns)
+    return found
 
 
 def _readable(relation: Relation, access: Access) -> Wanted:
