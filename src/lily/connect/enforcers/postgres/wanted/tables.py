@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import MAX_BYTES
-from lily.connect.enforcers.postgres.privileges import Wanted
+from lily.connect.enforcers.postgres.privileges import NOTHING, Wanted
 from lily.connect.enforcers.postgres.roles import Roles
 from lily.connect.enforcers.postgres.wanted.access import CLEAR, DENIED, Access, Cell, accesses, strictest
 from lily.connect.enforcers.postgres.wanted.masks import Fixed
@@ -170,15 +170,13 @@ def _beyond_inherited(several: dict[int, Wanted], roles: Roles) -> dict[int, Wan
 
     That is safe because a group is granted no more than each of its members may have.
     """
-    found = {}
+    known: dict[tuple[Wanted, frozenset[int]], Wanted] = {}
     for oid, wanted in several.items():
-        inherited = [several[above] for above in roles.by_oid[oid].inherits if above in several]
-        if any(one.whole for one in inherited):
-            continue
-        columns = wanted.columns.difference(*(one.columns for one in inherited))
-        if wanted.whole or columns:
-            found[oid] = wanted._replace(columns=columns)
-    return found
+        key = wanted, roles.by_oid[oid].inherits
+        if key not in known:
+            known[key] = wanted.beyond([several[above] for above in key[1] if above in several])
+    beyond = {oid: known[wanted, roles.by_oid[oid].inherits] for oid, wanted in several.items()}
+    return {oid: wanted for oid, wanted in beyond.items() if wanted != NOTHING}
 
 
 def _readable(relation: Relation, access: Access) -> Wanted:
