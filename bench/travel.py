@@ -4,8 +4,9 @@ A person tags the root of a tree (see `propagation.py`) over HTTP. The clock sta
 committed, by the change log, and stops twice: when propagation was done, by the write's receipt, and when a GET of
 the last asset first showed the tag. Polls come every few milliseconds, through the same API. Afterwards all assets
 are read, and a round counts only if each has the tag. Then the tag is removed, and the same is timed again. For the
-hot lane (as in `flood.py`), a tag reaches ten times as many assets and is removed again, over and over, while tracers
-and a steady load of another tenant continue; against the same load without propagation.
+hot lane (as in `flood.py`), a tag is put on and removed again, at a steady pace that does not depend on how fast it
+travels, and reaches ten times as many assets, while tracers and a steady load of another tenant continue; against the
+same load without propagation.
 """
 
 import threading
@@ -28,6 +29,7 @@ LOOK = 0.01
 PATIENCE = 120.0
 PAGE = 1_000
 HEAD_START = 1.0  # seconds of travelling before the window opens
+PACE = 2.0  # seconds from one journey's start to the next one's, or as long as it takes if that is longer
 _COMMITTED = """
 select extract(epoch from max(committed_at))::float8 from changes where tenant_id = %s and asset_id = %s
 """
@@ -142,7 +144,8 @@ def _p99(run: Run, made: BenchTenant, rate: int) -> float:
 
 @contextmanager
 def _travelling(made: BenchTenant, root: str) -> Iterator[list[float]]:
-    """While a tag is put on and taken off again; the list gets the seconds of each, from asked to travelled."""
+    """While a tag is put on and taken off again, a journey each `PACE`; the list gets the seconds of each journey, from
+    the request to the end of propagation."""
     times: list[float] = []
     failed: list[Exception] = []
     stop = threading.Event()
@@ -172,7 +175,9 @@ def _there_and_back(client: httpx.Client, root: str) -> Iterator[float]:
         began = time.time()
         answer = client.request(method, f"/metadata/{root}/{path}", json=body).raise_for_status()
         _finished(client, answer.headers["lily-receipt"])
-        yield time.time() - began
+        took = time.time() - began
+        yield took
+        time.sleep(max(0.0, PACE - took))
 
 
 def _findings(rounds: list[Round], count: int) -> list[Finding]:

@@ -1,7 +1,8 @@
 """A small tenant whose graph a test changes as the pipeline would, and propagates, without Spark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
@@ -27,13 +28,26 @@ TRAVEL = {"direction": "downstream", "max_depth": None, "edge_types": None}
 DEFAULTS = {**TRAVEL, "stopped_by_masking": False}
 
 
+Paths = dict[tuple[str, str], list[str]]  # by tag and asset, of propagated tags: the origin first
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was derived at a time, and how that was explained."""
+
+    at: str
+    derived: set[Derived]
+    paths: Paths
+
+
 class World:
-    """Every statement is marked; `settle` propagates all marks."""
+    """Every statement is marked; `settle` propagates all marks. `note` keeps what is derived, for `difference`."""
 
     def __init__(self, tenant: str, store: CatalogueWriter, propagator: Propagator, owner: psycopg.Connection) -> None:
         self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
         self.marks = Marks()
         self._heard = 0
+        self.moments: list[Moment] = []
 
     @contextmanager
     def parked(self) -> Iterator[None]:
@@ -117,6 +131,11 @@ class World:
         found = stored_derived(self._owner, self.tenant)
         return {names.get(one.asset, one.asset) for one in found if one.tag == tag and one.kind == kind}
 
+    def stating(self, tag: str) -> set[str]:
+        """The ids of the assets that state the tag in any layer."""
+        asked = "select id::text from assets where tenant_id = %s and %s = any (stated)"
+        return {asset for (asset,) in self._owner.execute(asked, [self.tenant, tag])}
+
     def new_origins(self) -> set[tuple[str, str]]:
         """Asset and origin, by name."""
         return set(
@@ -138,16 +157,46 @@ class World:
         """The problems of the paths of all propagated tags."""
         graph = stored_graph(self._owner, self.tenant)
         definitions = {one.key: one for one in stored_definitions(self._owner, self.tenant)}
-        asked = sorted((one.tag, one.asset) for one in self.stored() if one.kind == "propagated")
-        rows = self._owner.execute(
-            query("propagation/tag_paths"),
-            {"tenant": self.tenant, "tags": [tag for tag, _ in asked], "ids": [asset for _, asset in asked]},
-        ).fetchall()
-        paths = {asked[number]: [row[1] for row in steps] for number, steps in groupby(rows, key=itemgetter(0))}
+        asked = propagated(self.stored())
+        paths = self.paths(asked)
         missing = [f"{tag} on {asset} has no path" for tag, asset in asked if (tag, asset) not in paths]
         return missing + [
             problem for (tag, _), path in paths.items() for problem in replay(path, graph, definitions[tag])
         ]
+
+    def note(self) -> Moment:
+        """Keeps what is derived now."""
+        derived = self.stored()
+        moment = Moment(clock.now(), derived, self.paths(propagated(derived)))
+        self.moments.append(moment)
+        return moment
+
+    def difference(self, moment: Moment) -> tuple[Moment, Moment] | None:
+        """The moment as it was and as the history has it; None if they are the same."""
+        derived = self.stored_at(moment.at)
+        found = Moment(moment.at, derived, self.paths(propagated(derived), moment.at))
+        return None if found == moment else (moment, found)
+
+    def paths(self, asked: Sequence[tuple[str, str]], at: str | None = None) -> Paths:
+        """By tag and asset, the path of a propagated tag, now or at a time."""
+        told = {
+            "tenant": self.tenant,
+            "tags": [tag for tag, _ in asked],
+            "ids": [asset for _, asset in asked],
+            "at": at,
+        }
+        rows = self._owner.execute(query("propagation/tag_paths"), told).fetchall()
+        return {asked[number]: [row[1] for row in steps] for number, steps in groupby(rows, key=itemgetter(0))}
+
+    def stored_at(self, at: str) -> set[Derived]:
+        """What was stored at a time, by the history."""
+        rows = self._owner.execute(
+            "select d.asset_id::text, d.tag, d.kind, d.depth from derived_tags_at(%(tenant)s, array("
+            "  select asset_id from derived_tags where tenant_id = %(tenant)s"
+            "  union select asset_id from derived_tag_history where tenant_id = %(tenant)s), %(at)s) d",
+            {"tenant": self.tenant, "at": at},
+        )
+        return {Derived(*row) for row in rows}
 
     def state_what_rules_say(self) -> int:
         """Applies what rules have stated, as the relay sends it, and returns the number of statements."""
@@ -176,3 +225,8 @@ class World:
         event = AssetEvent(ids.event_id(), clock.now(), self.tenant, statement)
         self._store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
         self.marks.assets.append(AssetMark(event.asset_id))
+
+
+def propagated(derived: Iterable[Derived]) -> list[tuple[str, str]]:
+    """Tag and asset."""
+    return sorted((one.tag, one.asset) for one in derived if one.kind == "propagated")

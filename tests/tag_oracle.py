@@ -69,6 +69,12 @@ def replay(path: Sequence[str], graph: TagGraph, definition: TagDefinition) -> l
     return problems
 
 
+def departures(graph: TagGraph, tag: TagDefinition) -> dict[str, int]:
+    """For every asset that the tag propagates from, the fewest edges to an origin."""
+    distance = _distances(graph, tag)
+    return {asset: depth for asset, depth in distance.items() if graph.conducts(asset, tag.key)}
+
+
 def _of_tag(graph: TagGraph, tag: TagDefinition) -> set[Derived]:
     distance = _distances(graph, tag)
     found: dict[tuple[str, Kind], int] = {}

@@ -72,6 +72,17 @@ class Jobs(Section):
     concurrency: int = Field(4, ge=1, description="concurrent jobs of a worker; at most half of them of one tenant")
 
 
+class Retention(Section):
+    """How long records are kept that nothing but an inspection needs."""
+
+    decision_days: int = Field(30, ge=1, description="how long the log of decisions is kept")
+    policy_history_days: int = Field(
+        400,
+        ge=1,
+        description="how long ended states of policies, roles, users and tags are kept: how far back as_of goes",
+    )
+
+
 class Lake(Section):
     """The lake query: both lanes into Iceberg."""
 
@@ -151,6 +162,7 @@ class Settings(BaseSettings):
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
     jobs: Jobs = Jobs()
+    retention: Retention = Retention()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     oidc: Oidc = Oidc()

@@ -35,6 +35,12 @@ def connect(door: Door, *pairs: tuple[str, str], kind: str = "derived-from", **s
             )
 
 
+def disconnect(door: Door, *pairs: tuple[str, str]) -> None:
+    """Deletes edges, as their source would."""
+    gone: dict[str, Any] = {"$deleted": True}
+    connect(door, *pairs, **gone)
+
+
 def propagate(door: Door) -> None:
     """Brings the tenant's derived tags in line with what is stored, from all of it."""
     with psycopg.connect(door.stack.database) as connection:
@@ -55,7 +61,10 @@ def propagator(door: Door) -> Iterator[Propagator]:
 
 
 def audit_of(door: Door) -> list[tuple[Any, ...]]:
-    """Who did what to which asset, with the tags concerned."""
-    asked = "select principal, action, entity, detail -> 'tags' from audit where tenant_id = %s order by id"
+    """Who did what to which asset or definition, with the tags concerned."""
+    asked = (
+        "select principal, action, entity, detail -> 'tags' from audit "
+        "where tenant_id = %s and action not like 'token.%%' order by id"
+    )
     with psycopg.connect(door.stack.database) as connection:
         return connection.execute(asked, [door.tenant]).fetchall()

@@ -134,6 +134,9 @@ ROUTES: dict[str, Route] = {
     **administers("/policies", "id", ALLOW),
     **administers("/roles", "name", {"name": "someone"}),
     **administers("/users", "name", {"name": "someone"}),
+    "GET /users/{name}/disable": Route(("policy:read",), path={"name": NOTHING}),
+    "POST /users/{name}/disable": Route(("admin",), path={"name": NOTHING}),
+    "DELETE /users/{name}/disable": Route(("admin",), path={"name": NOTHING}),
     **administers("/scraper-policies", "id", {"name": "s", "scraper_group": "g", "sources": ["s"]}),
     **administers(
         "/engine-mappings", "id", {"name": "m", "data_source": "s", "engine_name": "pg.a", "asset_name": "a"}

@@ -1,11 +1,10 @@
-"""Explanations, dry runs, the past, and the log of decisions."""
+"""Explanations, dry runs, and the log of decisions."""
 
 import time
 from typing import Any
 
 import pytest
 
-from lily.model import clock
 from tests.contract.access import Json, check, create, decisions, effect, policy
 from tests.contract.door import Door, codes
 from tests.contract.flows import connect, propagate
@@ -106,49 +105,58 @@ def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     assert door.http.post("/policy/dry-run", json={"delete_roles": ["nobody"]}).status_code == 404
 
 
-def as_of(door: Door, principal: str, asset: str, at: str, patience: float = 60) -> Any:
-    """The lake records what happened a moment later."""
-    deadline = time.monotonic() + patience
-    checks = [{"principal": principal, "action": "READ", "asset_id": asset}]
-    while True:
-        answer = door.http.post("/policy/check", json={"checks": checks, "as_of": at})
-        if answer.status_code != 503 or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.2)
-
-
-def test_the_past_is_decided_by_the_policies_roles_users_and_tags_of_then(door: Door) -> None:
-    before_all = clock.now()
-    door.ingest("shop.orders", tags=["Draft"])
-    create(door, "/policies", policy({"role": "reader"}, {"asset": "*"}, id="readers"))
-    create(door, "/policies", policy(EVERYONE, {"tag": "Draft"}, "deny", id="no-drafts"))
-    create(door, "/users", {"name": "ann", "roles": ["reader"]})
-    drafted = clock.now()
-    door.ingest("shop.orders", tags=["Done"])
-    released = clock.now()
-    door.http.put("/users/ann", json={"roles": []})
-    left = clock.now()
-    door.http.delete("/policies/readers")
-    found = []
-    for at in (before_all, drafted, released, left):
-        answer = as_of(door, "ann", "shop.orders", at)
-        assert answer.status_code == 200, answer.text
-        found.append((answer.json()["decisions"][0]["effect"], answer.json()["decisions"][0]["policy_id"]))
-    assert found == [("deny", None), ("deny", "no-drafts"), ("allow", "readers"), ("deny", None)]
-    assert effect(door, "ann", "shop.orders") == "deny"
-
-
-def test_the_past_is_not_guessed_where_a_propagated_tag_could_matter(door: Door) -> None:
-    for name in ("shop.orders", "shop.report", "shop.alone"):
+def test_a_dry_run_follows_a_tag_along_edges_and_down_the_hierarchy_when_it_comes_and_when_it_goes(door: Door) -> None:
+    """shop has orders and items; orders and other flow into report."""
+    door.ingest("shop", "schema")
+    for name in ("shop.orders", "shop.items"):
+        door.ingest(name, parent="shop")
+    for name in ("other", "report"):
         door.ingest(name)
-    connect(door, ("shop.orders", "shop.report"))
+    connect(door, ("shop.orders", "report"), ("other", "report"))
+    create(door, "/users", {"name": "ann"})
     create(door, "/policies", policy({"user": "ann"}, {"asset": "*"}))
-    create(door, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="show-last-4"))
-    now = clock.now()
-    refused = as_of(door, "ann", "shop.report", now)
-    assert (refused.status_code, codes(refused)) == (422, {"DERIVED_TAGS_NOT_RECORDED"})
-    assert as_of(door, "ann", "shop.alone", now).json()["decisions"][0]["effect"] == "allow"
-    assert as_of(door, "bob", "shop.report", now).json()["decisions"][0]["effect"] == "deny"
+    create(door, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "deny"))
+    create(door, "/policies", policy({"user": "ann"}, {"tag": "Finance"}, "mask", mask="replace-with-null"))
+    propagate(door)
+    below = ["shop", "shop.items", "shop.orders"]
+
+    def changed(tags: list[Json], **fields: Any) -> dict[str, list[str]]:
+        found = dry_run(door, tags=tags, **fields)
+        assert found["cut"] == []
+        assert found["assets"] >= len(found["items"])
+        return {
+            kind: sorted(item["qualified_name"] for item in found["items"] if item["change"] == kind)
+            for kind in ("gains", "loses", "changes")
+            if found[kind]
+        }
+
+    assert changed([{"asset": "shop", "add": ["PII"]}]) == {"loses": ["report", *below]}
+    assert changed([{"asset": "shop", "add": ["Finance"]}]) == {"changes": below}  # it does not propagate
+    assert changed([{"asset": "shop", "add": ["PII"]}], assets=["report"]) == {"loses": ["report"]}
+    for origin in ("shop", "other"):
+        door.change("POST", f"/metadata/{origin}/tags", {"tag": "PII"})
+    propagate(door)
+    assert changed([{"asset": "shop", "remove": ["PII"]}]) == {"gains": below}  # report has it from other as well
+    both = [{"asset": origin, "remove": ["PII"]} for origin in ("shop", "other")]
+    assert changed(both) == {"gains": ["other", "report", *below]}
+    door.change("POST", "/metadata/shop.orders/tags/PII/suppress", {"reason": "tokenised"})
+    propagate(door)
+    assert changed(both) == {"gains": ["other", "report", "shop", "shop.items"]}
+    assert changed([{"asset": "shop.orders", "add": ["PII"]}]) == {"loses": ["shop.orders"]}
+
+
+def test_a_dry_run_reports_the_tags_that_it_did_not_follow(door: Door) -> None:
+    door.ingest("shop", "schema")
+    door.ingest("shop.orders", parent="shop")
+    create(door, "/users", {"name": "ann"})
+    create(door, "/policies", policy(EVERYONE, {"asset": "*"}))
+    tags = [f"t{number:02}" for number in range(21)]
+    denied = policy(EVERYONE, {"tag": "t00"}, "deny") | {"resources": [{"tag": tag} for tag in tags]}
+    create(door, "/policies", denied)
+    found = dry_run(door, tags=[{"asset": "shop", "add": tags}])
+    assert summary(found) == [("ann", "shop", "loses"), ("ann", "shop.orders", "loses")]
+    (cut,) = found["cut"]
+    assert cut.startswith(f"tags: only {', '.join(tags[:20])} were followed")
 
 
 def test_decisions_are_logged_as_the_tenant_chooses(door: Door, other_door: Door) -> None:

@@ -189,6 +189,24 @@ def test_a_disabled_user_is_out_at_once_with_every_token(site: Site) -> None:
         until(lambda: zoe.http.get("/metadata").status_code == program.http.get("/metadata").status_code == 200, 30)
 
 
+def test_a_user_who_is_disabled_by_one_process_is_out_in_the_others(site: Site, stack: Stack) -> None:
+    own = create_token(site.stack.database, site.tenant, ["metadata:read"], user="yve")
+    with (
+        site.signed_in("yve") as yve,
+        site.door(own) as program,
+        client(stack, site.api_token) as elsewhere,
+        listen(program) as socket,
+    ):
+        assert yve.http.get("/metadata").status_code == program.http.get("/metadata").status_code == 200
+        assert elsewhere.base_url != yve.http.base_url
+        assert elsewhere.post("/users/Yve/disable").json()["changed"] is True
+        with pytest.raises(ConnectionClosed):  # which only the notification causes
+            socket.recv(timeout=30)
+        assert yve.http.get("/metadata").status_code == program.http.get("/metadata").status_code == 401
+        assert elsewhere.delete("/users/yve/disable").json()["changed"] is True
+        until(lambda: yve.http.get("/metadata").status_code == program.http.get("/metadata").status_code == 200, 30)
+
+
 def test_a_user_who_is_disabled_in_one_tenant_is_not_in_another(site: Site, make_tenant: Make) -> None:
     other, _ = make_tenant()
     assert disable_user(site.stack.database, other, "ada")

@@ -1,24 +1,13 @@
 """Tags: whose they are, single edits, and the protective ones."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import psycopg
 
 from tests.contract.door import WAIT, Door, codes
+from tests.contract.flows import audit_of
 
 
 def tags_of(door: Door, asset_id: str) -> dict[str, list[str]]:
     return dict(door.read(asset_id)["tags"])
-
-
-def audit_of(door: Door) -> list[tuple[Any, ...]]:
-    with psycopg.connect(door.stack.database) as connection:
-        rows = connection.execute(
-            "select principal, action, entity, detail -> 'tags' from audit where tenant_id = %s order by id",
-            [door.tenant],
-        )
-        return rows.fetchall()
 
 
 def test_a_persons_tags_show_where_the_source_states_none(door: Door) -> None:

@@ -286,7 +286,7 @@ def protect(database: str, tenant: str, asset: str, tag: str = "pii") -> None:
 
 def audits(database: str, tenant: str) -> list[tuple[str, str, str]]:
     with psycopg.connect(database) as connection:
-        asked = "select principal, action, entity from audit where tenant_id = %s order by id"
+        asked = "select principal, action, entity from audit where tenant_id = %s and action like 'edge.%%' order by id"
         return connection.execute(asked, [tenant]).fetchall()
 
 

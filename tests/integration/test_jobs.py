@@ -12,11 +12,13 @@ from psycopg import Connection
 
 from lily.model.errors import Terminal
 from lily.reactions.jobs import Jobs, Task
-from lily.reactions.jobs.housekeeping import HOUSEKEEPING
-from lily.settings import Settings
+from lily.reactions.jobs.housekeeping import housekeeping
+from lily.settings import Retention, Settings
 from lily.store.postgres.jobs import Job, NewJob, enqueue
 from tests.contract.door import client
 from tests.shared_stack import Stack
+
+TASKS = housekeeping(Retention())
 
 PATIENCE_SECONDS = 60.0
 
@@ -70,10 +72,10 @@ def test_the_worker_of_the_stack_keeps_house(stack: Stack, make_tenant: Callable
     _, token = make_tenant()
     with client(stack, token) as http, psycopg.connect(stack.database, autocommit=True) as owner:
         served = "select count(*) from job_schedules where tenant_id = '' and next_at > now()"
-        until(lambda: owner.execute(served).fetchone() == (len(HOUSEKEEPING),))
+        until(lambda: owner.execute(served).fetchone() == (len(TASKS),))
         waiting = "select count(*) from queued_jobs where tenant_id = ''"
         until(lambda: owner.execute(waiting).fetchone() == (0,))
         metrics = http.get("/metrics").text
-    for task in HOUSEKEEPING:
+    for task in TASKS:
         assert f'lily_jobs_total{{outcome="done",task="{task.name}"}}' in metrics
     assert "lily_jobs_oldest_seconds" in metrics

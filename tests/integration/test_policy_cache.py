@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -301,7 +302,7 @@ def test_housekeeping_deletes_old_decisions_of_every_tenant(
                     [tenant, days],
                 )
         with psycopg.connect(stack.database_of("lily_pipeline")) as connection:
-            assert delete_old_decisions(connection) >= 4
+            assert delete_old_decisions(connection, timedelta(days=30)) >= 4
         left = owner.execute(
             "select tenant_id, count(*) from policy_decisions where tenant_id = any(%s) group by 1", [tenants]
         ).fetchall()

@@ -1,4 +1,5 @@
-"""Whatever happens to a graph, in whatever order: what is stored equals the recomputation, and explains itself.
+"""Whatever happens to a graph, in whatever order: what is stored equals the recomputation, explains itself, and is
+remembered.
 
 Random graphs with circles, random tags, edges, blocks, masks, suppressions, deletions, restores, parents and
 definitions; against PostgreSQL, not through Spark.
@@ -102,6 +103,11 @@ class Lineage(RuleBasedStateMachine):
         self.world.settle()
         assert self.world.stored() == self.world.recomputed()
         assert self.world.unexplained() == []
+        self.world.note()
+
+    def teardown(self) -> None:
+        """The history has every moment as it was."""
+        assert [self.world.difference(moment) for moment in self.world.moments] == [None] * len(self.world.moments)
 
 
 @pytest.mark.campaign

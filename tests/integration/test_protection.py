@@ -1,5 +1,6 @@
 """Protection of assets in the pipeline: what it refuses, what it accepts, and what it audits."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_an_authorised_removal_is_audited(bench: Bench, stack: Stack) -> None:
     with bench.connection.transaction():
         insert_audit(bench.connection, [entry])
     with psycopg.connect(stack.database) as connection:
-        statement = "select principal, action, entity, detail from audit where tenant_id = %s"
+        statement = "select principal, action, entity, detail from audit where tenant_id = %s and action like 'tag.%%'"
         assert connection.execute(statement, [bench.tenant]).fetchall() == [entry[1:]]
 
 
@@ -129,6 +130,49 @@ def test_a_changed_rule_applies_to_the_next_batch(bench: Bench, stack: Stack) ->
     with psycopg.connect(stack.database) as connection:
         connection.execute("update tags set propagates = false where tenant_id = %s", [bench.tenant])
     assert bench.refuses(bench.event("a", **tags())) == []
+
+
+def test_a_tag_that_only_a_policy_names_is_protected_while_the_policy_exists(bench: Bench, stack: Stack) -> None:
+    bench.store(
+        bench.event("top", **tags("Secret")),
+        bench.event("open"),
+        bench.event("a", attributes={"tags": ["Secret"], "parent": "top"}),
+        bench.event("b", **parent("top")),
+    )
+    dropped, moved = bench.event("a", **tags("other")), bench.event("b", **parent("open"))
+    assert bench.refuses(dropped, moved) == []
+    stored = "insert into policies (tenant_id, key, body, names, version) values (%s, %s, '{}', %s, 1)"
+    with psycopg.connect(stack.database) as connection:
+        connection.execute(stored, [bench.tenant, "p", ["r:reader", "t:secret"]])
+        connection.execute(stored, [bench.tenant, "q", ["t:secret", "t:other"]])
+    assert bench.refuses(dropped, moved) == [0, 1]
+    (refusal, _) = bench.validate(dropped, moved).refused
+    assert refusal.problems[0].description == "removing the protective tag secret requires the scope policy:write"
+    with psycopg.connect(stack.database) as connection:
+        connection.execute("update policies set names = '{t:other}' where key = 'q' and tenant_id = %s", [bench.tenant])
+    assert bench.refuses(dropped, moved) == [0, 1], "another policy still names it"
+    with psycopg.connect(stack.database) as connection:
+        connection.execute("delete from policies where key = 'p' and tenant_id = %s", [bench.tenant])
+    assert bench.refuses(dropped, moved) == []
+    assert bench.refuses(bench.event("a", **person("suppress", tag="Other", reason="r"))) == [0]
+
+
+def test_policies_that_are_created_at_the_same_time_all_count(bench: Bench, stack: Stack) -> None:
+    """The second waits for the first, and must see it afterwards."""
+    stored = "insert into policies (tenant_id, key, body, names, version) values (%s, %s, '{}', %s, 1)"
+    with psycopg.connect(stack.database) as first, psycopg.connect(stack.database) as second:
+        first.execute(stored, [bench.tenant, "p", ["t:one"]])
+        waiting = threading.Thread(target=second.execute, args=[stored, [bench.tenant, "q", ["t:two"]]])
+        waiting.start()
+        while bench.connection.execute(
+            "select cardinality(pg_blocking_pids(%s))", [second.info.backend_pid]
+        ).fetchone() == (0,):
+            assert waiting.is_alive()
+        first.commit()
+        waiting.join()
+        second.commit()
+        named = "select named_tags from access_versions where tenant_id = %s"
+        assert second.execute(named, [bench.tenant]).fetchone() == (["one", "two"],)
 
 
 def parent(name: str | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import httpx
 import psycopg
 import pytest
 
+from lily.store.postgres.access.users import disable_user
 from tests.shared_stack import Stack
 
 Make = Callable[[], tuple[str, str]]
@@ -87,6 +88,7 @@ GUARDED = [
     "tags",
     "edges",
     "derived_tags",
+    "derived_tag_history",
     "graph_nodes",
     "decisions",
     "disabled_users",
@@ -120,8 +122,8 @@ def test_a_query_that_forgets_the_tenant_sees_only_the_tenant_of_the_transaction
         "delete from changes",
         "select hash from tokens",
         "insert into tokens (tenant_id, hash, scopes) values ('default', 'x', '{admin}')",
-        "insert into disabled_users (tenant_id, user_name) values ('default', 'admin')",
-        "delete from disabled_users",
+        "insert into disabled_users (tenant_id, user_name) values ('another', 'admin')",
+        "update disabled_users set tenant_id = 'another'",
         "alter table assets disable row level security",
         "set role lily_pipeline",
         "set session authorization lily",
@@ -132,3 +134,13 @@ def test_the_serving_role_cannot_step_out_of_its_part(stack: Stack, statement: s
         connection.execute("select set_config('lily.tenant', 'default', true)")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute(statement.encode())
+
+
+def test_the_serving_role_enables_no_user_of_another_tenant(stack: Stack, make_tenant: Make) -> None:
+    (mine, _), (other, _) = make_tenant(), make_tenant()
+    assert disable_user(stack.database, mine, "zoe")
+    assert disable_user(stack.database, other, "zoe")
+    with psycopg.connect(stack.database_of("lily_api")) as connection:
+        connection.execute("select set_config('lily.tenant', %s, true)", [mine])
+        assert connection.execute("delete from disabled_users").rowcount == 1
+    assert not disable_user(stack.database, other, "zoe"), "it was still disabled"

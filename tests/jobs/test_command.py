@@ -9,8 +9,11 @@ from pathlib import Path
 import httpx
 
 from lily.embedded.ports import choose_ports
-from lily.reactions.jobs.housekeeping import HOUSEKEEPING
+from lily.reactions.jobs.housekeeping import housekeeping
+from lily.settings import Retention
 from tests.jobs.scene import PATIENCE_SECONDS, Scene, until
+
+TASKS = housekeeping(Retention())
 
 
 def is_ready(url: str) -> bool:
@@ -31,13 +34,13 @@ def test_a_worker_of_jobs_alone_needs_no_kafka_and_ends_when_told_to(scene: Scen
     with subprocess.Popen(command, env=os.environ | settings, cwd=tmp_path, stderr=subprocess.DEVNULL) as worker:
         try:
             until(lambda: is_ready(f"http://127.0.0.1:{port}"))
-            until(lambda: scene.one("select count(*) from job_schedules") == len(HOUSEKEEPING))
+            until(lambda: scene.one("select count(*) from job_schedules") == len(TASKS))
             until(lambda: scene.waiting() == 0)
             metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
             worker.send_signal(signal.SIGTERM)
             assert worker.wait(PATIENCE_SECONDS) == 0
         finally:
             worker.kill()
-    for task in HOUSEKEEPING:
+    for task in TASKS:
         assert f'lily_jobs_total{{outcome="done",task="{task.name}"}}' in metrics
     assert "lily_jobs_waiting" in metrics

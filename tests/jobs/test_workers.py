@@ -10,10 +10,13 @@ import psycopg
 from psycopg import Connection
 
 from lily.reactions.jobs import Task
-from lily.reactions.jobs.housekeeping import HOUSEKEEPING
+from lily.reactions.jobs.housekeeping import housekeeping
+from lily.settings import Retention
 from lily.store.postgres.jobs import Job, NewJob
 from lily.store.postgres.jobs.schedules import Schedule, Schedules
 from tests.jobs.scene import Scene, until
+
+TASKS = housekeeping(Retention())
 
 # A worker of its own process, which writes and then hangs in its first job.
 HANGING = """
@@ -154,9 +157,17 @@ def test_housekeeping_removes_what_has_served_its_purpose(scene: Scene) -> None:
         "insert into tickets (hash, tenant_id, token_id, expires_at)"
         " select ticket.hash, tenant_id, id, now() + age::interval"
         " from tokens cross join (values (bytea 'old', '-1 s'), (bytea 'new', '1 h')) as ticket(hash, age);"
-        "insert into batches (published_at) values (now() - interval '2 days'), (now()), (null)"
+        "insert into batches (published_at) values (now() - interval '2 days'), (now()), (null);"
+        "insert into access_history (tenant_id, kind, key, version, valid_from, valid_to, body)"
+        " select tenant, 'policy', state.key, 1, now() - interval '900 days', now() - ended::interval, '{}'"
+        " from (values ('north', 'long ended', '401 days'), ('north', 'ended', '399 days'), ('north', 'valid', null),"
+        "              ('south', 'ended', '399 days')) as state (tenant, key, ended)"
     )
-    with scene.working(*HOUSEKEEPING):
-        until(lambda: all(scene.attempts(task.name, "done") == 1 for task in HOUSEKEEPING))
+    with scene.working(*TASKS):
+        until(lambda: all(scene.attempts(task.name, "done") == 1 for task in TASKS))
     assert scene.owner.execute("select hash from tickets").fetchall() == [(b"new",)]
     assert scene.one("select count(*) from batches") == 2
+    kept = scene.owner.execute("select tenant_id, key from access_history order by 1, 2").fetchall()
+    assert kept == [("north", "ended"), ("north", "valid"), ("south", "ended")]
+    complete = "select tenant_id, history_from > now() - interval '400 days 1 hour' from access_versions order by 1"
+    assert scene.owner.execute(complete).fetchall() == [("north", True), ("south", False)]

@@ -240,7 +240,7 @@ class Tokens:
 def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look_up)
+        principals = Principals(tokens.look_up, lambda: True)
         assert all(await asyncio.gather(*(principals.of("good") for _ in range(20))))
         assert tokens.look_ups == 1
         assert principals.cached("good") is not None
@@ -254,10 +254,23 @@ def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
     run(story())
 
 
+def test_nothing_cached_is_used_while_notifications_may_be_missing() -> None:
+    async def story() -> None:
+        tokens, connected = Tokens(), [True]
+        principals = Principals(tokens.look_up, lambda: connected[0])
+        assert await principals.of("good")
+        connected[0] = False
+        tokens.good.clear()  # and no notification of it arrives
+        assert principals.cached("good") is None
+        assert await principals.of("good") is None
+
+    run(story())
+
+
 def test_a_look_up_from_before_a_change_of_access_is_not_cached() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look_up)
+        principals = Principals(tokens.look_up, lambda: True)
         tokens.ready.clear()
         early = asyncio.create_task(principals.of("good"))
         await asyncio.sleep(0.01)

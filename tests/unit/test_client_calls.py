@@ -12,6 +12,7 @@ import pytest
 
 from lily.client import (
     AsyncLily,
+    Denied,
     Lily,
     LilyApiError,
     NotAllowed,
@@ -226,10 +227,20 @@ def test_every_other_call_asks_as_the_contract_says(server: BadServer, play: Pla
 
 
 def test_dead_letters_are_replayed_by_name_or_all(server: BadServer, play: Play) -> None:
-    server.will(Reply(200, {"replayed": 2, "missing": [9]}))
-    assert play(lambda lily: lily.replay([1, 9])).missing == [9]
+    server.will(Reply(200, {"replayed": 2, "missing": [9], "denied": [4]}))
+    replayed = play(lambda lily: lily.replay([1, 9]))
+    assert (replayed.missing, replayed.denied) == ([9], [4])
     assert play(lambda lily: lily.replay()).replayed == 2
     assert [asked.body for asked in server.asked] == [b'{"ids":[1,9]}', b'{"all":true}']
+
+
+def test_a_batch_names_what_a_policy_denies(server: BadServer, play: Play) -> None:
+    denied = {"id": "vault", "policy_id": "closed", "reason": "policy 'Closed' denies READ"}
+    server.will(Reply(200, {"items": [], "missing": ["gone"], "denied": [denied | {"added": "later"}]}))
+    batch = play(lambda lily: lily.batch_get(["vault", "gone"]))
+    assert (batch.missing, batch.denied) == (["gone"], [Denied(**denied)])
+    server.will(Reply(200, {"items": [], "missing": []}))  # as an older server responds
+    assert play(lambda lily: lily.batch_get(["vault"])).denied == []
 
 
 def test_health_is_asked_once_and_not_ready_is_an_answer(server: BadServer, play: Play) -> None:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from lily.model import ids
+from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset
 from lily.store.postgres.access.administration import authenticates, create_tenant
 from lily.store.postgres.catalogue.history import changes_of
@@ -185,8 +186,36 @@ def test_the_pipeline_works_on_with_the_rows_of_before(upgrade: Upgrade, world: 
     assert world.stored() == world.recomputed()
 
 
+def test_the_tags_that_policies_name_are_known_after_the_upgrade(server: Server) -> None:
+    database, before = Database(server), next(n for n, one in enumerate(MIGRATIONS) if "named_tags" in one.name)
+    build(database.owner, State(before, checksums=True))
+    resources = [{"tag": "Straße"}, {"tag": "PII"}, {"tag": "*"}, {"asset": "t"}]
+    stored = (
+        "insert into policies (tenant_id, key, body, names, version) "
+        "select id, 'p', jsonb_build_object('resources', %s::jsonb), '{r:reader}', 9 from tenants where id = 'north'"
+    )
+    with psycopg.connect(database.owner) as connection:
+        connection.execute(stored, [json.dumps(resources)])
+    migrate(database.owner, PASSWORDS)
+    with psycopg.connect(database.superuser) as connection:
+        named: dict[str, list[str]] = dict(connection.execute("select tenant_id, named_tags from access_versions"))
+        names = connection.execute("select names from policies where key = 'p'").fetchone()
+        assert named == {"north": sorted(map(tag_key, ("Straße", "PII"))), "south": []}
+        assert names == (["r:reader", "t:pii", f"t:{tag_key('Straße')}"],)
+        connection.execute("delete from policies where key = 'p'")
+        remaining = connection.execute("select named_tags from access_versions where tenant_id = 'north'").fetchone()
+        assert remaining == ([],)
+
+
 def test_a_new_tenant_has_the_legal_tags(upgrade: Upgrade) -> None:
     create_tenant(upgrade.database.owner, "east")
     with psycopg.connect(upgrade.database.superuser) as connection:
         rows = connection.execute("select key from tags where tenant_id = 'east' order by key").fetchall()
     assert rows == [("gdpr",), ("pii",)]
+
+
+def test_the_history_of_derived_tags_begins_with_the_upgrade_and_for_a_new_tenant_with_itself(upgrade: Upgrade) -> None:
+    create_tenant(upgrade.database.owner, "west")
+    with psycopg.connect(upgrade.database.superuser) as connection:
+        starts = connection.execute("select tenant_id, starts_at <= now() from derived_tag_history_starts order by 1")
+        assert starts.fetchall() == [(tenant, True) for tenant in TENANTS]

@@ -5,7 +5,7 @@ import gc
 from lily.api.application import Application
 from lily.api.http.server.listening import CannotServe, listen
 from lily.api.routes import notifications
-from lily.api.routes.access import engine_mappings, policies, roles, scraper_policies, users
+from lily.api.routes.access import disabled_users, engine_mappings, policies, roles, scraper_policies, users
 from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, search, tags
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
@@ -35,6 +35,7 @@ ROUTERS = (
     settings.router,
     policies.router,
     roles.router,
+    disabled_users.router,
     users.router,
     scraper_policies.router,
     engine_mappings.router,

@@ -69,6 +69,7 @@ class Services:
             self.tag_rules.invalidate(payload)
         elif channel == listener.POLICIES:
             self.policies.changed(payload)
+            self.tag_rules.invalidate(payload)  # a policy makes the tags that it names protective
         elif channel == listener.CONFIRMED:
             self.policies.confirmed(float(payload))
         elif channel == listener.LOST:
@@ -93,11 +94,14 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         lake = LakeReader(lambda: current_snapshot(database), io_properties(settings.s3), metrics.lake_read)
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
+        policies = PolicyCache(database, metrics.policy)
         services = Services(
             settings=settings,
             metrics=metrics,
             database=database,
-            principals=await stack.enter_async_context(signing_in(settings.oidc, database, metrics)),
+            principals=await stack.enter_async_context(
+                signing_in(settings.oidc, database, metrics, lambda: policies.is_trusted)
+            ),
             tag_rules=tag_rules,
             reader=reader,
             lake=lake,
@@ -108,7 +112,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ends=ends,
             hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
-            policies=PolicyCache(database, metrics.policy),
+            policies=policies,
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
         )

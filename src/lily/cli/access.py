@@ -2,6 +2,7 @@
 
 # ruff: noqa: PLC0415 (the commands import the database driver when they run: `--help` need not pay for it)
 
+import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +57,14 @@ def owner_database(data_dir: Path | None) -> Iterator[str]:
         raise DatabaseUnavailable(f"The database does not respond: {error}. Check it with `lily status`.") from error
 
 
+def operator() -> str:
+    """Who runs the command, as the audit shows it: the database's owner, and the login name if there is one."""
+    try:
+        return f"owner:{getpass.getuser()}"
+    except (OSError, KeyError):  # a container may run as a user without a name
+        return "owner"
+
+
 def require_tenant(owner_url: str, name: str) -> None:
     """Raises UnknownTenant."""
     from lily.store.postgres.access.administration import list_tenants
@@ -95,7 +104,7 @@ def create_token(
     seconds = parse_duration(ttl) if ttl else None
     names = [ENGINE_SCOPE] if engine else [scope.strip() for scope in scopes.split(",") if scope.strip()]
     with owner_database(data_dir) as owner_url:
-        secret = store.create_token(owner_url, tenant, names, user, seconds, scraper_group=scraper_group)
+        secret = store.create_token(owner_url, tenant, names, user, seconds, scraper_group=scraper_group, by=operator())
     print_result(output, {"token": secret}, secret)
 
 
@@ -123,7 +132,7 @@ def revoke_token(token_id: TokenId, data_dir: DataDir = None, output: OutputForm
     from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
-        revoked = store.revoke_token(owner_url, token_id)
+        revoked = store.revoke_token(owner_url, token_id, operator())
     if not revoked:
         raise Terminal(f"There is no active token with the id {token_id}. See `lily token list`.")
     print_result(output, {"revoked": token_id}, f"[green]✓[/] Token {token_id} is revoked.")

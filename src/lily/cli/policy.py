@@ -48,6 +48,7 @@ def explain(
     *,
     action: Annotated[str, option("--action", "READ|WRITE|DELETE", "What the user wants to do.")] = "READ",
     plane: Annotated[str, option("--plane", "data|metadata", "What is accessed.")] = "data",
+    as_of: Annotated[str | None, option("--as-of", "TIME", "Decide as of this time in the past.")] = None,
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
@@ -60,7 +61,7 @@ def explain(
     os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)  # where the client looks for the stack
     check = {"principal": user, "action": action.upper(), "asset_id": asset, "plane": plane}
     with Lily() as lily:
-        found = lily.explain_access(check)
+        found = lily.explain_access(check, as_of=as_of)
     if output is Format.json:
         print_json(found)
     else:

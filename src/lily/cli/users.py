@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lily.cli.access import owner_database
+from lily.cli.access import operator, owner_database
 from lily.cli.options import DataDir, OutputFormat, Tenant
 from lily.cli.output import Format, print_result
 
@@ -27,7 +27,7 @@ def disable_user(
     from lily.store.postgres.access import users as store
 
     with owner_database(data_dir) as owner_url:
-        changed = store.disable_user(owner_url, tenant, name)
+        changed = store.disable_user(owner_url, tenant, name, operator())
     text = "is disabled" if changed else "was disabled already"
     print_result(output, {"disabled": name, "changed": changed}, f"[green]✓[/] User {escape(name)} {text}.")
 
@@ -40,6 +40,6 @@ def enable_user(
     from lily.store.postgres.access import users as store
 
     with owner_database(data_dir) as owner_url:
-        changed = store.enable_user(owner_url, tenant, name)
+        changed = store.enable_user(owner_url, tenant, name, operator())
     text = "is enabled" if changed else "was not disabled"
     print_result(output, {"enabled": name, "changed": changed}, f"[green]✓[/] User {escape(name)} {text}.")

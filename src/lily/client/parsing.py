@@ -57,7 +57,8 @@ def notification(raw: Json) -> results.Notification:
 
 
 def batch(raw: Json) -> results.Batch:
-    return results.Batch([asset(item) for item in raw["items"]], list(raw["missing"]))
+    denied = [known(results.Denied, item) for item in raw.get("denied", ())]
+    return results.Batch([asset(item) for item in raw["items"]], list(raw["missing"]), denied)
 
 
 def receipt(response: httpx.Response) -> results.Receipt:

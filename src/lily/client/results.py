@@ -64,9 +64,19 @@ class Asset:
 
 
 @dataclass(frozen=True, slots=True)
+class Denied:
+    """An asset that a policy denies to the caller; `policy_id` is None if no scraper policy covers it."""
+
+    id: str  # as it was given: an id or a qualified name
+    policy_id: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     items: list[Asset]
     missing: list[str]
+    denied: list[Denied] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +237,11 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
+    """`denied` lists the dead letters about assets that a policy denies to the caller."""
+
     replayed: int
     missing: list[int]
+    denied: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A tenant's tag rules: the definitions of its tags, and what the deletion of an asset means for them."""
+"""A tenant's tag rules: the definitions of its tags, which tags are protective, and what deleting an asset means."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,18 +13,27 @@ class TagRules:
 
     definitions: Mapping[str, TagDefinition] = field(default_factory=lambda: {tag.key: tag for tag in LEGAL_TAGS})
     on_delete: OnDelete = "keep"
+    named_by_policies: frozenset[str] = frozenset()  # keys; such a tag need not be defined
 
     @cached_property
     def protective(self) -> frozenset[str]:
-        """The keys of the tags that only callers with `policy:write` may remove: those that propagate."""
+        """The keys of the tags that only callers with `policy:write` may remove: those that propagate, and those that
+        policies name, because without such a tag a policy would no longer apply."""
+        return self.propagating | self.named_by_policies
+
+    @cached_property
+    def propagating(self) -> frozenset[str]:
         legal = {tag.key for tag in LEGAL_TAGS}
         return frozenset(legal | {key for key, tag in self.definitions.items() if tag.propagates})
 
     @cached_property
     def protective_array(self) -> str:
-        """The protective tags as a PostgreSQL array literal, which is cheaper to pass than a list."""
-        quoted = (tag.replace("\\", "\\\\").replace('"', '\\"') for tag in sorted(self.protective))
-        return "{" + ",".join(f'"{tag}"' for tag in quoted) + "}"
+        """As a PostgreSQL array literal, which is cheaper to pass than a list."""
+        return _array(self.protective)
+
+    @cached_property
+    def propagating_array(self) -> str:
+        return _array(self.propagating)
 
     @property
     def cut_deleted(self) -> bool:
@@ -39,6 +48,11 @@ class TagRules:
         """The name as defined, else as stated."""
         definition = self.definitions.get(tag)
         return stated if definition is None else definition.name
+
+
+def _array(tags: Iterable[str]) -> str:
+    quoted = (tag.replace("\\", "\\\\").replace('"', '\\"') for tag in sorted(tags))
+    return "{" + ",".join(f'"{tag}"' for tag in quoted) + "}"
 
 
 DEFAULT_TAG_RULES = TagRules()

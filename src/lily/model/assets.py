@@ -86,6 +86,11 @@ def stated_tags(layers: Mapping[LayerName, Layer]) -> dict[str, str]:
     return {tag: name for layer in layers.values() for tag, name in layer.fields.get(TAGS, {}).items()}
 
 
+def stated_by_layer(layers: Mapping[LayerName, Layer]) -> list[Mapping[str, str] | None]:
+    """The tags that the source, enriched and user layers state, as `effective_tag_keys` takes them."""
+    return [layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS]
+
+
 def suppressions(layers: Mapping[LayerName, Layer]) -> dict[str, dict[str, Any]]:
     """By tag key: who suppressed the tag on this asset, why, and which origins it had then."""
     user = layers.get("user")

@@ -15,6 +15,7 @@ from lily.model.states import AssetState
 from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
 from lily.store.lake.asset_filter import AssetFilter
+from lily.store.lake.hidden_assets import hidden_assets
 from lily.store.lake.reader import LakeReader
 from lily.store.lake.scans import after
 from lily.store.postgres.catalogue.reader import AssetReader
@@ -150,7 +151,7 @@ def _lake_filter(request: SearchRequest) -> AssetFilter | None:
     condition = AssetFilter(
         terms=None if q is None else tuple(search_terms(q)),
         entity_type=request.filters.get("entity_type"),
-        hidden=request.hidden,
+        hidden=hidden_assets(request.hidden),
         owner=request.filters.get("owner"),
         data_source=request.filters.get("data_source"),
         parent=request.filters.get("parent"),

@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from lily.api.auth.facts import facts_of_assets, facts_of_events, facts_of_references
-from lily.api.auth.restrictions import Denial, Restrictions, names_assets, restrictions_of
+from lily.api.auth.restrictions import PLANE, Denial, Restrictions, names_assets, restrictions_of
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
+from lily.api.policy.decision_log import Decided
 from lily.model.edges import EdgeKey
 from lily.model.events import AssetEvent
-from lily.policy import Action, Context
+from lily.policy import Action, Context, Decision
 from lily.store.assets import StoredAsset
 
 
@@ -28,7 +29,7 @@ async def denials(call: Call, action: Action, assets: Sequence[StoredAsset]) -> 
         return {}
     depends = restrictions.depends_on_ancestors(action)
     facts, context = await facts_of_assets(call.services, restrictions, assets, ancestors=depends), context_of(call)
-    return _counted(call, action, {one.id: restrictions.denial(action, one, context) for one in facts})
+    return _denied(call, restrictions, action, {one.id: restrictions.denial(action, one, context) for one in facts})
 
 
 async def denied_references(call: Call, action: Action, references: Collection[str]) -> dict[str, Denial]:
@@ -38,7 +39,7 @@ async def denied_references(call: Call, action: Action, references: Collection[s
         return {}
     facts, context = await facts_of_references(call.services, restrictions, references), context_of(call)
     found = {reference: restrictions.denial(action, one, context) for reference, one in facts.items()}
-    return _counted(call, action, found)
+    return _denied(call, restrictions, action, found)
 
 
 async def denied_events(call: Call, events: Sequence[AssetEvent]) -> dict[int, Denial]:
@@ -49,12 +50,15 @@ async def denied_events(call: Call, events: Sequence[AssetEvent]) -> dict[int, D
         return {}
     context = context_of(call)
     found: dict[int, Denial] = {}
+    decided: dict[Action, list[tuple[str, Denial | None]]] = {"WRITE": [], "DELETE": []}
     for place, states in enumerate(await facts_of_events(call.services, restrictions, events)):
         action: Action = "DELETE" if events[place].statement.operation == "delete" else "WRITE"
         refused = (denial for facts in states if (denial := restrictions.denial(action, facts, context)) is not None)
         if (denial := next(refused, None)) is not None:
             found[place] = denial
-            call.services.metrics.policy.denials[action].inc()
+        decided[action].append((events[place].asset_id, denial))
+    for action, pairs in decided.items():
+        record_decisions(call, restrictions, action, pairs)
     return found
 
 
@@ -78,10 +82,26 @@ async def visible(call: Call, restrictions: Restrictions, assets: Sequence[Store
     return [asset for asset, one in zip(assets, facts, strict=True) if not restrictions.hides(visibility, one)]
 
 
-def _counted(call: Call, action: Action, found: dict[str, Denial | None]) -> dict[str, Denial]:
-    denied = {entity: denial for entity, denial in found.items() if denial is not None}
-    call.services.metrics.policy.denials[action].inc(len(denied))
-    return denied
+def record_decisions(
+    call: Call, restrictions: Restrictions, action: Action, found: Collection[tuple[str, Denial | None]]
+) -> None:
+    """Counts denials, and logs decisions about assets, by id or name, as the tenant's settings choose. Nothing is
+    decided for callers whom no policy restricts, so they pay nothing and are not logged."""
+    call.services.metrics.policy.denials[action].inc(sum(denial is not None for _, denial in found))
+    allowed = Decision("allow", None, f"no policy denies {action} of its metadata")
+    name = call.principal.name
+    decided = (
+        Decided(name, action, PLANE, asset, allowed if denial is None else Decision("deny", *denial))
+        for asset, denial in found
+    )
+    call.services.decision_log.record(restrictions.policies, name, decided, denials=True)
+
+
+def _denied(
+    call: Call, restrictions: Restrictions, action: Action, found: dict[str, Denial | None]
+) -> dict[str, Denial]:
+    record_decisions(call, restrictions, action, found.items())
+    return {asset: denial for asset, denial in found.items() if denial is not None}
 
 
 def raise_first(denied: dict[str, Denial]) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from lily.api.auth.authorisation import context_of
+from lily.api.auth.authorisation import context_of, record_decisions
 from lily.api.auth.facts import facts_of_references
-from lily.api.auth.restrictions import restrictions_of
+from lily.api.auth.restrictions import Denial, restrictions_of
 from lily.api.calls import Call
 from lily.model import ids
 from lily.policy import Action, Facts
@@ -33,13 +33,20 @@ async def denied_letters(call: Call, action: Action, letters: Sequence[Letter]) 
     named = {reference for data in statements.values() for reference in _references(data)}
     known, context = await facts_of_references(call.services, restrictions, named), context_of(call)
 
-    def is_denied(data: dict[str, Any]) -> bool:
+    def decided(data: dict[str, Any]) -> list[tuple[str, Denial | None]]:
         about = [known[reference] for reference in _references(data)]
         if data.get("qualified_name"):
             about.append(_stated(call.tenant, data))
-        return not about or any(restrictions.denial(action, one, context) is not None for one in about)
+        return [(one.id, restrictions.denial(action, one, context)) for one in about]
 
-    return {letter_id for letter_id, data in statements.items() if is_denied(data)}
+    decisions = {letter_id: decided(data) for letter_id, data in statements.items()}
+    if action == "WRITE":  # a READ is a list, and what a list leaves out is not logged
+        record_decisions(call, restrictions, action, [pair for pairs in decisions.values() for pair in pairs])
+    return {
+        letter_id
+        for letter_id, pairs in decisions.items()
+        if not pairs or any(denial is not None for _, denial in pairs)
+    }
 
 
 def _statement(original: bytes | None) -> dict[str, Any]:

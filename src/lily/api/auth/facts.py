@@ -8,7 +8,7 @@ from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.outcomes import unknown_facts
 from lily.api.services import Services
 from lily.model import ids
-from lily.model.assets import LAYERS, effective_tag_keys, entity_type, shown_fields, suppressions
+from lily.model.assets import effective_tag_keys, entity_type, shown_fields, stated_by_layer, suppressions
 from lily.model.events import AssetEvent
 from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
@@ -70,9 +70,10 @@ async def facts_of_events(
 def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors) -> Facts:
     policies, layers = restrictions.policies, asset.layers
     shown, kind = shown_fields(layers), entity_type(layers)
-    stated = [layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS]
     derived, protective = asset.derived_tags, asset.rules.protective | policies.named_tags
-    tags = effective_tag_keys(stated, (*derived.propagated, *derived.inherited), suppressions(layers), protective)
+    tags = effective_tag_keys(
+        stated_by_layer(layers), (*derived.propagated, *derived.inherited), suppressions(layers), protective
+    )
     return Facts(
         asset.id,
         asset.qualified_name,

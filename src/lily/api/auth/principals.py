@@ -13,10 +13,14 @@ LookUp = Callable[[str], Awaitable[Principal | None]]
 
 
 class Principals:
-    """Only valid tokens are cached, so a new token works as soon as it is created. Errors of the look-up are raised."""
+    """Only valid tokens are cached, so a new token works as soon as it is created. Errors of the look-up are raised.
 
-    def __init__(self, look_up: LookUp) -> None:
+    `would_be_notified` reports whether a change of access would have been notified by now. While it does not, nothing
+    from the cache is used: a user who was disabled is out within a second, also if notifications are lost."""
+
+    def __init__(self, look_up: LookUp, would_be_notified: Callable[[], bool]) -> None:
         self._look_up_token = look_up
+        self._would_be_notified = would_be_notified
         self._cache: dict[str, tuple[Principal, float]] = {}
         self._pending: dict[str, asyncio.Task[Principal | None]] = {}
         self._changed = asyncio.Event()
@@ -24,7 +28,7 @@ class Principals:
     def cached(self, token: str) -> Principal | None:
         """The principal if it is cached and has not expired. None does not mean that the token is invalid: use `of`."""
         entry = self._cache.get(token)
-        if entry is None or entry[1] < time.monotonic():
+        if entry is None or entry[1] < time.monotonic() or not self._would_be_notified():
             return None
         expires_at = entry[0].expires_at
         return None if expires_at is not None and expires_at <= time.time() else entry[0]

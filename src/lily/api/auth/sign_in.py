@@ -1,7 +1,7 @@
 """Sign-in: the principals of bearer tokens of both kinds, API tokens and access tokens of OpenID Connect issuers."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -28,9 +28,11 @@ log = structlog.get_logger()
 
 
 @asynccontextmanager
-async def signing_in(oidc: Oidc, database: Database, metrics: ApiMetrics) -> AsyncIterator[Principals]:
-    """The principals of this process. Meanwhile the keys of the issuers are kept fresh. An issuer that does not respond
-    does not keep the API from starting."""
+async def signing_in(
+    oidc: Oidc, database: Database, metrics: ApiMetrics, would_be_notified: Callable[[], bool]
+) -> AsyncIterator[Principals]:
+    """The principals of this process; `Principals` describes `would_be_notified`. Meanwhile the keys of the issuers are
+    kept fresh. An issuer that does not respond does not keep the API from starting."""
     async with httpx.AsyncClient() as client:
 
         async def look_up(token: str) -> Principal | None:
@@ -44,7 +46,7 @@ async def signing_in(oidc: Oidc, database: Database, metrics: ApiMetrics) -> Asy
             keys = IssuerKeys(issuer, partial(fetch_keys, client, issuer), refreshes, principals.invalidate)
             return IssuerVerifier(str(index), issuer, keys)
 
-        principals = Principals(look_up)
+        principals = Principals(look_up, would_be_notified)
         verifiers = {issuer.issuer: issuer_verifier(index, issuer) for index, issuer in enumerate(oidc.issuers)}
         verifier = Verifier(verifiers, metrics.oidc_logins, partial(admit, database))
         refreshing = asyncio.create_task(verifier.run())

@@ -25,7 +25,8 @@ from lily.policy import (
     parse_user,
     refuse_role_cycle,
 )
-from lily.policy.names import group_key, role_key, user_key
+from lily.policy.names import group_key, role_key, tag_resource_key, user_key
+from lily.policy.visibility import asset_set
 from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind, Object
 
@@ -44,6 +45,7 @@ class Administered:
     path: str
     identified_by: str
     parse: Parse
+    convertor: str = "text"  # of the path parameter
 
 
 async def listed(call: HttpCall, kind: Administered, limit: int, cursor: str | None) -> Json:
@@ -132,6 +134,7 @@ async def _change(call: HttpCall, how: Change, entry: Entry) -> Changed:
         # The role was checked against roles that others have changed meanwhile: check it again.
         if changed.done or expected is None or expected == changed.version:
             call.services.policies.changed(call.tenant)
+            call.services.tag_rules.invalidate(call.tenant)
             return changed
     raise Declined(409, Problem("CONFLICT", "others are changing roles at the same time; try again", entry.key))
 
@@ -155,7 +158,8 @@ def _checked_id(given: Any) -> str:
 
 def _policy(tenant: str, identity: str, body: Any) -> Entry:
     policy = parse_policy(body, tenant=tenant, policy_id=identity)
-    names = sorted({subject.key for subject in policy.subjects})
+    tags = map(tag_resource_key, asset_set([policy]).tags)
+    names = sorted({*(subject.key for subject in policy.subjects), *tags})
     return Entry("policy", fold(identity), {"id": identity, **policy.as_dict()}, names)
 
 
@@ -183,6 +187,6 @@ def _engine_mapping(_: str, identity: str, body: Any) -> Entry:
 
 POLICIES = Administered("policy", "policy", "/policies", "id", _policy)
 ROLES = Administered("role", "role", "/roles", "name", _role)
-USERS = Administered("user", "user", "/users", "name", _user)
+USERS = Administered("user", "user", "/users", "name", _user, "user")
 SCRAPER_POLICIES = Administered("scraper-policy", "scraper policy", "/scraper-policies", "id", _scraper_policy)
 ENGINE_MAPPINGS = Administered("engine-mapping", "engine mapping", "/engine-mappings", "id", _engine_mapping)

@@ -3,8 +3,8 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import structlog
 
@@ -13,7 +13,7 @@ from lily.api.policy.checks import Batch
 from lily.api.policy.compiled import TenantPolicies
 from lily.model import clock, ids
 from lily.model.errors import LilyError
-from lily.policy import Decision
+from lily.policy import Action, Decision, Plane
 from lily.store.postgres.policies.decision_log import insert_decisions
 from lily.store.postgres.sessions import Database
 
@@ -24,6 +24,23 @@ PAUSE_SECONDS = 0.5
 log = structlog.get_logger()
 
 
+class Decided(NamedTuple):
+    """A decision, and what it is about."""
+
+    principal: str
+    action: Action
+    plane: Plane
+    asset: str  # an id or a qualified name
+    decision: Decision
+
+
+def decided_checks(batch: Batch, decisions: Sequence[Decision]) -> Iterator[Decided]:
+    for check, decision in zip(batch.checks, decisions, strict=True):
+        named = batch.principals[check.principal]
+        principal = named.user or ",".join((*named.groups, *named.roles))
+        yield Decided(principal, check.action, check.plane, check.asset, decision)
+
+
 class DecisionLog:
     """A bounded queue. If PostgreSQL does not respond, what it cannot write is dropped and counted."""
 
@@ -31,30 +48,31 @@ class DecisionLog:
         self._database, self._metrics = database, metrics
         self._waiting: deque[tuple[str, dict[str, Any]]] = deque()
 
-    def record(self, by: str, policies: TenantPolicies, batch: Batch, decisions: Sequence[Decision]) -> None:
-        """Queues those of the decisions that the tenant's settings choose."""
+    def record(self, policies: TenantPolicies, by: str, decided: Iterable[Decided], *, denials: bool = False) -> None:
+        """Queues those of the decisions that the tenant's settings choose; with `denials`, every denial unless the log
+        is off. If it is off, `decided` is not even iterated."""
         share = policies.settings.logged_share
         if not share:
             return
         at = clock.now()
-        for check, decision in zip(batch.checks, decisions, strict=True):
-            if share < 1 and random.random() >= share:  # noqa: S311 - a sample, not a secret
+        for one in decided:
+            is_certain = share >= 1 or (denials and not one.decision.allowed)
+            if not is_certain and random.random() >= share:  # noqa: S311 - a sample, not a secret
                 continue
             if len(self._waiting) >= ROOM:
                 self._metrics.dropped.inc()
                 continue
-            named = batch.principals[check.principal]
             row = {
                 "id": ids.event_id(),
                 "at": at,
                 "by": by,
-                "principal": named.user or ",".join((*named.groups, *named.roles)),
-                "action": check.action,
-                "plane": check.plane,
-                "asset_id": ids.resolve(policies.tenant, check.asset),
-                "effect": decision.effect,
-                "policy_id": decision.policy_id,
-                "reason": decision.reason,
+                "principal": one.principal,
+                "action": one.action,
+                "plane": one.plane,
+                "asset_id": ids.resolve(policies.tenant, one.asset),
+                "effect": one.decision.effect,
+                "policy_id": one.decision.policy_id,
+                "reason": one.decision.reason,
                 "version": policies.version.number,
             }
             self._waiting.append((policies.tenant, row))

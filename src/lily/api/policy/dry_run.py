@@ -14,6 +14,7 @@ from lily.api.policy.checks import Named, normalised
 from lily.api.policy.compiled import Parsed, TenantPolicies
 from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.outcomes import decided_unknown, decision_dict, unknown_facts
+from lily.api.policy.retagging import Retagging, TagChange, follow_tags
 from lily.model.errors import Problem, Refused
 from lily.policy import (
     Action,
@@ -34,20 +35,12 @@ from lily.policy.roles import Role, inherited_from
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies.facts import Wanted, named_assets, read_facts
 from lily.store.postgres.policies.snapshot import first_users
-from lily.store.postgres.propagation.dry_run import assets_reached
 
 MAX_USERS = 20_000
 MAX_ASSETS = 1_000
 MAX_DECISIONS = 400_000  # of groups of users who have the same policies, and assets
 MAX_ITEMS = 1_000
 Kind = Literal["gains", "loses", "changes"]
-
-
-@dataclass(frozen=True, slots=True)
-class TagChange:
-    asset: str
-    add: frozenset[str]
-    remove: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +76,12 @@ async def dry_run(call: Call, proposal: Proposal) -> dict[str, Any]:
     rules = await rules_in_force(call.services, call.tenant)
     named_tags = asset_set(_policies(after.values())).tags
     wanted = Wanted(rules, rules.protective | policies.named_tags | named_tags, attributes=True)
+    retagging = await follow_tags(call, proposal.tags, wanted, cut)
     references = await _assets(call, policies, after, proposal, cut)
+    if not proposal.assets:
+        references += _reached(call.tenant, retagging, references, cut)
     before_facts = await read_facts(call.services.database, call.tenant, references, wanted)
-    after_facts = await _retagged(call, proposal, before_facts, wanted, cut)
+    after_facts = {reference: found and retagging.applied(found) for reference, found in before_facts.items()}
     result = await asyncio.to_thread(_compared, policies, index, proposal, users, before_facts, after_facts, cut)
     return result | {"users": len(users), "assets": len(references), "cut": cut}
 
@@ -137,7 +133,7 @@ async def _assets(
     proposal: Proposal,
     cut: list[str],
 ) -> list[str]:
-    """The given assets, else those that the changed policies name."""
+    """The given assets, else those whose tags change and those that the changed policies name."""
     if proposal.assets:
         return list(dict.fromkeys(map(normalised, proposal.assets)))
     concerned = concerned_policies(policies.objects, after)
@@ -149,6 +145,16 @@ async def _assets(
     if len(found) > MAX_ASSETS:
         cut.append(f"assets: the first {MAX_ASSETS} that the policies name; name those to compare in `assets`")
     return list(dict.fromkeys([*stated, *found[:MAX_ASSETS]]))
+
+
+def _reached(tenant: str, retagging: Retagging, references: Sequence[str], cut: list[str]) -> list[str]:
+    """The other assets that gain or lose a tag."""
+    listed = {unknown_facts(tenant, reference).id for reference in references}
+    reached = [asset_id for asset_id in retagging.assets if asset_id not in listed]
+    if len(reached) > MAX_ASSETS:
+        found = f"the first {MAX_ASSETS} of {len(reached)} that gain or lose a tag"
+        cut.append(f"assets: {found}; name those to compare in `assets`")
+    return reached[:MAX_ASSETS]
 
 
 def concerned_policies(
@@ -174,52 +180,6 @@ def concerned_policies(
         ):
             found[id(one)] = one
     return list(found.values())
-
-
-async def _retagged(
-    call: Call, proposal: Proposal, facts: dict[str, Facts | None], wanted: Wanted, cut: list[str]
-) -> dict[str, Facts | None]:
-    """The facts with the changed tags, also where an added tag would propagate to. Adds those assets to `facts`."""
-    if not proposal.tags:
-        return facts
-    gained: dict[str, set[str]] = {}
-    lost: dict[str, set[str]] = {}
-    for change in proposal.tags:
-        asset = await call.services.reader.find(call.tenant, unknown_facts(call.tenant, normalised(change.asset)).id)
-        if asset is None:
-            raise not_found(change.asset)
-        gained.setdefault(asset.id, set()).update(change.add)
-        lost.setdefault(asset.id, set()).update(change.remove)
-        for tag in change.add:
-            for reached in await assets_reached(call.services.database, asset, wanted.rules, tag):
-                if not reached.suppressed:
-                    gained.setdefault(reached.asset_id, set()).add(tag)
-        if change.remove:
-            cut.append(f"tags: where the removed tags of {change.asset} had propagated to is not compared")
-    known = {found.id for found in facts.values() if found is not None}
-    more = [asset_id for asset_id in gained if asset_id not in known]
-    if len(more) > MAX_ASSETS:
-        cut.append(f"assets: the first {MAX_ASSETS} of {len(more)} that the tags would reach")
-    facts |= await read_facts(call.services.database, call.tenant, more[:MAX_ASSETS], wanted)
-    return {
-        reference: found and _with_tags(found, gained.get(found.id, set()), lost.get(found.id, set()))
-        for reference, found in facts.items()
-    }
-
-
-def _with_tags(facts: Facts, gained: set[str], lost: set[str]) -> Facts:
-    if not gained and not lost:
-        return facts
-    tags = (set(facts.tags) - lost) | gained
-    return Facts(
-        facts.id,
-        facts.qualified_name,
-        facts.entity_type,
-        facts.data_source,
-        facts.ancestors,
-        tags,
-        facts.attributes,
-    )
 
 
 def _compared(  # noqa: PLR0917 - called in a thread

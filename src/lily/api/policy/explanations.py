@@ -5,11 +5,12 @@ from typing import Any
 from lily.api.calls import Call
 from lily.api.policy.checks import parse_checks
 from lily.api.policy.decisions import candidates_for, principals_of, rules_in_force
-from lily.api.policy.outcomes import decided_unknown, decision_dict, strictness, unknown_facts
+from lily.api.policy.outcomes import decided_unknown, strictness, unknown_facts
+from lily.api.policy.past_explanations import explain_past
+from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, shown_paths
 from lily.model.assets import stated_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
-from lily.policy.names import EVERY, fold
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.tag_paths import derivations
 
@@ -17,6 +18,8 @@ from lily.store.postgres.propagation.tag_paths import derivations
 async def explain(call: Call, check: Any) -> dict[str, Any]:
     """Raises Refused for a check that is not one."""
     services = call.services
+    if isinstance(check, dict) and check.get("as_of") is not None:
+        return await explain_past(call, check)
     batch = parse_checks([check])
     (parsed,) = batch.checks
     policies = await services.policies.get(call.tenant)
@@ -32,45 +35,24 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     decision = explanation.decision
     if not found and parsed.plane == "data":
         decision = decided_unknown(decision, policies.settings)
-    return {
-        **decision_dict(decision),
-        "metadata_id": facts.id,
-        "qualified_name": facts.qualified_name,
-        "known": bool(found),
-        "subjects": [list(held.steps) for held in explanation.subjects],
-        "matches": [match.as_dict() for match in explanation.matches],
-        "tags": await _tag_paths(call, facts, explanation),
-        "version": policies.version.number,
-    }
+    paths = await _tag_paths(call, facts, explanation)
+    shown = explanation_dict(decision, facts, explanation, known=bool(found))
+    return shown | {"tags": await shown_paths(call, paths), "version": policies.version.number}
 
 
-async def _tag_paths(call: Call, facts: Facts, explanation: Explanation) -> list[dict[str, Any]]:
+async def _tag_paths(call: Call, facts: Facts, explanation: Explanation) -> list[TagPath]:
     """The tags by which policies match, each with the path from the asset that states it."""
-    named = {fold(match.resource.value) for match in explanation.matches if match.resource.kind == "tag"}
-    wanted = set(facts.tags) if EVERY in named else named & set(facts.tags)
+    wanted = matching_tags(facts, explanation)
     asset = await _asset(call, facts.id) if wanted else None
     if asset is None:
         return []
     stated = stated_tags(asset.layers)
-    paths: list[tuple[str, str, tuple[str, ...]]] = [
-        (stated[tag], "stated", (asset.id,)) for tag in sorted(wanted) if tag in stated
-    ]
+    paths = [TagPath(stated[tag], "stated", (asset.id,)) for tag in sorted(wanted) if tag in stated]
     names = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}
-    paths += [
-        (names.get(found.tag, found.tag), found.kind, found.path)
+    return paths + [
+        TagPath(names.get(found.tag, found.tag), found.kind, found.path)
         for found in await derivations(call.services.database, asset)
         if found.tag in wanted and found.tag not in stated
-    ]
-    steps = sorted({step for _, _, path in paths for step in path})
-    known = await call.services.reader.find_many(call.tenant, steps)
-    return [
-        {
-            "tag": tag,
-            "layer": layer,
-            "path": list(path),
-            "names": [known[step].qualified_name if step in known else None for step in path],
-        }
-        for tag, layer, path in paths
     ]
 
 

@@ -95,7 +95,7 @@ def decision_dict(decision: Decision) -> dict[str, Any]:
     return shown
 
 
-def serialised(decisions: Sequence[Decision], version: int, as_of: str | None = None) -> bytes:
+def serialised(decisions: Sequence[Decision], version: int) -> bytes:
     """The response. Checks that matched the same policies share a decision, which is serialised once."""
     fragments: dict[int, orjson.Fragment] = {}
     listed = []
@@ -104,4 +104,4 @@ def serialised(decisions: Sequence[Decision], version: int, as_of: str | None = 
         if fragment is None:
             fragment = fragments[id(decision)] = orjson.Fragment(orjson.dumps(decision_dict(decision)))
         listed.append(fragment)
-    return orjson.dumps({"decisions": listed, "version": version, **({"as_of": as_of} if as_of else {})})
+    return orjson.dumps({"decisions": listed, "version": version})

@@ -2,7 +2,7 @@
 
 An event of the bulk lane is recorded when its batch is committed to the lake, one of the hot lane at the end of the
 millisecond in which the log accepted it. Events are never deleted, so any time in the past can be read. Derived tags
-are not part of the result: their history is not recorded.
+are not part of the result: `POST /policy/check` reads their history.
 """
 
 from datetime import timedelta
@@ -40,7 +40,7 @@ async def rebuild_past(call: Call, asset_id: str, reference: str, as_of: str) ->
 
 
 async def _authorise_present(call: Call, asset_id: str) -> None:
-    """The past of an asset is as protected as its present: derived tags are known for the present alone."""
+    """The past of an asset is as protected as its present: the tags that it derived then are not read here."""
     if await restrictions_of(call.services, call.principal, "READ") is not None:
         present = await call.services.catalogue.find(call.tenant, asset_id)
         if present is not None:

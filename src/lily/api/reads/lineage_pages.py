@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
-from lily.store.postgres.graph.nodes import Node, read_nodes
+from lily.model.assets import stated_by_layer
+from lily.store.postgres.graph.nodes import Node, own_tags, read_nodes
 from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
 
@@ -99,7 +100,8 @@ async def page_of(call: Call, request: LineageRequest) -> Page:
 
 async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part."""
-    nodes = await read_nodes(call.services.database, call.tenant, list(ids))
+    rules = await call.services.tag_rules.get(call.tenant)
+    nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
     lacking = [asset for asset in ids if asset not in nodes or nodes[asset].awaits_lake]
     if lacking:
         for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
@@ -109,7 +111,7 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 view["attributes"]["name"],
                 view["entity_type"] or None,
                 view["is_deleted"],
-                tuple(view["attributes"]["tags"]),
+                own_tags(stated_by_layer(stored.layers), rules.protective),
             )
     return nodes
 

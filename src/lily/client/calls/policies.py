@@ -14,6 +14,7 @@ def check_access(checks: Sequence[Mapping[str, Any]], *, as_of: str | None = Non
     return Call("POST", "/policy/check", parsing.one(dict), content=encoded(body))
 
 
-def explain_access(check: Mapping[str, Any]) -> Call[dict[str, Any]]:
+def explain_access(check: Mapping[str, Any], *, as_of: str | None = None) -> Call[dict[str, Any]]:
     """Decides one check and returns every policy that matches, and by what. Needs the scope policy:read."""
-    return Call("POST", "/policy/explain", parsing.one(dict), content=encoded(dict(check)))
+    body = dict(check) | ({"as_of": as_of} if as_of else {})
+    return Call("POST", "/policy/explain", parsing.one(dict), content=encoded(body))

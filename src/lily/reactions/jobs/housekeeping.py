@@ -1,5 +1,6 @@
 """Lily's own recurring jobs: they remove what has served its purpose. A finished job is gone at once and needs none."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -7,30 +8,33 @@ import structlog
 from psycopg import Connection
 
 from lily.reactions.jobs.base import Task
+from lily.settings import Retention
 from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
+from lily.store.postgres.policies.history import delete_old_history
+from lily.store.postgres.propagation.history import delete_old_tag_history
 
 EVERY = timedelta(hours=1)
 
 _log = structlog.get_logger()
 
 
-def _delete_published_batches(connection: Connection[Any], _: Job) -> None:
-    _log.info("published batches deleted", count=delete_published(connection))
+def housekeeping(retention: Retention) -> tuple[Task, ...]:
+    """The names of tasks are stored with their schedules, so they stay."""
+    decisions, history = timedelta(days=retention.decision_days), timedelta(days=retention.policy_history_days)
+    return (
+        _task("forget-published-batches", delete_published),
+        _task("forget-expired-tickets", delete_expired_tickets),
+        _task("forget-old-decisions", lambda connection: delete_old_decisions(connection, decisions)),
+        _task("forget-old-policies", lambda connection: delete_old_history(connection, history)),
+        _task("forget-old-tag-history", lambda connection: delete_old_tag_history(connection, history)),
+    )
 
 
-def _delete_expired_tickets(connection: Connection[Any], _: Job) -> None:
-    _log.info("expired tickets deleted", count=delete_expired_tickets(connection))
+def _task(name: str, delete: Callable[[Connection[Any]], int]) -> Task:
+    def run(connection: Connection[Any], _: Job) -> None:
+        _log.info("housekeeping", task=name, deleted=delete(connection))
 
-
-def _delete_old_decisions(connection: Connection[Any], _: Job) -> None:
-    _log.info("old decisions deleted", count=delete_old_decisions(connection))
-
-
-HOUSEKEEPING = (
-    Task("forget-published-batches", _delete_published_batches, every=EVERY),
-    Task("forget-expired-tickets", _delete_expired_tickets, every=EVERY),
-    Task("forget-old-decisions", _delete_old_decisions, every=EVERY),
-)
+    return Task(name, run, every=EVERY)

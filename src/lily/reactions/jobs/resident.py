@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
 from lily.reactions.jobs.base import Task
-from lily.reactions.jobs.housekeeping import HOUSEKEEPING
+from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.jobs.metrics import JobMetrics
 from lily.reactions.jobs.rota import Rota
 from lily.reactions.jobs.slot import RECONNECT_SECONDS, Slot
@@ -38,8 +38,10 @@ class Jobs:
         settings: Settings,
         stop: threading.Event,
         registry: CollectorRegistry,
-        tasks: Sequence[Task] = HOUSEKEEPING,
+        tasks: Sequence[Task] | None = None,
     ) -> None:
+        """Without `tasks` it runs Lily's own."""
+        tasks = housekeeping(settings.retention) if tasks is None else tasks
         self._settings, self._stop = settings, stop
         self.ready = threading.Event()
         self._metrics = JobMetrics(registry)

@@ -6,7 +6,7 @@ state decides.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import pyarrow as pa
@@ -16,26 +16,34 @@ from lily.model.assets import entity_type, parent_id, shown_fields
 from lily.model.lanes import BULK_TYPES
 from lily.model.search_terms import matches_terms
 from lily.model.states import AssetState
-from lily.policy import Ancestor, AssetSet, Facts
-from lily.policy.visibility import NO_ASSETS
+
+
+class Hidden(Protocol):
+    """The assets that a search leaves out. A port, because the pipeline uses the same scans and must not import the
+    policies. Both methods are pure and raise nothing."""
+
+    def hides_types(self, types: frozenset[str]) -> bool:
+        """Whether every asset of each of these types is hidden."""
+
+    def hides(self, state: AssetState, shown: Mapping[str, Any]) -> bool:
+        """Whether the asset with this state and these shown fields is hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssetFilter:
-    """All given conditions must hold. An empty tuple of terms (not None) matches nothing, as in PostgreSQL. Assets in
-    `hidden` are left out as far as a state shows it: not by tags, and not by ancestors beyond the parent."""
+    """All given conditions must hold. An empty tuple of terms (not None) matches nothing, as in PostgreSQL."""
 
     terms: tuple[str, ...] | None = None
     entity_type: str | None = None
     owner: str | None = None
     data_source: str | None = None
     parent: str | None = None  # an id
-    hidden: AssetSet = NO_ASSETS
+    hidden: Hidden | None = None
 
     def matches_nothing(self) -> bool:
         """Whether no asset that only the lake has can match."""
         types = BULK_TYPES if self.entity_type is None else BULK_TYPES & {self.entity_type}
-        return self.terms == () or types <= self.hidden.entity_types
+        return self.terms == () or (self.hidden is not None and self.hidden.hides_types(types))
 
     def columns(self) -> Sequence[str]:
         """The columns that `prefilter` reads."""
@@ -68,17 +76,10 @@ class AssetFilter:
         ]
         if any(expected is not None and expected != actual for expected, actual in conditions):
             return False
-        if self.hidden.keys and self.hidden.holds(_facts(state, shown)):
+        if self.hidden is not None and self.hidden.hides(state, shown):
             return False
         names = f"{shown.get('name') or ''} {state.qualified_name}"
         return self.terms is None or (bool(self.terms) and matches_terms(self.terms, names))
-
-
-def _facts(state: AssetState, shown: Mapping[str, Any]) -> Facts:
-    parent = parent_id(state.layers)
-    above = () if parent is None else (Ancestor(parent, str(shown.get("parent") or "")),)
-    source = str(shown.get("data_source") or "")
-    return Facts(state.id, state.qualified_name, entity_type(state.layers), source, above)
 
 
 def _contains(rows: pa.Table, column: str, term: str) -> Any:

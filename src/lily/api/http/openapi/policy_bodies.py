@@ -89,11 +89,13 @@ _CHECK_FIELDS: dict[str, Schema] = {
     "plane": {"enum": list(PLANES), "default": "data"},
 }
 CHECK: Schema = _object(("principal", "action", "asset_id"), **_CHECK_FIELDS)
+_TIME: Schema = {"type": "string", "format": "date-time"}
 CHECKS: Schema = _object(
     ("checks",),
     checks={"type": "array", "items": CHECK, "minItems": 1, "maxItems": MAX_CHECKS},
-    as_of={"type": "string", "format": "date-time"},
+    as_of=_TIME,
 )
+EXPLAIN: Schema = _object(("principal", "action", "asset_id"), **_CHECK_FIELDS, as_of=_TIME)
 DRY_RUN: Schema = _object(
     (),
     policies={"type": "array", "items": POLICY, "maxItems": MAX_ITEMS},

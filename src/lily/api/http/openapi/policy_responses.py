@@ -16,6 +16,7 @@ EXISTS: dict[int | str, dict[str, Any]] = {
 CYCLE: dict[int | str, dict[str, Any]] = {
     409: {"model": Errors, "description": "Roles would inherit in a circle; the description names it"}
 }
+OWN_USER: dict[int | str, dict[str, Any]] = {409: {"model": Errors, "description": "It is the user of this token"}}
 
 
 class PolicyResponse(BaseModel):
@@ -54,6 +55,21 @@ class UserResponse(BaseModel):
     name: str
     roles: list[str]
     groups: list[str]
+
+
+class DisabledUser(BaseModel):
+    name: str
+    disabled: bool
+    since: str | None
+
+
+class UserChange(BaseModel):
+    """`changed` is false if the user was disabled, or enabled, before."""
+
+    status: Literal["success"]
+    name: str
+    disabled: bool
+    changed: bool
 
 
 class Users(BaseModel):
@@ -117,10 +133,25 @@ class DecisionResponse(BaseModel):
     row_filter: str | None = None
 
 
+class TagPath(BaseModel):
+    """How the asset has a tag that a policy names: the path begins at the asset that states it."""
+
+    tag: str
+    layer: Literal["stated", "propagated", "inherited"]
+    path: list[str]
+    names: list[str | None]
+
+
+class CheckedDecision(DecisionResponse):
+    """With `as_of`, `tags` are those by which policies match, as the asset had them then."""
+
+    tags: list[TagPath] | None = None
+
+
 class DecisionsResponse(BaseModel):
     """One decision per check, in order. `version` is that of the policies; `as_of` repeats the requested time."""
 
-    decisions: list[DecisionResponse]
+    decisions: list[CheckedDecision]
     version: int
     as_of: str | None = None
 
@@ -139,15 +170,6 @@ class MatchResponse(BaseModel):
     decided: bool
 
 
-class TagPath(BaseModel):
-    """How the asset has a tag that a policy names: the path begins at the asset that states it."""
-
-    tag: str
-    layer: Literal["stated", "propagated", "inherited"]
-    path: list[str]
-    names: list[str | None]
-
-
 class ExplanationResponse(DecisionResponse):
     metadata_id: str
     qualified_name: str
@@ -156,6 +178,7 @@ class ExplanationResponse(DecisionResponse):
     matches: list[MatchResponse]
     tags: list[TagPath]
     version: int
+    as_of: str | None = None
 
 
 class AccessChange(BaseModel):
@@ -169,7 +192,7 @@ class AccessChange(BaseModel):
 
 
 class PolicyDryRun(BaseModel):
-    """`cut` lists what was limited: users, assets or items. `tags` are those that a derived tag could still change."""
+    """`cut` lists what was limited: users, assets, tags or items."""
 
     items: list[AccessChange]
     users: int

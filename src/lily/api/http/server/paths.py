@@ -33,6 +33,12 @@ class TextConvertor(Convertor[str]):
         return _escaped(value)
 
 
+class UserConvertor(TextConvertor):
+    """The parameter of `/users/{name}` itself, without the plain slash of `/users/{name}/disable`."""
+
+    regex = r"(?!.*/disable$).*"
+
+
 class AssetConvertor(TextConvertor):
     """The parameter of `/metadata/{id}` itself. A plain slash before the name of a subresource is never part of it, so
     that `PUT /metadata/x/history` is a method that is not allowed, and not a change of an asset named `x/history`."""

@@ -38,7 +38,7 @@ class Calls:
         self.router = APIRouter(tags=["policies"])
         self._kind, self._shapes = kind, shapes
         self._plural, self._name = kind.path.strip("/").replace("-", "_"), kind.what.replace(" ", "_")
-        self._path = f"{kind.path}/{{{kind.identified_by}:text}}"
+        self._path = f"{kind.path}/{{{kind.identified_by}:{kind.convertor}}}"
 
     def read(self) -> None:
         kind, reference = self._kind, self._shapes.reference

@@ -12,10 +12,10 @@ from lily.api.http.openapi.policy_bodies import CHECKS
 from lily.api.http.openapi.policy_responses import DecisionsResponse
 from lily.api.http.openapi.responses import Json
 from lily.api.policy.checks import parse_checks
+from lily.api.policy.decision_log import decided_checks
 from lily.api.policy.decisions import decide
 from lily.api.policy.outcomes import serialised
-from lily.api.policy.past import decide_past
-from lily.api.reads.as_of import read_time
+from lily.api.policy.past_explanations import check_past, given_time
 from lily.model import clock
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
@@ -39,8 +39,9 @@ async def check(call: Anyone) -> Json:
     context lacks makes it unknown: then an allow does not apply, and anything else does. `plane` is `data` unless it
     is `metadata`. An asset that is not in the catalogue is decided by the setting `unknown_objects`.
 
-    With `as_of` the policies, roles, users and tags of that time decide. Where a propagated tag could have mattered the
-    response is 422, because how tags propagated is not recorded yet."""
+    With `as_of` the policies, roles, users and tags of that time decide, derived tags included, and each decision lists
+    the `tags` by which policies match, with the path along which the asset had each. For a time before the history of
+    derived tags begins, the response is 422 where a propagated tag could have mattered."""
     call.require("policy:read", "checking decisions", "/policy/check")
     body = await read_json(call.request, MAX_BYTES)
     _refuse_unknown(body)
@@ -48,14 +49,11 @@ async def check(call: Anyone) -> Json:
     if given is None:
         batch = parse_checks(body.get("checks"))
         policies, decisions = await decide(call.services, call.tenant, batch)
-        call.services.decision_log.record(call.principal.name, policies, batch, decisions)
+        call.services.decision_log.record(policies, call.principal.name, decided_checks(batch, decisions))
         return Json(serialised(decisions, policies.version.number))
-    if not isinstance(given, str):
-        raise Refused(Problem("INVALID_TYPE", "as_of must be a time such as 2026-11-15T08:36:00Z", "as_of"))
-    as_of = read_time(given)
+    as_of = given_time(given)
     batch = parse_checks(body.get("checks"), clock.parse(as_of))
-    version = (await call.services.policies.get(call.tenant)).version.number
-    return Json(serialised(await decide_past(call, batch, as_of), version, as_of))
+    return Json(await check_past(call, batch, as_of))
 
 
 def _refuse_unknown(body: Any) -> None:

@@ -26,8 +26,8 @@ WithEffect = Annotated[Effect | None, Query(description="Only decisions with thi
 async def decisions(
     call: Anyone, principal: Of = None, effect: WithEffect = None, limit: Limit = DEFAULT, cursor: Cursor = None
 ) -> Json:
-    """Returns logged decisions, newest first. The tenant's setting `decision_log` chooses which are logged; they are
-    kept for 30 days."""
+    """Returns logged decisions, newest first, of `POST /policy/check` and of Lily's own API. The tenant's setting
+    `decision_log` chooses which are logged, and the operator's settings how long they are kept."""
     call.require("policy:read", "reading the log of decisions", "/policy/decisions")
     question = (call.tenant, "policy-decisions", principal or "", effect or "")
     below = None if cursor is None else str(cursors.unseal(cursor, ID, *question))

@@ -12,7 +12,8 @@ from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.policy_bodies import DRY_RUN
 from lily.api.http.openapi.policy_responses import PolicyDryRun
 from lily.api.http.openapi.responses import Json
-from lily.api.policy.dry_run import Proposal, TagChange, dry_run, refuse_empty
+from lily.api.policy.dry_run import Proposal, dry_run, refuse_empty
+from lily.api.policy.retagging import TagChange
 from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
 from lily.policy import Action, Plane, fold
 
@@ -50,8 +51,9 @@ class Body(BaseModel, extra="forbid"):
 async def compare(call: Anyone) -> Json:
     """Compares decisions before and after a change of policies, roles or tags, and changes nothing.
 
-    Without `users` it compares the tenant's users, without `assets` those that the changed policies name; `cut` reports
-    what was left out of the comparison."""
+    A tag that is added or removed is followed to where it propagates and where it is inherited. Without `users` this
+    compares the tenant's users, without `assets` those that the changed policies name and those that gain or lose a
+    tag; `cut` reports what was left out of the comparison."""
     call.require("policy:read", "a dry run", "/policy/dry-run")
     body = await read_body(call.request, Body, call.services.settings.limits.body_bytes)
     tags = [TagChange(one.asset, frozenset(map(fold, one.add)), frozenset(map(fold, one.remove))) for one in body.tags]

@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 from lily.model.access import Scope
 from lily.model.errors import Terminal
 from lily.model.values import MAX_NAME, Checker
+from lily.store.postgres.access.changes import OWNER, change_statement
 
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _PREFIX = "lily_"
@@ -45,8 +46,10 @@ def create_token(
     ttl_seconds: int | None = None,
     *,
     scraper_group: str = "",
+    by: str = OWNER,
 ) -> str:
-    """With a scraper group the token reads and writes only what the group's scraper policies cover."""
+    """With a scraper group the token reads and writes only what the group's scraper policies cover. `by` is who
+    creates it, for the audit."""
     unknown = sorted(set(scopes) - set(get_args(Scope)))
     if unknown or not scopes:
         raise Terminal(
@@ -66,9 +69,17 @@ def create_token(
     with psycopg.connect(owner_url) as connection:
         try:
             connection.execute(
-                "insert into tokens (tenant_id, hash, scopes, user_name, expires_at, scraper_group) "
-                "values (%s, %s, %s, %s, now() + make_interval(secs => %s), nullif(%s, ''))",
-                [tenant, token_hash(token), list(dict.fromkeys(scopes)), user, ttl_seconds, scraper_group],
+                change_statement("token.created"),
+                {
+                    "tenant": tenant,
+                    "hash": token_hash(token),
+                    "scopes": list(dict.fromkeys(scopes)),
+                    "user": user,
+                    "ttl_seconds": ttl_seconds,
+                    "scraper_group": scraper_group,
+                    "by": by,
+                    "action": "token.created",
+                },
             )
         except psycopg.errors.ForeignKeyViolation as error:
             raise Terminal(f"There is no tenant {tenant!r}. Create it with `lily tenant create {tenant}`.") from error
@@ -85,17 +96,15 @@ def list_tokens(owner_url: str, tenant: str) -> list[dict[str, Any]]:
         ).fetchall()
 
 
-def revoke_token(owner_url: str, token_id: str) -> bool:
+def revoke_token(owner_url: str, token_id: str, by: str = OWNER) -> bool:
     """Takes effect at once: the API is notified and clears its cache. Returns False if no such token is valid."""
+    values = {"id": token_id, "by": by, "action": "token.revoked"}
     with psycopg.connect(owner_url) as connection:
         try:
-            found = connection.execute(
-                "update tokens set revoked_at = now() where id = %s and revoked_at is null returning id", [token_id]
-            ).fetchone()
+            row = connection.execute(change_statement("token.revoked"), values).fetchone()
         except psycopg.DataError as error:
             raise Terminal(f"{token_id!r} is not a valid token id. See `lily token list`.") from error
-        connection.execute("select pg_notify('lily_access', '')")
-    return found is not None
+    return row is not None and bool(row[0])
 
 
 def authenticates(owner_url: str, token: str) -> bool:

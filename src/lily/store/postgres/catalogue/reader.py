@@ -48,7 +48,7 @@ class AssetReader:
 
     async def find_many(self, tenant: str, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
         rules = await self._tag_rules.get(tenant)
-        parameters = {"ids": id_array(asset_ids), "tags": rules.protective_array, "cut": rules.cut_deleted}
+        parameters = {"ids": id_array(asset_ids), "tags": rules.propagating_array, "cut": rules.cut_deleted}
         rows = await self._database.fetch(tenant, _BY_ID, parameters)
         return {row[0]: asset_of(tenant, row, rules) for row in rows}
 
@@ -68,7 +68,7 @@ class AssetReader:
         parameters = {
             "ids": id_array(parents),
             "parents": id_array(parent or "null" for parent in parents.values()),
-            "tags": rules.protective_array,
+            "tags": rules.propagating_array,
             "cut": rules.cut_deleted,
         }
         rows = await self._database.fetch(tenant, query("catalogue/derived_tags"), parameters)

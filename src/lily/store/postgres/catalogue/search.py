@@ -73,7 +73,7 @@ class SearchResult:
 
 
 async def search(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
-    parameters = _parameters(request) | {"tags": rules.protective_array, "cut": rules.cut_deleted}
+    parameters = _parameters(request) | {"tags": rules.propagating_array, "cut": rules.cut_deleted}
     rows = await database.fetch(tenant, _statement(request, rules), parameters)
     if hides_from_elsewhere(request.hidden):
         rows, last = _examined(rows, request)

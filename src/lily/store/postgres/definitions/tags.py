@@ -1,11 +1,13 @@
-"""Tag definitions and the `on_delete` setting of tenants: cached for reads, written by administrators' decisions."""
+"""Tag definitions, the `on_delete` setting and the tags that policies name, of each tenant: cached for reads.
+Administrators' decisions write the first two."""
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from lily.lineage.definitions import OnDelete, TagDefinition
-from lily.lineage.tag_rules import TagRules
+from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model.access import Principal
 from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
@@ -52,13 +54,18 @@ class TagRulesCache:
 
 
 async def read_tag_rules(database: Database, tenant: str) -> TagRules:
-    rows = await database.fetch(tenant, query("definitions/tag_rules"), {})
-    definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
-    on_delete: OnDelete = rows[0][0] if rows else "keep"
-    return TagRules(definitions, on_delete)
+    return tag_rules_of(await database.fetch(tenant, query("definitions/tag_rules"), {}))
 
 
-def definition_of(row: tuple[Any, ...]) -> TagDefinition:
+def tag_rules_of(rows: Sequence[Sequence[Any]]) -> TagRules:
+    """From a row with the tenant's settings, followed by one row per tag. Without rows there is no such tenant."""
+    if not rows:
+        return DEFAULT_TAG_RULES
+    (on_delete, named, *_), *tags = rows
+    return TagRules({row[2]: _definition(row[2:]) for row in tags}, on_delete, frozenset(named))
+
+
+def _definition(row: Sequence[Any]) -> TagDefinition:
     key, name, propagates, direction, max_depth, edge_types, stopped = row
     types = None if edge_types is None else frozenset(edge_types)
     return TagDefinition(key, name, propagates, direction, max_depth, types, stopped)

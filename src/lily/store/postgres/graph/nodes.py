@@ -1,8 +1,9 @@
 """The nodes of a lineage graph: the few fields of an asset that the graph shows."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
+from lily.model.assets import effective_tag_keys
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
@@ -17,19 +18,21 @@ class Node(NamedTuple):
     awaits_lake: bool = False
 
 
-async def read_nodes(database: Database, tenant: str, ids: Sequence[str]) -> dict[str, Node]:
+async def read_nodes(
+    database: Database, tenant: str, ids: Sequence[str], protective: Collection[str]
+) -> dict[str, Node]:
     """The nodes that PostgreSQL has, by id; of columns in the lake those that propagation has looked up."""
     rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
     return {
-        asset_id: Node(qualified_name, name, entity_type, is_deleted, _names(tags), awaits_lake)
+        asset_id: Node(
+            qualified_name, name, entity_type, is_deleted, own_tags(tags, protective) if tags else (), awaits_lake
+        )
         for asset_id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags in rows
     }
 
 
-def _names(tags: list[Any] | None) -> tuple[str, ...]:
-    """The names, as stated, of the effective tags that the asset itself states."""
-    if tags is None:
-        return ()
-    effective, *layers = tags
-    stated = {key: name for layer in layers for key, name in (layer or {}).items()}
-    return tuple(sorted((stated.get(key, key) for key in effective), key=str.casefold))
+def own_tags(stated: Sequence[Mapping[str, str] | None], protective: Collection[str]) -> tuple[str, ...]:
+    """The names of the effective tags among those that the source, enriched and user layers of an asset state."""
+    source, enriched, user = stated
+    names = {**(enriched or {}), **(user or {}), **(source or {})}
+    return tuple(sorted((names[key] for key in effective_tag_keys(stated, (), (), protective)), key=str.casefold))

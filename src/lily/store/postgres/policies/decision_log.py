@@ -1,4 +1,4 @@
-"""The log of decisions. It is bounded: housekeeping deletes what is older than KEEP."""
+"""The log of decisions. It is bounded: housekeeping deletes what is old."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -10,7 +10,6 @@ from psycopg.types.json import Jsonb
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
-KEEP = timedelta(days=30)
 COLUMNS = (
     "id",
     "at",
@@ -46,5 +45,5 @@ async def read_decisions(
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
-def delete_old_decisions(connection: Connection[Any]) -> int:
-    return connection.execute(query("policies/delete_old_decisions"), [KEEP]).rowcount
+def delete_old_decisions(connection: Connection[Any], keep: timedelta) -> int:
+    return connection.execute(query("policies/delete_old_decisions"), [keep]).rowcount

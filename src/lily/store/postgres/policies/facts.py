@@ -20,7 +20,7 @@ class Wanted(NamedTuple):
     """What the policies of a tenant look at."""
 
     rules: TagRules
-    protective: frozenset[str]  # tags that count in any layer
+    protective: frozenset[str]  # tags that count in any layer: also those that only a proposed or past policy names
     attributes: bool  # whether a condition compares attributes of assets
 
 
@@ -38,7 +38,7 @@ async def read_facts(
             "above": id_array(_id_above(tenant, reference) for reference in requested),
             "attributes": wanted.attributes,
             "tables": list(TABLE_TYPES),
-            "tags": wanted.rules.protective_array,
+            "tags": wanted.rules.propagating_array,
             "cut": wanted.rules.cut_deleted,
         },
     )

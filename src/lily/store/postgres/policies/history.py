@@ -1,7 +1,10 @@
 """Policies, roles, users and settings as they were at a time, and what limits answers about the past."""
 
 from collections.abc import Collection
+from datetime import timedelta
 from typing import Any, NamedTuple
+
+from psycopg import Connection
 
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
@@ -11,22 +14,31 @@ Object = dict[str, Any]
 
 
 class Past(NamedTuple):
-    """By key; `settings` is None if the defaults applied."""
+    """By key; `settings` is None if the defaults applied. `history_from` is None unless the given time is before
+    the history that is kept: then it is the time from which that is complete."""
 
     policies: dict[str, Object]
     roles: dict[str, Object]
     users: dict[str, Object]
     settings: Object | None
+    history_from: str | None
 
 
 async def read_past(database: Database, tenant: str, at: str, users: Collection[str]) -> Past:
     """`users` are the keys of those to read."""
     rows = await database.fetch(tenant, query("policies/as_of"), {"at": at, "users": list(users)})
-    of_kind: dict[str, dict[str, Object]] = {"policy": {}, "role": {}, "user": {}, "access-settings": {}}
+    kinds = ("policy", "role", "user", "access-settings", "history-from")
+    of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, key, body in rows:
         of_kind[kind][key] = body
     settings = next(iter(of_kind["access-settings"].values()), None)
-    return Past(of_kind["policy"], of_kind["role"], of_kind["user"], settings)
+    return Past(of_kind["policy"], of_kind["role"], of_kind["user"], settings, of_kind["history-from"].get(""))
+
+
+def delete_old_history(connection: Connection[Any], keep: timedelta) -> int:
+    """Deletes what ended longer ago than `keep`; what is still valid stays. Returns how many states it deleted."""
+    row = connection.execute(query("policies/delete_old_history"), {"keep": keep}).fetchone()
+    return row[0] if row else 0
 
 
 async def tags_ever_propagating(database: Database, tenant: str) -> frozenset[str]:

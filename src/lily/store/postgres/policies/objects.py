@@ -35,7 +35,7 @@ MAX_NAMING = 100
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An object to store: its folded id or name, its body, and the keys of the subjects that it names."""
+    """An object to store: its folded id or name, its body, and the keys of the subjects and tags that it names."""
 
     kind: Kind
     key: str

@@ -7,7 +7,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model.assets import is_deleted
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import forward_query
+from lily.store.postgres.propagation.level_queries import FORWARD, level_query
 from lily.store.postgres.sessions import Database
 
 
@@ -35,7 +35,7 @@ async def assets_reached(database: Database, asset: StoredAsset, rules: TagRules
     search, assets = BreadthFirstSearch(asset.id, definition.max_depth), dict[str, _Asset]()
     while frontier := search.frontier:
         parameters = {"tag": tag, "ids": id_array(frontier), "cut": rules.cut_deleted}
-        rows = await database.fetch(asset.tenant, forward_query(), parameters)
+        rows = await database.fetch(asset.tenant, level_query("propagation/dry_run_level", FORWARD), parameters)
         assets |= {row[0]: _Asset(*row[3:6]) for row in rows}
         search.expand(Neighbour(id_, via, hops, conducts) for id_, via, hops, *_, conducts in rows)
     reached = [

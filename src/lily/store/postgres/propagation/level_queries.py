@@ -1,26 +1,27 @@
 """Queries for one level of a search along the edges that a tag passes: forward, or back to its origins."""
 
 from functools import cache
+from typing import NamedTuple
 
 from psycopg import sql
 
 from lily.store.postgres.queries import query
 
 
-@cache
-def forward_query() -> sql.Composed:
-    """The assets that the tag would reach from some assets, one step on."""
-    return _level("propagation/dry_run_level", here="from_id", there="to_id")
+class Way(NamedTuple):
+    """The columns of an edge from which and to which a search goes along a tag that propagates downstream."""
+
+    here: str
+    there: str
+
+
+FORWARD, BACKWARD = Way("from_id", "to_id"), Way("to_id", "from_id")
 
 
 @cache
-def backward_query() -> sql.Composed:
-    """The assets from which some assets may have the tag, one step back."""
-    return _level("propagation/origins_level", here="to_id", there="from_id")
-
-
-def _level(name: str, *, here: str, there: str) -> sql.Composed:
+def level_query(name: str, way: Way) -> sql.Composed:
+    """The query of that name, with the neighbours of its assets in that direction."""
     edge_neighbours = sql.SQL(query("propagation/edge_neighbours")).format(
-        here=sql.Identifier(here), there=sql.Identifier(there)
+        here=sql.Identifier(way.here), there=sql.Identifier(way.there)
     )
     return sql.SQL(query(name)).format(edge_neighbours=edge_neighbours)

@@ -6,7 +6,7 @@ import psycopg
 
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import backward_query
+from lily.store.postgres.propagation.level_queries import BACKWARD, level_query
 from lily.store.postgres.queries import query
 
 MAX_SUPPRESSIONS = 200  # of a tenant, checked per run
@@ -54,7 +54,9 @@ class NewOrigins:
         search = BreadthFirstSearch(start["start"], max_depth)
         stating: set[str] = set()
         while (frontier := search.frontier) and len(search.visited) < MAX_VISITED:
-            rows = self._connection.execute(backward_query(), {**start, "ids": id_array(frontier)}).fetchall()
+            rows = self._connection.execute(
+                level_query("propagation/origins_level", BACKWARD), {**start, "ids": id_array(frontier)}
+            ).fetchall()
             stating |= {row[0] for row in rows if row[3]}
             search.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         return stating & search.visited.keys()

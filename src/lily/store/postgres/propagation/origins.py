@@ -5,7 +5,7 @@ from typing import NamedTuple
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import backward_query
+from lily.store.postgres.propagation.level_queries import BACKWARD, level_query
 from lily.store.postgres.sessions import Database
 
 MAX_ORIGINS = 1_000
@@ -30,7 +30,7 @@ async def origins_of(database: Database, asset: StoredAsset, tag: str, most: int
             "parent": asset.parent,
             "cut": asset.rules.cut_deleted,
         }
-        rows = await database.fetch(asset.tenant, backward_query(), parameters)
+        rows = await database.fetch(asset.tenant, level_query("propagation/origins_level", BACKWARD), parameters)
         stating = {row[0] for row in rows if row[3]}
         search.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
         found |= dict.fromkeys(asset_id for asset_id in stating if asset_id != asset.id)

@@ -1,6 +1,6 @@
 """Explains the derived tags of an asset: one path per tag, from the supports that propagation stores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -20,20 +20,40 @@ class Derivation:
     depth: int  # the number of edges on the path
 
 
+@dataclass(frozen=True, slots=True)
+class DerivedTagsOf:
+    """The keys of the tags that an asset derives: along edges, and from which of its ancestors, by their index."""
+
+    asset_id: str
+    propagated: Collection[str]
+    inherited: Mapping[str, int]
+    ancestors: Sequence[Ancestor]
+
+
 async def derivations(database: Database, asset: StoredAsset) -> list[Derivation]:
     """One per derived tag and kind. If a tag changes while this reads, its path may consist of its end only."""
     derived = asset.derived_tags
     ancestors = await _ancestors(database, asset) if derived.inherited else []
     indexes = inherited_tags(ancestors, cut=asset.rules.cut_deleted)
     inherited = {tag: indexes[tag] for tag in derived.inherited if tag in indexes}
-    propagated = [(tag, asset.id) for tag in derived.propagated]
-    propagated += [(tag, ancestors[index].id) for tag, index in inherited.items() if tag not in ancestors[index].stated]
-    paths = await _paths(database, asset.tenant, propagated)
-    result = [_propagated(asset.id, tag, paths) for tag in derived.propagated]
-    for tag, index in inherited.items():
+    return await derivations_at(
+        database, asset.tenant, DerivedTagsOf(asset.id, derived.propagated, inherited, ancestors), None
+    )
+
+
+async def derivations_at(database: Database, tenant: str, of: DerivedTagsOf, at: str | None) -> list[Derivation]:
+    """One per derived tag and kind, by the supports of a time; None is now."""
+    ancestors = of.ancestors
+    propagated = [(tag, of.asset_id) for tag in of.propagated]
+    propagated += [
+        (tag, ancestors[index].id) for tag, index in of.inherited.items() if tag not in ancestors[index].stated
+    ]
+    paths = await _paths(database, tenant, propagated, at)
+    result = [_propagated(of.asset_id, tag, paths) for tag in of.propagated]
+    for tag, index in of.inherited.items():
         down = tuple(ancestor.id for ancestor in reversed(ancestors[:index]))
         path, depth = paths.get((tag, ancestors[index].id), ((ancestors[index].id,), 0))
-        result.append(Derivation(tag, "inherited", (*path, *down, asset.id), depth))
+        result.append(Derivation(tag, "inherited", (*path, *down, of.asset_id), depth))
     return result
 
 
@@ -60,7 +80,7 @@ def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
 
 
 async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
-    parameters = {"parent": asset.parent, "tags": asset.rules.protective_array}
+    parameters = {"parent": asset.parent, "tags": asset.rules.propagating_array}
     rows = await database.fetch(asset.tenant, query("propagation/ancestors"), parameters)
     return [
         Ancestor(id_, frozenset(stated), frozenset(propagated), frozenset(suppressed), deleted)
@@ -68,11 +88,11 @@ async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
     ]
 
 
-async def _paths(database: Database, tenant: str, propagated: Sequence[tuple[str, str]]) -> _Paths:
+async def _paths(database: Database, tenant: str, propagated: Sequence[tuple[str, str]], at: str | None) -> _Paths:
     """The path and depth of each propagated tag of an asset."""
     if not propagated:
         return {}
-    parameters = {"tags": [tag for tag, _ in propagated], "ids": [asset_id for _, asset_id in propagated]}
+    parameters = {"tags": [tag for tag, _ in propagated], "ids": [asset_id for _, asset_id in propagated], "at": at}
     rows = await database.fetch(tenant, query("propagation/tag_paths"), parameters)
     paths: dict[tuple[str, str], tuple[tuple[str, ...], int]] = {}
     for number, steps in groupby(rows, key=itemgetter(0)):

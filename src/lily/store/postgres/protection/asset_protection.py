@@ -25,7 +25,7 @@ from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Record, Refusal
 from lily.store.postgres.asset_rows import derived_tags_of
-from lily.store.postgres.definitions.tags import definition_of
+from lily.store.postgres.definitions.tags import tag_rules_of
 from lily.store.postgres.protection.audit import AuditEntry
 from lily.store.postgres.queries import query
 
@@ -83,9 +83,7 @@ class AssetProtection:
     def _rules_of(self, tenant: str, rows: list[Any]) -> TagRules:
         parsed = self._parsed.get(tenant)
         if parsed is None or parsed[0] != rows:
-            definitions = {row[1]: definition_of(row[1:]) for row in rows if row[1] is not None}
-            rules = TagRules(definitions, rows[0][0]) if rows else TagRules()
-            parsed = self._parsed[tenant] = (rows, rules)
+            parsed = self._parsed[tenant] = (rows, tag_rules_of(rows))
         return parsed[1]
 
 
@@ -197,7 +195,7 @@ class _TenantCheck:
         """The derived tags of assets with these parents."""
         parameters = {
             "tenant": self._tenant,
-            "tags": self.rules.protective_array,
+            "tags": self.rules.propagating_array,
             "cut": self.rules.cut_deleted,
             "ids": assets,
             "parents": parents,

@@ -4,7 +4,7 @@ with given as materialized (select unnest(%(ids)s::uuid[]) as id),
 held as materialized (
   select a.* from given cross join lateral (
     select id, qualified_name, name, entity_type, is_deleted, awaits_lake,
-           case when tags <> '{}' then jsonb_build_array(tags, enriched -> 'tags', "user" -> 'tags', source -> 'tags') end
+           case when stated <> '{}' then jsonb_build_array(source -> 'tags', enriched -> 'tags', "user" -> 'tags') end
              as tags
     from assets where tenant_id = %(tenant)s and id = given.id
     offset 0

@@ -7,6 +7,9 @@
 -- (depth, steps) is the shortest distance to an origin. A derived tag that lost its support is retracted, and with it all
 -- that depend on it, even if they can still be reached another way. Then each asset takes the best offer of its
 -- neighbours, level by level. So a cycle cannot support itself, and the result equals that of a full recomputation.
+--
+-- A support that ends, or that a shorter one replaces, is recorded in the history, unless it is of this transaction itself:
+-- no one has seen it. Where several replace one another in a run, the first record is of the one that was there before.
 create or replace function propagate(p_tenant text) returns void
 language plpgsql
 -- Joins go from few rows to large tables, by index. `offset 0` keeps the planner from reversing that, which it would do
@@ -140,7 +143,12 @@ begin
         )
     ),
     retracted as (
-      delete from derived_tags where ctid = any (array(select place from broken))
+      delete from derived_tags where ctid = any (array(select place from broken)) returning *
+    ),
+    recorded as (
+      insert into derived_tag_history (tenant_id, tag, asset_id, kind, via, depth, steps, since, until)
+      select tenant_id, tag, asset_id, kind, via, depth, steps, since, now() from retracted where since < now()
+      on conflict do nothing
     ),
     noted as (
       insert into touched (tag, id, root, had) select distinct on (tag, asset_id) tag, asset_id, root, true from broken
@@ -216,7 +224,14 @@ begin
     on conflict (tenant_id, tag, asset_id, kind)
     do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
     where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-    returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
+    returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh, d.kind, d.since,
+              old.via as via_before, old.depth as depth_before, old.steps as steps_before
+  ),
+  recorded as (
+    insert into derived_tag_history (tenant_id, tag, asset_id, kind, via, depth, steps, since, until)
+    select p_tenant, tag, asset_id, kind, via_before, depth_before, steps_before, since, now() from taken
+    where not fresh and since < now()
+    on conflict do nothing
   ),
   noted as (
     insert into touched (tag, id, root, had)
@@ -275,7 +290,14 @@ begin
       on conflict (tenant_id, tag, asset_id, kind)
       do update set via = excluded.via, depth = excluded.depth, steps = excluded.steps, root = excluded.root
       where (excluded.depth, excluded.steps) < (d.depth, d.steps)
-      returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh
+      returning d.tag, d.asset_id, d.depth, d.steps, d.root, old.tag is null as fresh, d.kind, d.since,
+                old.via as via_before, old.depth as depth_before, old.steps as steps_before
+    ),
+    recorded as (
+      insert into derived_tag_history (tenant_id, tag, asset_id, kind, via, depth, steps, since, until)
+      select p_tenant, tag, asset_id, kind, via_before, depth_before, steps_before, since, now() from taken
+      where not fresh and since < now()
+      on conflict do nothing
     ),
     noted as (
       insert into touched (tag, id, root, had)

@@ -1,18 +1,19 @@
--- The paths of propagated tags from their origins to assets, followed back support by support. Each support is nearer to
--- an origin than the one before, so every path ends, at an asset that states the tag.
+-- The paths of propagated tags from their origins to assets, now or at a time, followed back support by support. Each
+-- support is nearer to an origin than the one before, so every path ends, at an asset that states the tag.
 with recursive walk (number, tag, id, via, depth, steps, step) as (
   select s.number, s.tag, d.asset_id, d.via, d.depth, d.steps, 0
   from unnest(%(tags)s::text[], %(ids)s::uuid[]) with ordinality as s (tag, id, number)
-  join derived_tags d on d.tenant_id = %(tenant)s and d.tag = s.tag and d.asset_id = s.id and d.kind = 'propagated'
+  cross join lateral derived_tags_at(%(tenant)s, array[s.id], coalesce(%(at)s::timestamptz, 'infinity')) d
+  where d.tag = s.tag and d.kind = 'propagated'
   union all
   select w.number, w.tag, w.via, n.via, n.depth, n.steps, w.step + 1
   from walk w
   left join lateral (
     select d.via, d.depth, d.steps
-    from derived_tags d
-    where d.tenant_id = %(tenant)s and d.tag = w.tag and d.asset_id = w.via and (d.depth, d.steps) < (w.depth, w.steps)
-      and not exists (
-        select from assets a where a.tenant_id = %(tenant)s and a.id = w.via and w.tag = any (a.stated))
+    from derived_tags_at(%(tenant)s, array[w.via], coalesce(%(at)s::timestamptz, 'infinity')) d
+    where d.tag = w.tag and (d.depth, d.steps) < (w.depth, w.steps)
+      and (%(at)s::timestamptz is not null or not exists (
+        select from assets a where a.tenant_id = %(tenant)s and a.id = w.via and w.tag = any (a.stated)))
     order by d.depth, d.steps
     limit 1
   ) n on true

@@ -1,0 +1,47 @@
+"""What explanations show, of now and of the past: the decision, and the paths of the tags by which policies match."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from lily.api.calls import Call
+from lily.api.policy.outcomes import decision_dict
+from lily.policy import Decision, Explanation, Facts
+from lily.policy.names import EVERY, fold
+
+
+class TagPath(NamedTuple):
+    tag: str  # its name
+    layer: str  # stated, propagated or inherited
+    path: tuple[str, ...]  # the asset that states it first
+
+
+def matching_tags(facts: Facts, explanation: Explanation) -> set[str]:
+    """The keys of the tags by which policies match the asset."""
+    named = {fold(match.resource.value) for match in explanation.matches if match.resource.kind == "tag"}
+    return set(facts.tags) if EVERY in named else named & set(facts.tags)
+
+
+def explanation_dict(decision: Decision, facts: Facts, explanation: Explanation, *, known: bool) -> dict[str, Any]:
+    return {
+        **decision_dict(decision),
+        "metadata_id": facts.id,
+        "qualified_name": facts.qualified_name,
+        "known": known,
+        "subjects": [list(held.steps) for held in explanation.subjects],
+        "matches": [match.as_dict() for match in explanation.matches],
+    }
+
+
+async def shown_paths(call: Call, paths: Sequence[TagPath]) -> list[dict[str, Any]]:
+    """With the names of the assets; null for one that only the lake has."""
+    steps = sorted({step for found in paths for step in found.path})
+    known = await call.services.reader.find_many(call.tenant, steps) if steps else {}
+    return [
+        {
+            "tag": tag,
+            "layer": layer,
+            "path": list(path),
+            "names": [known[step].qualified_name if step in known else None for step in path],
+        }
+        for tag, layer, path in paths
+    ]

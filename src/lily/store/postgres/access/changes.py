@@ -1,0 +1,25 @@
+"""The statements that change who may use Lily. Each writes its audit entry and notifies every process, in one
+transaction."""
+
+from functools import cache
+from typing import Literal, LiteralString
+
+from lily.store.postgres.queries import query
+
+Change = Literal["user.disabled", "user.enabled", "token.created", "token.revoked"]  # as the audit names them
+
+OWNER = "owner"  # in the audit, whoever changed it with the rights of the database's owner and without a name
+
+_STATEMENTS: dict[Change, str] = {
+    "user.disabled": "access/disable_user",
+    "user.enabled": "access/enable_user",
+    "token.created": "access/create_token",
+    "token.revoked": "access/revoke_token",
+}
+
+
+@cache
+def change_statement(change: Change) -> LiteralString:
+    """Its parameters are those of the change, `by` (who made it) and `action` (the change). It returns one row, whose
+    first column is whether anything changed."""
+    return query(_STATEMENTS[change]) + query("access/access_changed")

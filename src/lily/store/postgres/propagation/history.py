@@ -1,0 +1,33 @@
+"""The history of derived tags: which tags had reached an asset at a time, and from when on that is known."""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+
+async def propagated_at(
+    database: Database, tenant: str, asset_ids: Collection[str], at: str
+) -> dict[str, frozenset[str]]:
+    """By asset, the keys of the tags that had reached it along edges; assets without any are left out."""
+    parameters = {"ids": id_array(asset_ids), "at": at}
+    rows = await database.fetch(tenant, query("propagation/propagated_at"), parameters)
+    return {asset_id: frozenset(tags) for asset_id, tags in rows}
+
+
+async def history_start(database: Database, tenant: str) -> str | None:
+    """From when on the history is complete; None if it always was."""
+    rows = await database.fetch(tenant, query("propagation/history_start"), {})
+    return rows[0][0] if rows else None
+
+
+def delete_old_tag_history(connection: Connection[Any], keep: timedelta) -> int:
+    """Deletes what ended longer ago than `keep`; what is in force is kept however old it is. The history of the tenants
+    concerned starts later from then on."""
+    row = connection.execute(query("propagation/delete_old_tag_history"), [keep]).fetchone()
+    return 0 if row is None else int(row[0])

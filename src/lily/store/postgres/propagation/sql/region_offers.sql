@@ -1,0 +1,26 @@
+-- What assets outside of a region offer to those in it: the tag, with the number of edges from its origin. Along edges, and
+-- down the hierarchy from the nearest ancestor that has the tag: what is inherited is stored for assets of the graph alone.
+with recursive {edge_neighbours},
+above (id, via, level) as (
+  select coalesce(a.parent::uuid, g.parent), n.id, 1
+  from frontier n
+  left join assets a on a.tenant_id = %(tenant)s and a.id = n.id
+  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = n.id and a.id is null
+  union all
+  select coalesce(a.parent::uuid, g.parent), u.via, u.level + 1
+  from above u
+  left join assets a on a.tenant_id = %(tenant)s and a.id = u.id
+  left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = u.id and a.id is null
+  where u.id <> all (%(ids)s::uuid[]) and u.level < 64
+    and %(tag)s <> all (coalesce(a.suppressed, '{{}}')) and not (%(cut)s and coalesce(a.is_deleted, false))
+),
+steps as (
+  select id, via, hops from along_edges
+  union
+  select id, via, 0 from above
+)
+select s.via::text, min(c.depth + s.hops)
+from steps s
+cross join lateral carried(%(tenant)s, %(tag)s, s.id, %(cut)s) c
+where s.id <> all (%(ids)s::uuid[]) and (s.hops = 0 or c.depth < coalesce(%(max_depth)s::integer, c.depth + 1))
+group by s.via

@@ -1,0 +1,173 @@
+"""The history of derived tags: what had reached an asset at a time, and along which path, against PostgreSQL."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import pairwise
+
+import psycopg
+import pytest
+
+from lily.model import clock
+from lily.store.postgres.catalogue.writer import CatalogueWriter
+from lily.store.postgres.propagation.history import delete_old_tag_history
+from lily.store.postgres.propagation.propagator import Propagator
+from tests.lineage_world import Moment, World
+from tests.shared_stack import Stack
+
+KEEP = timedelta(days=400)
+
+
+@pytest.fixture
+def world(
+    make_tenant: Callable[[], tuple[str, str]],
+    catalogue_writer: CatalogueWriter,
+    propagator: Propagator,
+    owner: psycopg.Connection,
+) -> Iterator[World]:
+    """Whatever a test does, every moment that it noted is remembered as it was."""
+    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
+    with made.parked():
+        yield made
+    assert [made.difference(moment) for moment in made.moments] == [None] * len(made.moments)
+
+
+def chain(world: World, *names: str) -> None:
+    for name in names:
+        world.asset(name)
+    for start, end in pairwise(names):
+        world.edge(start, end)
+
+
+def holders(moment: Moment, world: World, *names: str) -> set[str]:
+    """Which of the assets had the tag PII, by any way."""
+    return {name for name in names if any(one.asset == world.id_of(name) for one in moment.derived)}
+
+
+def recorded(world: World, owner: psycopg.Connection) -> int:
+    """The number of supports that have ended."""
+    rows = owner.execute("select count(*) from derived_tag_history where tenant_id = %s", [world.tenant]).fetchall()
+    return int(rows[0][0])
+
+
+def test_a_tag_that_comes_goes_and_comes_again_is_remembered(world: World, owner: psycopg.Connection) -> None:
+    chain(world, "a", "b", "c")
+    moments = []
+    for operation in ("tag", "untag", "tag"):
+        world.person("a", operation, tag="PII")
+        world.settle()
+        moments.append(world.note())
+    assert [holders(moment, world, "b", "c") for moment in moments] == [{"b", "c"}, set(), {"b", "c"}]
+    assert recorded(world, owner) == 2  # a tag that comes writes nothing
+
+
+def test_a_shorter_path_replaces_a_longer_one_and_the_longer_one_is_remembered(
+    world: World, owner: psycopg.Connection
+) -> None:
+    chain(world, "a", "b", "c", "d")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    before = world.note()
+    world.edge("a", "d")
+    world.settle()
+    after = world.note()
+    assert before.paths["pii", world.id_of("d")] == [world.id_of(name) for name in "abcd"]
+    assert after.paths["pii", world.id_of("d")] == [world.id_of(name) for name in "ad"]
+    assert recorded(world, owner) == 1
+
+
+def test_an_edge_that_goes_while_another_remains_leaves_no_gap(world: World, owner: psycopg.Connection) -> None:
+    chain(world, "a", "b", "d", "e")
+    chain(world, "a", "c1", "c2", "d")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    before = world.note()
+    world.unlink("b", "d")
+    world.settle()
+    after = world.note()
+    assert holders(before, world, "d", "e") == holders(after, world, "d", "e") == {"d", "e"}
+    # Also at the very time of the change, when the old support ended and the new one began.
+    ((changed,),) = owner.execute(
+        "select distinct until::text from derived_tag_history where tenant_id = %s", [world.tenant]
+    ).fetchall()
+    for at in (changed, owner.execute("select (%s::timestamptz - interval '1 us')::text", [changed]).fetchall()[0][0]):
+        assert {one.asset for one in world.stored_at(at)} == {one.asset for one in after.derived}
+    assert len(after.paths["pii", world.id_of("e")]) == 5
+
+
+def test_a_suppression_and_its_undoing_are_remembered_downstream(world: World) -> None:
+    chain(world, "a", "b", "c")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    moments = [world.note()]
+    for operation in ("suppress", "unsuppress"):
+        world.person("b", operation, tag="PII", **({"reason": "hashed"} if operation == "suppress" else {}))
+        world.settle()
+        moments.append(world.note())
+    assert [holders(moment, world, "c") for moment in moments] == [{"c"}, set(), {"c"}]
+
+
+def test_a_deletion_that_cuts_and_a_restore_are_remembered(world: World) -> None:
+    world.on_delete("cut")
+    chain(world, "a", "b", "c")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    moments = [world.note()]
+    for operation in ("delete", "restore"):
+        world.person("b", operation)
+        world.settle()
+        moments.append(world.note())
+    assert [holders(moment, world, "c") for moment in moments] == [{"c"}, set(), {"c"}]
+
+
+def test_a_definition_that_goes_is_remembered(world: World) -> None:
+    world.define("secret")
+    chain(world, "a", "b")
+    world.person("a", "tag", tag="secret")
+    world.settle()
+    before = world.note()
+    world.undefine("secret")
+    world.settle()
+    assert before.paths == {("secret", world.id_of("b")): [world.id_of("a"), world.id_of("b")]}
+    assert world.note().derived == set()
+
+
+def test_a_run_without_effect_writes_no_history(world: World, owner: psycopg.Connection) -> None:
+    chain(world, "a", "b", "c")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    for name in "abc":
+        world.asset(name, description="again")
+    world.edge("a", "b", propagates=True)
+    world.settle()
+    assert recorded(world, owner) == 0
+
+
+def test_old_history_is_deleted_and_starts_after_what_was_deleted(
+    world: World, owner: psycopg.Connection, stack: Stack
+) -> None:
+    chain(world, "a", "b")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    for operation in ("untag", "tag", "untag"):
+        world.person("a", operation, tag="PII")
+        world.settle()
+    first, last = owner.execute(
+        "select min(until), max(until) from derived_tag_history where tenant_id = %s", [world.tenant]
+    ).fetchall()[0]
+    move = "update derived_tag_history set until = until - %s, since = since - %s where tenant_id = %s and until = %s"
+    owner.execute(move, [KEEP, KEEP, world.tenant, first])
+    with psycopg.connect(stack.database_of("lily_pipeline")) as pipeline:
+        assert delete_old_tag_history(pipeline, KEEP) >= 1
+        assert delete_old_tag_history(pipeline, KEEP) == 0
+    kept = owner.execute("select until from derived_tag_history where tenant_id = %s", [world.tenant]).fetchall()
+    start = "select starts_at from derived_tag_history_starts where tenant_id = %s"
+    assert kept == [(last,)]
+    assert owner.execute(start, [world.tenant]).fetchall() == [(first - KEEP,)]
+
+
+def test_a_time_before_the_first_run_has_nothing(world: World) -> None:
+    earlier = clock.now()
+    chain(world, "a", "b")
+    world.person("a", "tag", tag="PII")
+    world.settle()
+    assert world.stored_at(earlier) == set()

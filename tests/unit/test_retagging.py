@@ -1,0 +1,73 @@
+"""Who would gain and who would lose a tag: against two full recomputations, before and after the change."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.lineage.breadth_first import BreadthFirstSearch
+from lily.lineage.definitions import TagDefinition
+from lily.lineage.retagging import Link, Member, Region, Retagged, retagged
+from tests.tag_oracle import TagGraph, departures, recompute
+from tests.unit.test_tag_reach import ASSETS, TAG, definitions, graphs, onwards
+
+some = st.sets(st.sampled_from(ASSETS), max_size=2)
+
+
+def steps(graph: TagGraph, tag: TagDefinition) -> set[Link]:
+    along = {Link(start, end, 1) for start, end in graph.arcs(tag)}
+    return along | {Link(parent, child, 0) for child, parent in graph.parents.items()}
+
+
+def region_around(graph: TagGraph, tag: TagDefinition, changed: Collection[str]) -> Region:
+    """The region that the store would read, from a graph in memory."""
+    members = set(changed)
+    for start in changed:
+        search = BreadthFirstSearch(start, tag.max_depth)
+        while frontier := search.frontier:
+            search.expand(list(onwards(graph, tag, frontier)))
+        members |= search.visited.keys()
+    cut = graph.deleted if graph.on_delete == "cut" else set()
+    leaving = departures(graph, tag)
+    offers: dict[str, int] = {}
+    for start, end, hops in steps(graph, tag):
+        depth = leaving.get(start)
+        if depth is None or start in members or end not in members:
+            continue
+        if hops == 0 or tag.max_depth is None or depth < tag.max_depth:
+            offers[end] = min(depth + hops, offers.get(end, depth + hops))
+    return Region(
+        tag.max_depth,
+        {
+            asset: Member(graph.states(asset, TAG), TAG in graph.suppressed.get(asset, ()), asset in cut)
+            for asset in members
+        },
+        {link for link in steps(graph, tag) if link.start in members and link.end in members},
+        offers,
+    )
+
+
+def effective(graph: TagGraph, tag: TagDefinition) -> set[str]:
+    derived = {one.asset for one in recompute(graph, [tag]) if not graph.suppresses(one.asset, TAG)}
+    return derived | {asset for asset in graph.stated if graph.states(asset, TAG)}
+
+
+@given(graphs(), definitions, some, some)
+def test_what_would_change_is_the_difference_of_two_recomputations(
+    graph: TagGraph, tag: TagDefinition, add: set[str], remove: set[str]
+) -> None:
+    stating = (graph.stated.keys() - remove) | add
+    after = replace(graph, stated={asset: {TAG} for asset in stating})
+    gained = effective(after, tag) - effective(graph, tag)
+    lost = effective(graph, tag) - effective(after, tag)
+    found = retagged(region_around(graph, tag, add | remove), add, remove)
+    assert found == Retagged(frozenset(gained), frozenset(lost))
+
+
+def test_a_cycle_does_not_keep_a_tag_that_its_origin_lost() -> None:
+    members = {asset: Member(states=asset == "a") for asset in "abc"}
+    links = {Link("a", "b", 1), Link("b", "c", 1), Link("c", "b", 1)}
+    assert retagged(Region(None, members, links), (), {"a"}).lost == {"a", "b", "c"}
+    kept = retagged(Region(None, members, links, {"c": 2}), (), {"a"})
+    assert kept.lost == {"a"}
