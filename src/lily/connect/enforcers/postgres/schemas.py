@@ -31,11 +31,9 @@ class SchemaUsage:
                 result.steps.append(Step((), f"COMMENT ON SCHEMA {quoted(name)} IS {literal(MARK)}"))
             missing = self._names(self._wanted(name) - (schema.granted if schema else frozenset()))
             if missing:
-                keys = _keys(name, missing)
-                result.steps += self._step(name, f"GRANT USAGE ON SCHEMA {quoted(name)} TO {listed(missing)}")
-                result.steps += self._step(name, f"INSERT INTO {_USAGES} {keys} ON CONFLICT DO NOTHING")
-                text = f"{', '.join(missing)} cannot use the schema {name}"
-                result.deviations.append(((self._catalogue.database, name), text, "USAGE of the schema"))
+                note = f"INSERT INTO {_USAGES} {_keys(name, missing)} ON CONFLICT DO NOTHING"
+                statement = f"GRANT USAGE ON SCHEMA {quoted(name)} TO {listed(missing)}"
+                self._add(result, name, [statement, note], f"{', '.join(missing)} cannot use the schema", "USAGE of it")
         return result
 
     def withdrawn(self) -> Comparison:
@@ -44,11 +42,9 @@ class SchemaUsage:
         for name, schema in sorted(self._catalogue.schemas.items()):
             surplus = self._names(self._by_lily(schema) - self._wanted(name))
             if surplus:
-                keys = _keys(name, surplus)
-                result.steps += self._step(name, f"REVOKE USAGE ON SCHEMA {quoted(name)} FROM {listed(surplus)}")
-                result.steps += self._step(name, f"DELETE FROM {_USAGES} WHERE (schema, role) IN ({keys})")
-                found = f"{', '.join(surplus)} can use the schema {name}"
-                result.deviations.append(((self._catalogue.database, name), found, "no USAGE, as before Lily"))
+                note = f"DELETE FROM {_USAGES} WHERE (schema, role) IN ({_keys(name, surplus)})"
+                statement = f"REVOKE USAGE ON SCHEMA {quoted(name)} FROM {listed(surplus)}"
+                self._add(result, name, [statement, note], f"{', '.join(surplus)} can use the schema", "no USAGE of it")
         return result
 
     def _wanted(self, name: str) -> frozenset[int]:
@@ -73,13 +69,14 @@ class SchemaUsage:
         result = Comparison()
         for name, schema in sorted(self._catalogue.schemas.items()):
             if schema.is_own and name not in needed and name not in foreign:
-                result.steps += self._step(name, f"DROP SCHEMA IF EXISTS {quoted(name)}")
-                path = self._catalogue.database, name
-                result.deviations.append((path, f"the schema {name} of masking views", "no masking view in it"))
+                statement = f"DROP SCHEMA IF EXISTS {quoted(name)}"
+                self._add(result, name, [statement], "the schema of masking views", "no masking view in it")
         return result
 
-    def _step(self, schema: str, statement: str) -> list[Step]:
-        return [Step((self._catalogue.database, schema), statement)]
+    def _add(self, result: Comparison, schema: str, statements: list[str], found: str, expected: str) -> None:
+        path = self._catalogue.database, schema
+        result.steps += [Step(path, statement) for statement in statements]
+        result.deviations.append((path, found, expected))
 
 
 _USAGES = f"{BOOKKEEPING}.usages"  # Lily takes back only what it has granted
