@@ -1,4 +1,4 @@
-"""A server of its own, because roles belong to the whole server, and a new database in it for each test."""
+"""A server of its own, because roles belong to the whole server, and a new database in it for each test or module."""
 
 from collections.abc import Iterator
 
@@ -17,5 +17,12 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def target(server: Server) -> Iterator[Target]:
+    with Target.made(server) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shop(server: Server) -> Iterator[Target]:
+    """For tests that leave the tables as they are, whatever they enforce."""
     with Target.made(server) as found:
         yield found

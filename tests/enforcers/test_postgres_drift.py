@@ -28,7 +28,7 @@ BY_HAND = {
     "a grant to a group": "grant select on shop.customers to analyst",
     "a grant on the view": "grant select on shop_masked.customers to public",
     "a grant with grant option": "grant select (id) on shop.customers to ann with grant option",
-    "a revoked grant": "revoke select (id) on shop.customers from ann",
+    "a revoked grant": "revoke select (id) on shop.customers from ann, analyst",
     "a revoked schema": "revoke usage on schema shop from ann, analyst",
     "row-level security disabled": "alter table shop.customers disable row level security",
     "a dropped policy": "drop policy lily_read on shop.customers",

@@ -11,17 +11,15 @@ from lily.plugins import Inventory
 from lily.policy import MASK_ACTIONS, compile_policies, parse_policy
 from tests.enforcers.engine_oracle import FILTERS, FIXED, HASH_OF_THE_QUERY, REFUSED, Engine
 from tests.enforcers.target import GROUPS, MEMBERS, PEOPLE, Target, in_line, refusable
-from tests.postgres_server import Server
 
 TAGS = ("PII", "finance")
 COLUMNS = tuple(FIXED)
 
 
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Target]:
-    with Target.made(server) as found:
-        yield found
-        _set_memberships(found, MEMBERS)  # which other tests on the same server have
+@pytest.fixture(autouse=True, scope="module")
+def _memberships(shop: Target) -> Iterator[None]:
+    yield
+    _set_memberships(shop, MEMBERS)  # which other tests on the same server have
 
 
 def subjects() -> st.SearchStrategy[dict[str, str]]:

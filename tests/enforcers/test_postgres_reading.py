@@ -128,12 +128,12 @@ def test_a_row_filter_of_a_column_hides_its_value(target: Target) -> None:
     ],
 )
 def test_each_mask_shows_what_it_promises_and_null_where_the_type_cannot_take_it(
-    target: Target, column: str, mask: str, value: str | int | None, shown: object
+    shop: Target, column: str, mask: str, value: str | int | None, shown: object
 ) -> None:
-    decision = target.decision("shop.customers", ["ann"], "allow")
-    masked = target.decision("shop.customers", ["ann"], "mask", column, mask=mask, mask_value=value)
-    assert not apply(target.enforcer(), [decision, masked])
-    assert target.seen("ann", f"select {column} from shop_masked.customers where country = 'DE' limit 1") == [(shown,)]
+    decision = shop.decision("shop.customers", ["ann"], "allow")
+    masked = shop.decision("shop.customers", ["ann"], "mask", column, mask=mask, mask_value=value)
+    assert not apply(shop.enforcer(), [decision, masked])
+    assert shop.seen("ann", f"select {column} from shop_masked.customers where country = 'DE' limit 1") == [(shown,)]
 
 
 def test_a_hash_of_the_query_is_the_same_within_it_and_another_in_the_next(target: Target) -> None:

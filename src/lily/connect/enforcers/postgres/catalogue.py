@@ -23,6 +23,7 @@ class Role(NamedTuple):
     bypasses_row_security: bool
     is_lily: bool
     above: frozenset[int]  # the roles whose rights it has or can take on
+    inherits: frozenset[int]  # of these, the ones whose rights it has
 
 
 class Grant(NamedTuple):
@@ -58,9 +59,9 @@ class Relation:
 
 class Schema(NamedTuple):
     oid: int
-    owner: str
+    owner: int
     is_own: bool
-    usable_by: frozenset[int]
+    granted: frozenset[int]  # USAGE, to roles and to PUBLIC
 
 
 class Kept(NamedTuple):
@@ -93,12 +94,13 @@ class Catalogue:
 def read(connection: psycopg.Connection[Any], schemas: Sequence[str]) -> Catalogue:
     """Inside a transaction, whose snapshot all queries share."""
     database, lily = _rows(connection, "select current_database(), current_user")[0]
-    roles = {row[0]: Role._make([*row[:-1], frozenset(row[-1])]) for row in _rows(connection, query("roles"))}
+    roles = {row[0]: Role._make([*row[:-2], *map(frozenset, row[-2:])]) for row in _rows(connection, query("roles"))}
     found = {
-        name: Schema(oid, owner, is_marked and owner == lily, frozenset(usable_by or ()))
-        for oid, name, owner, is_marked, usable_by in _rows(connection, query("schemas"), mark=MARK)
+        name: Schema(oid, owner, is_marked and roles[owner].is_lily, frozenset(granted or ()))
+        for oid, name, owner, is_marked, granted in _rows(connection, query("schemas"), mark=MARK)
     }
-    _refuse_foreign(found.get(BOOKKEEPING), lily)
+    if BOOKKEEPING in found:
+        _refuse_foreign(roles[found[BOOKKEEPING].owner], lily)
     relations = _relations(connection, schemas, [one.oid for one in found.values() if one.is_own])
     prepared = BOOKKEEPING in found
     kept = {row[0]: Kept(*row) for row in _rows(connection, query("kept"))} if prepared else {}
@@ -115,11 +117,11 @@ def read(connection: psycopg.Connection[Any], schemas: Sequence[str]) -> Catalog
     )
 
 
-def _refuse_foreign(bookkeeping: Schema | None, lily: str) -> None:
+def _refuse_foreign(owner: Role, lily: str) -> None:
     """Raises Terminal: what another role has put there must be neither trusted nor run."""
-    if bookkeeping is not None and bookkeeping.owner != lily:
-        described = f"The schema {BOOKKEEPING} belongs to {bookkeeping.owner}, and Lily is connected as {lily}"
-        raise Terminal(f"{described}. Connect as {bookkeeping.owner}, or drop the schema if it is not Lily's.")
+    if not owner.is_lily:
+        described = f"The schema {BOOKKEEPING} belongs to {owner.name}, and Lily is connected as {lily}"
+        raise Terminal(f"{described}. Connect as {owner.name}, or drop the schema if it is not Lily's.")
 
 
 def _relations(connection: psycopg.Connection[Any], schemas: Sequence[str], own: list[int]) -> list[Relation]:

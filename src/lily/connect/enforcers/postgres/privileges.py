@@ -1,7 +1,7 @@
 """SELECT on tables and columns: who has it, who should, and the statements between the two."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,6 +24,12 @@ class Held:
 class Wanted(NamedTuple):
     whole: bool = False
     columns: frozenset[str] = frozenset()
+
+    def beyond(self, inherited: Sequence["Wanted"]) -> "Wanted":
+        """What is left to grant to a role that has the others from elsewhere."""
+        if any(one.whole for one in inherited):
+            return NOTHING
+        return self._replace(columns=self.columns.difference(*(one.columns for one in inherited)))
 
 
 NOTHING = Wanted()

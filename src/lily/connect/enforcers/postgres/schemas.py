@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from lily.connect.enforcers.postgres.catalogue import MARK, Catalogue
+from lily.connect.enforcers.postgres.catalogue import MARK, PUBLIC, Catalogue, Schema
 from lily.connect.enforcers.postgres.comparison import Comparison
 from lily.connect.enforcers.postgres.identifiers import listed, literal, quoted
 from lily.connect.enforcers.postgres.roles import Roles
@@ -22,38 +22,45 @@ class SchemaUsage:
         self._needed[schema].update(roles)
 
     def granted(self) -> Comparison:
-        """The schemas that are missing, and USAGE for roles that do not have it in any way."""
+        """The schemas that are missing, and USAGE for roles that would not have it in any other way."""
         result = Comparison()
         for name in sorted(self._needed):
             schema = self._catalogue.schemas.get(name)
             if schema is None:
                 result.steps.append(Step((), f"CREATE SCHEMA IF NOT EXISTS {quoted(name)}"))
                 result.steps.append(Step((), f"COMMENT ON SCHEMA {quoted(name)} IS {literal(MARK)}"))
-            usable = schema.usable_by if schema else frozenset()
-            missing = sorted(self._roles.name(oid) for oid in self._needed[name] - usable)
+            missing = self._names(self._wanted(name) - (schema.granted if schema else frozenset()))
             if missing:
-                result.steps += self._usage(name, f"GRANT USAGE ON SCHEMA {quoted(name)} TO {listed(missing)}")
-                result.steps += self._usage(
-                    name, f"INSERT INTO {_USAGES} {_keys(name, missing)} ON CONFLICT DO NOTHING"
-                )
-                text = f"{', '.join(missing)} cannot use the schema {name}"
-                result.deviations.append(((self._catalogue.database, name), text, "USAGE of the schema"))
+                note = f"INSERT INTO {_USAGES} {_keys(name, missing)} ON CONFLICT DO NOTHING"
+                statement = f"GRANT USAGE ON SCHEMA {quoted(name)} TO {listed(missing)}"
+                self._add(result, name, [statement, note], f"{', '.join(missing)} cannot use the schema", "USAGE of it")
         return result
 
     def withdrawn(self) -> Comparison:
         """USAGE that Lily has granted and nobody needs any more."""
-        names = {schema.oid: name for name, schema in self._catalogue.schemas.items()}
-        surplus: dict[str, list[str]] = defaultdict(list)
-        for schema, role in self._catalogue.usages:
-            if role not in self._needed.get(names[schema], ()):
-                surplus[names[schema]].append(self._roles.name(role))
         result = Comparison()
-        for name, roles in sorted(surplus.items()):
-            result.steps += self._usage(name, f"REVOKE USAGE ON SCHEMA {quoted(name)} FROM {listed(sorted(roles))}")
-            result.steps += self._usage(name, f"DELETE FROM {_USAGES} WHERE (schema, role) IN ({_keys(name, roles)})")
-            found = f"{', '.join(sorted(roles))} can use the schema {name}"
-            result.deviations.append(((self._catalogue.database, name), found, "no USAGE, as before Lily"))
+        for name, schema in sorted(self._catalogue.schemas.items()):
+            surplus = self._names(self._by_lily(schema) - self._wanted(name))
+            if surplus:
+                note = f"DELETE FROM {_USAGES} WHERE (schema, role) IN ({_keys(name, surplus)})"
+                statement = f"REVOKE USAGE ON SCHEMA {quoted(name)} FROM {listed(surplus)}"
+                self._add(result, name, [statement, note], f"{', '.join(surplus)} can use the schema", "no USAGE of it")
         return result
+
+    def _wanted(self, name: str) -> frozenset[int]:
+        """To whom Lily has to grant it. What another role or PUBLIC was granted serves as well."""
+        needed = self._needed.get(name, set())
+        schema = self._catalogue.schemas.get(name)
+        others = {schema.owner, *(schema.granted - self._by_lily(schema))} if schema else set[int]()
+        enough = others | needed
+        own = {oid for oid in needed if not enough & self._roles.by_oid[oid].inherits and oid not in others}
+        return frozenset() if PUBLIC in others else frozenset(own)
+
+    def _by_lily(self, schema: Schema) -> frozenset[int]:
+        return frozenset(role for one, role in self._catalogue.usages if one == schema.oid)
+
+    def _names(self, oids: Iterable[int]) -> list[str]:
+        return sorted(map(self._roles.name, oids))
 
     def dropped(self, needed: Collection[str]) -> Comparison:
         """Schemas without a masking view. One in which someone else has made something stays."""
@@ -62,13 +69,14 @@ class SchemaUsage:
         result = Comparison()
         for name, schema in sorted(self._catalogue.schemas.items()):
             if schema.is_own and name not in needed and name not in foreign:
-                result.steps += self._usage(name, f"DROP SCHEMA IF EXISTS {quoted(name)}")
-                path = self._catalogue.database, name
-                result.deviations.append((path, f"the schema {name} of masking views", "no masking view in it"))
+                statement = f"DROP SCHEMA IF EXISTS {quoted(name)}"
+                self._add(result, name, [statement], "the schema of masking views", "no masking view in it")
         return result
 
-    def _usage(self, schema: str, statement: str) -> list[Step]:
-        return [Step((self._catalogue.database, schema), statement)]
+    def _add(self, result: Comparison, schema: str, statements: list[str], found: str, expected: str) -> None:
+        path = self._catalogue.database, schema
+        result.steps += [Step(path, statement) for statement in statements]
+        result.deviations.append((path, found, expected))
 
 
 _USAGES = f"{BOOKKEEPING}.usages"  # Lily takes back only what it has granted

@@ -1,17 +1,14 @@
--- Every role of the server, with the roles whose rights it has or can take on. A membership with neither INHERIT nor
--- SET gives neither; before PostgreSQL 16 every membership gives both.
-with recursive edges as (
-  select m.member, m.roleid
-  from pg_auth_members as m
-  where coalesce((to_jsonb(m) ->> 'inherit_option')::boolean, true)
-     or coalesce((to_jsonb(m) ->> 'set_option')::boolean, true)
-),
-above (member, roleid) as (
-  select member, roleid from edges
+-- Every role of the server, with the roles whose rights it has or can take on, and those of them whose rights it has
+-- without SET ROLE. A membership with neither INHERIT nor SET gives neither.
+with recursive above (member, roleid, inherits) as (
+  select member, roleid, inherit_option from pg_auth_members where inherit_option or set_option
   union
-  select above.member, edges.roleid from above join edges on edges.member = above.roleid
+  select above.member, m.roleid, above.inherits and m.inherit_option
+  from above
+  join pg_auth_members as m on m.member = above.roleid and (m.inherit_option or m.set_option)
 )
 select r.oid::int8, r.rolname, r.rolcanlogin, r.rolsuper, r.rolbypassrls, r.rolname = current_user,
-       coalesce((select array_agg(above.roleid::int8 order by above.roleid) from above where above.member = r.oid), '{}')
+       coalesce((select array_agg(distinct a.roleid::int8) from above as a where a.member = r.oid), '{}'),
+       coalesce((select array_agg(distinct a.roleid::int8) from above as a where a.member = r.oid and a.inherits), '{}')
 from pg_roles as r
 order by r.rolname

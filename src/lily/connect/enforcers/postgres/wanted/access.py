@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lily.connect.enforcers.postgres.wanted.masks import Value
@@ -30,14 +30,22 @@ CLEAR, DENIED = Cell(), Cell(denied=True)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a role sees of a table: the rows that pass all `filters`, and one cell per column, in their order."""
+    """What a role sees of a table: the rows that pass all `filters`, and one cell per column, in their order.
+
+    A table has few, shared by many roles, which look it up often: what takes a walk over the columns is kept.
+    """
 
     cells: tuple[Cell, ...]
     filters: Filters = ()
+    denied: bool = field(init=False, compare=False)
+    _hash: int = field(init=False, compare=False, repr=False)
 
-    @property
-    def denied(self) -> bool:
-        return all(cell.denied for cell in self.cells)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "denied", all(cell.denied for cell in self.cells))
+        object.__setattr__(self, "_hash", hash((self.cells, self.filters)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def accesses(decisions: Iterable[Decision], columns: Sequence[str], usable: Callable[[str], bool]) -> dict[str, Access]:

@@ -1,6 +1,7 @@
 """Masks as expressions of PostgreSQL. Each has the type of its column, and is NULL where the type cannot take it."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from lily.connect.enforcers.postgres.identifiers import literal
@@ -103,14 +104,6 @@ def _alphanum(column: str, family: str) -> str | None:
     return f"regexp_replace({letters}, '[0-9]', 'n', 'g')"
 
 
-def _first(column: str, family: str) -> str | None:
-    return _around(column, family, "rpad(left({text}, {kept}), length({text}), 'x')")
-
-
-def _last(column: str, family: str) -> str | None:
-    return _around(column, family, "lpad(right({text}, {kept}), length({text}), 'x')")
-
-
 def _around(column: str, family: str, shown: str) -> str | None:
     """A text that has no more characters than would be shown is masked whole."""
     if family != "text":
@@ -118,14 +111,6 @@ def _around(column: str, family: str, shown: str) -> str | None:
     text = _text(column)
     whole = f"WHEN length({text}) <= {_KEPT} THEN repeat('x', length({text}))"
     return f"CASE {whole} ELSE {shown.format(text=text, kept=_KEPT)} END"
-
-
-def _year(column: str, family: str) -> str | None:
-    return _truncated(column, family, "year")
-
-
-def _month(column: str, family: str) -> str | None:
-    return _truncated(column, family, "month")
 
 
 def _truncated(column: str, family: str, unit: str) -> str | None:
@@ -148,10 +133,10 @@ def _in_query(column: str, family: str) -> str | None:
 
 _EXPRESSIONS: dict[str, Callable[[str, str], str | None]] = {
     "mask-alphanum": _alphanum,
-    "show-first-4": _first,
-    "show-last-4": _last,
-    "truncate-to-year": _year,
-    "truncate-to-month": _month,
+    "show-first-4": partial(_around, shown="rpad(left({text}, {kept}), length({text}), 'x')"),
+    "show-last-4": partial(_around, shown="lpad(right({text}, {kept}), length({text}), 'x')"),
+    "truncate-to-year": partial(_truncated, unit="year"),
+    "truncate-to-month": partial(_truncated, unit="month"),
     "sha-256-global": _everywhere,
     "sha-256-query-local": _in_query,
 }

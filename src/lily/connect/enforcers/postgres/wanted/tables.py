@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import MAX_BYTES
-from lily.connect.enforcers.postgres.privileges import Wanted
+from lily.connect.enforcers.postgres.privileges import NOTHING, Wanted
 from lily.connect.enforcers.postgres.roles import Roles
 from lily.connect.enforcers.postgres.wanted.access import CLEAR, DENIED, Access, Cell, accesses, strictest
 from lily.connect.enforcers.postgres.wanted.masks import Fixed
@@ -78,6 +78,8 @@ def wanted_table(relation: Relation, decisions: Sequence[Decision], given: Circu
     wanted.notes += [f"what {one!r} would filter is denied: {flaw}" for one, flaw in refused.items() if flaw]
     _want_privileges(wanted, granted, given)
     _want_view(wanted, granted, given)
+    wanted.privileges = _beyond_inherited(wanted.privileges, roles)
+    wanted.view_privileges = _beyond_inherited(wanted.view_privileges, roles)
     return wanted
 
 
@@ -161,6 +163,20 @@ def _unrestricted(wanted: WantedTable, roles: Roles) -> dict[str, Access]:
     """They read the table anyhow, so they are shown the same in the view, and are not caught by the policies."""
     everything = Access((CLEAR,) * len(wanted.relation.columns))
     return {roles.name(oid): everything for oid in wanted.exempt if not roles.is_system(oid)}
+
+
+def _beyond_inherited(several: dict[int, Wanted], roles: Roles) -> dict[int, Wanted]:
+    """What a role has through another need not be granted to it: a thousand people in a group are one privilege.
+
+    That is safe because a group is granted no more than each of its members may have.
+    """
+    known: dict[tuple[Wanted, frozenset[int]], Wanted] = {}
+    for oid, wanted in several.items():
+        key = wanted, roles.by_oid[oid].inherits
+        if key not in known:
+            known[key] = wanted.beyond([several[above] for above in key[1] if above in several])
+    beyond = {oid: known[wanted, roles.by_oid[oid].inherits] for oid, wanted in several.items()}
+    return {oid: wanted for oid, wanted in beyond.items() if wanted != NOTHING}
 
 
 def _readable(relation: Relation, access: Access) -> Wanted:
