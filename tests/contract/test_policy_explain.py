@@ -101,6 +101,19 @@ def test_a_dry_run_reports_who_gains_and_who_loses_by_a_policy(door: Door) -> No
     assert effect(door, "bob", "shop.orders") == "allow"  # nothing was changed
 
 
+def test_a_dry_run_reports_that_users_of_the_identity_provider_are_not_compared(door: Door) -> None:
+    door.ingest("shop.orders")
+    create(door, "/roles", {"name": "reader", "groups": ["bi"]})
+    create(door, "/policies", policy({"role": "reader"}, {"asset": "*"}))
+    (nobody,) = dry_run(door, delete_roles=["reader"])["cut"]
+    assert nobody.startswith("users: there are none under /users")
+    (named,) = dry_run(door, delete_roles=["reader"], users=["zoe"])["cut"]
+    assert "compared without groups and roles: zoe" in named
+    create(door, "/users", {"name": "zoe", "groups": ["bi"]})
+    found = dry_run(door, delete_roles=["reader"], users=["Zoe"])
+    assert (found["loses"], found["cut"]) == (1, [])
+
+
 def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     door.ingest("shop.orders")
     door.ingest("shop.report")

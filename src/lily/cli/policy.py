@@ -63,7 +63,7 @@ def explain(
 ) -> None:
     """Explain a decision: the policy, the role, the tag, and the path of the tag.
 
-    It uses LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory.
+    It uses LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory and its tenant `default`.
     """
     from lily.client import Lily
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from lily.model.errors import Problem, Refused
-from lily.model.suggestions import MAX_LENGTH, hint
+from lily.model.suggestions import MAX_LENGTH, hint, similar
 from lily.model.values import MAX_ITEMS, MAX_NAME, Checker
 from lily.policy.names import EVERY, fold
 
@@ -48,10 +48,8 @@ def choices(checker: Checker, value: Any, known: Collection[str], entity: str) -
 def hint_any_case(given: str, known: Collection[str]) -> str:
     """A hint for words that may be written in capitals."""
     by_fold = {fold(word): word for word in known}
-    text = hint(fold(given), by_fold)
-    for folded, word in by_fold.items():
-        text = text.replace(f"`{folded}`", f"`{word}`")
-    return text
+    meant = similar(fold(given), by_fold)
+    return f"did you mean `{by_fold[meant]}`?" if meant else hint(given, known)
 
 
 def optional_names(checker: Checker, value: Any, entity: str, limit: int = MAX_NAME) -> tuple[str, ...]:

@@ -176,6 +176,7 @@ def test_every_problem_is_reported_at_once() -> None:
         (BODY | {"prioritty": 1}, "did you mean `priority`?"),
         (BODY | {"effect": "denny"}, "did you mean `deny`?"),
         (BODY | {"actions": ["reed"]}, "did you mean `READ`?"),
+        (BODY | {"actions": ["SELECT"]}, "use one of: DELETE, READ, WRITE"),
         (BODY | {"subjects": [{"Grup": "x"}]}, "did you mean `group`?"),
         (BODY | {"resources": [{"entity_type": "colum"}]}, "did you mean `column`?"),
         (MASK | {"mask": "show-last4"}, "did you mean `show-last-4`?"),

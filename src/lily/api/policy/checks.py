@@ -13,6 +13,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
 from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker
 from lily.policy import ACTIONS, PLANES, Action, Context, Plane, Principal, User, fold
+from lily.policy.fields import hint_any_case
 
 MAX_CHECKS = 10_000
 MAX_PROBLEMS = 20
@@ -150,8 +151,7 @@ class _Parser:
         action = given.upper() if isinstance(given, str) else given
         if action in ACTIONS:
             return cast("Action", action)
-        known = {word.lower(): word for word in ACTIONS}
-        described = f"unknown action {str(given)[:MAX_LENGTH]!r}; {hint(str(given), known).replace('`', '')}"
+        described = f"unknown action {str(given)[:MAX_LENGTH]!r}; {hint_any_case(str(given), ACTIONS)}"
         self._refuse(
             "INVALID_VALUE",
             described if given is not None else f"action is required: one of {', '.join(ACTIONS)}",

@@ -40,6 +40,7 @@ from lily.store.postgres.policies.stored_objects import Parsed
 
 MAX_USERS = 20_000
 MAX_ASSETS = 1_000
+NO_USERS = "users: there are none under /users; create those whom your identity provider knows, with their groups"
 MAX_DECISIONS = 400_000  # of groups of users who have the same policies, and assets
 MAX_ITEMS = 1_000
 Kind = Literal["gains", "loses", "changes"]
@@ -120,10 +121,14 @@ async def _users(
 ) -> list[tuple[str, Principal]]:
     if proposal.users:
         known = await call.services.policies.users(policies, proposal.users)
+        if without := [name for name in proposal.users if known.get(fold(name)) is None]:
+            cut.append(f"users: {len(without)} not under /users, compared without groups and roles: {without[0]}")
         return [(name, Named(name).principal(known)) for name in proposal.users]
     bodies, count = await first_users(call.services.database, call.tenant, MAX_USERS)
     if count > len(bodies):
         cut.append(f"users: the first {len(bodies)} of {count}; name those to compare in `users`")
+    if not bodies:
+        cut.append(NO_USERS)
     found = [parse_user(body) for body in bodies]
     return [(user.name, Principal(user.name, user.groups, user.roles)) for user in found]
 

@@ -52,9 +52,8 @@ def create_token(
     creates it, for the audit."""
     unknown = sorted(set(scopes) - set(get_args(Scope)))
     if unknown or not scopes:
-        raise Terminal(
-            f"Unknown scopes: {', '.join(unknown) or '(none given)'}. Use one of: {', '.join(get_args(Scope))}."
-        )
+        problem = f"Unknown scopes: {', '.join(unknown)}" if unknown else "A token needs at least one scope"
+        raise Terminal(f"{problem}. Use some of: {', '.join(get_args(Scope))}.")
     for what, name in (("user name", user), ("scraper group", scraper_group)):
         if name and Checker().name(name, what) != name:
             raise Terminal(
