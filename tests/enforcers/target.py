@@ -95,7 +95,8 @@ class Target:
         return urlunsplit(parts._replace(netloc=f"{quote(user)}:{PASSWORD}@{place}"))
 
     def settings(self, **further: Any) -> dict[str, Any]:
-        return {"url": self.url_of(LILY), **further}
+        """A slow machine is not a failure: the real limits are shorter."""
+        return {"url": self.url_of(LILY), "lock_seconds": 60, "connect_seconds": 60, **further}
 
     def enforcer(self, **further: Any) -> Postgres:
         found = Postgres(Postgres.Config.model_validate(self.settings(**further)))

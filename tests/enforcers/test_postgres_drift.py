@@ -21,6 +21,7 @@ BY_HAND = {
     "a dropped view": "drop view shop_masked.customers",
     "a view without its masks": "create or replace view shop_masked.customers as select * from shop.customers",
     "a view that anyone can look behind": "alter view shop_masked.customers reset (security_barrier)",
+    "a column of a view renamed": "alter view shop_masked.customers rename column name to called",
     "another view in its place": "drop view shop_masked.customers; create view shop_masked.customers as select 1",
     "the schema of the views dropped": "drop schema shop_masked cascade",
     "a grant": "grant select (email) on shop.customers to ann",

@@ -80,7 +80,9 @@ def _view_differs(wanted: WantedTable, of_view: str, present: Present) -> bool:
         return kept is not None and kept.view in {one.oid for one in present.views.values()}
     if kept is None or view is None:
         return True
-    return kept.view != view.oid or kept.view_source != of_view or not kept.view_intact
+    # The query that PostgreSQL keeps does not change when a column of the view is renamed.
+    renamed = [column.name for column in view.columns] != [column.name for column in wanted.relation.columns]
+    return kept.view != view.oid or kept.view_source != of_view or not kept.view_intact or renamed
 
 
 def _on_view(wanted: WantedTable, present: Present, roles: Roles, *, differs: bool) -> Difference:

@@ -71,7 +71,7 @@ create or replace function lily_enforcement.finish_table(
 returns void language sql set search_path = pg_catalog as $$
   update lily_enforcement.tables as k
   set schema_name = n.nspname, table_name = c.relname, view = v.oid, view_source = of_view,
-      view_shown = md5(pg_get_viewdef(v.oid)), policies_source = of_policies,
+      view_shown = (select md5(w.ev_action::text) from pg_rewrite as w where w.ev_class = v.oid), policies_source = of_policies,
       policies_shown = lily_enforcement.policies_shown(target)
   from pg_class as c
   join pg_namespace as n on n.oid = c.relnamespace
