@@ -51,7 +51,8 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
             made, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         )
         yield made
-    with psycopg.connect(stack.database) as owner:  # its database is gone after the test, and would be tried for ever
+    # Its database is gone after the test, and would be tried for ever.
+    with psycopg.connect(stack.database, autocommit=True) as owner:
         owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
         owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
 
