@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lily.lineage.tag_rules import TagRules
+from lily.model import ids
 from lily.model.assets import NO_DERIVED_TAGS, DerivedTags, LayerName, is_deleted, parent_id, stated_tags, suppressions
 from lily.model.events import AssetEvent
+from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS, Layer, merge
 from lily.model.statements import Statement
 
@@ -28,6 +30,7 @@ class DerivedContext:
     derived: DerivedTags = NO_DERIVED_TAGS  # of the asset
     from_parent: Mapping[str, DerivedTags] = field(default_factory=dict)  # what the children of a parent inherit
     passed_on: Collection[str] = ()  # the tags that others have through the asset
+    parent_by_name: str | None = None  # of a column that may be in the lake alone
 
 
 def may_remove_protection(statement: Statement) -> bool:
@@ -37,6 +40,17 @@ def may_remove_protection(statement: Statement) -> bool:
         or "parent" in statement.attributes
         or statement.operation in {"untag", "suppress", "delete"}
     )
+
+
+def parent_by_name(event: AssetEvent) -> str | None:
+    """The parent of a plain column before an event that states its parent, if only the lake has the column: the lake
+    keeps columns with the table whose name theirs begins with. None for an event that cannot be about one."""
+    statement = event.statement
+    above = ids.name_prefix(statement.qualified_name)
+    is_column = statement.entity_type in BULK_TYPES or not statement.entity_type
+    if not is_column or "parent" not in statement.attributes or above == statement.qualified_name:
+        return None
+    return ids.asset_id(event.tenant, above)
 
 
 def merge_event(layers: Layers, event: AssetEvent) -> dict[LayerName, Layer]:
@@ -52,7 +66,7 @@ def tag_removals(
     """Every way in which an event that changes a layer removes protective tags."""
     protective = rules.protective
     removals = [TagRemoval("tag.removed", removed_tags(before, after, layer, protective), layer)]
-    old, new = parent_id(before), parent_id(after)
+    old, new = parent_id(before) or context.parent_by_name, parent_id(after)
     if old is not None and old != new:
         inherited = context.from_parent.get(old, NO_DERIVED_TAGS)
         inherits = context.from_parent.get(new, NO_DERIVED_TAGS) if new else NO_DERIVED_TAGS

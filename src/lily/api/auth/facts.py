@@ -45,12 +45,17 @@ async def facts_of_references(
     waiting = iter(references)
     while some := list(islice(waiting, CHUNK)):
         found |= await read_facts(services.database, tenant, some, wanted)
-    missing = {reference: ids.resolve(tenant, reference) for reference, facts in found.items() if facts is None}
+    # The graph knows a column by its id alone until the lake was read for it: then its table is not known either.
+    missing = {
+        reference: ids.resolve(tenant, reference)
+        for reference, facts in found.items()
+        if facts is None or not facts.qualified_name
+    }
     held = await services.catalogue.find_many(tenant, list(set(missing.values()))) if missing else {}
     of_lake = await facts_of_assets(services, restrictions, list(held.values()), ancestors=True)
     by_id = {facts.id: facts for facts in of_lake}
     return {
-        reference: facts or by_id.get(missing[reference]) or unknown_facts(tenant, reference)
+        reference: by_id.get(missing.get(reference, "")) or facts or unknown_facts(tenant, reference)
         for reference, facts in found.items()
     }
 

@@ -12,9 +12,11 @@ from lily.lineage.protection import (
     may_remove_protection,
     merge_event,
     no_longer_inherited,
+    parent_by_name,
     removal_forbidden,
     removed_tags,
 )
+from lily.model import ids
 from lily.model.assets import parent_id
 from lily.model.events import AssetEvent
 from lily.store.assets import StoredAsset
@@ -24,12 +26,19 @@ REQUIRED_SCOPE: Final = "policy:write"
 
 
 async def guard_source(call: Call, event: AssetEvent) -> None:
-    """As `guard`, but looks the asset up. An asset that only the lake has cannot lose tags, because it has none."""
+    """As `guard`, but looks the asset up: in the lake too if the event moves a column away from its table, because it
+    loses the tags that it inherits. Any other asset that only the lake has cannot lose tags: it has none of its own."""
     if call.principal.may(REQUIRED_SCOPE) or not may_remove_protection(event.statement):
         return
-    asset = await call.services.reader.find(call.tenant, event.asset_id)
+    store = call.services.catalogue if _moves_column(event) else call.services.reader
+    asset = await store.find(call.tenant, event.asset_id)
     if asset is not None:
         await guard(call, asset, event)
+
+
+def _moves_column(event: AssetEvent) -> bool:
+    parent, by_name = event.statement.attributes.get("parent"), parent_by_name(event)
+    return by_name is not None and (parent is None or ids.resolve(event.tenant, parent) != by_name)
 
 
 async def guard(call: Call, asset: StoredAsset, event: AssetEvent) -> None:

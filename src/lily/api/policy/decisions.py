@@ -12,7 +12,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.policy import Decision, Facts, Principal
 from lily.store.postgres.definitions.tags import read_tag_rules
-from lily.store.postgres.policies.any_case import facts_in_any_case
+from lily.store.postgres.policies.any_case import other_candidates
 from lily.store.postgres.policies.facts import Wanted, read_facts
 
 FEW = 200
@@ -37,11 +37,12 @@ async def decide(services: Services, tenant: str, batch: Batch) -> tuple[TenantP
 async def candidates_for(
     services: Services, tenant: str, references: Collection[str], wanted: Wanted
 ) -> dict[str, list[Facts]]:
-    """By reference: the asset; for a name that no asset has as written, those that have it in another case."""
+    """By reference: the asset, and the others that an engine may mean by the name. Somebody who may ingest assets could
+    otherwise lift a denial by ingesting one that is spelled as the engine spells it."""
     facts = await read_facts(services.database, tenant, references, wanted)
-    names = [name for name, found in facts.items() if found is None and not ids.looks_like_uuid(name)]
-    others = await facts_in_any_case(services.database, tenant, names, wanted) if names else {}
-    return {name: [found] if found is not None else others.get(name, []) for name, found in facts.items()}
+    names = {name: found for name, found in facts.items() if not ids.looks_like_uuid(name)}
+    others = await other_candidates(services.database, tenant, names, wanted) if names else {}
+    return {name: [*([found] if found else ()), *others.get(name, ())] for name, found in facts.items()}
 
 
 async def principals_of(services: Services, policies: TenantPolicies, batch: Batch) -> list[Principal]:

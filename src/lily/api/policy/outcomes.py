@@ -1,6 +1,7 @@
 """The pure part of deciding checks: unknown objects, and the shape of decisions in responses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -30,8 +31,16 @@ def strictest(
         for facts in several.get(check.asset, ()):
             context = batch.contexts[check.context]
             other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
-            decisions[place] = min(decisions[place], other, key=strictness)
+            decisions[place] = combined(decisions[place], other)
     return decisions
+
+
+def combined(first: Decision, second: Decision) -> Decision:
+    """The stricter of two decisions, with the row filters of both: a mask does not make up for a row filter."""
+    stricter, other = sorted((first, second), key=strictness)
+    if not stricter.allowed or set(other.row_filters) <= set(stricter.row_filters):
+        return stricter
+    return replace(stricter, row_filters=tuple(dict.fromkeys((*stricter.row_filters, *other.row_filters))))
 
 
 def strictness(decision: Decision) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from lily.model.assets import (
     stated_tags,
     suppressions,
 )
+from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
 from lily.store.assets import StoredAsset
@@ -79,11 +80,18 @@ class PastAsset:
             self.id,
             self.asset.qualified_name,
             entity_type(layers),
-            str(attributes.get("data_source") or ""),
+            str(attributes.get("data_source") or "") or self._source_of_table(),
             tuple(Ancestor(one.id, one.asset.qualified_name if one.asset else "") for one in self.above),
             self._tags(named_tags),
             attributes,
         )
+
+    def _source_of_table(self) -> str:
+        """A column without a data source counts as of its table's."""
+        if self.asset is None or entity_type(self.asset.layers) not in BULK_TYPES:
+            return ""
+        table = self.above[0].asset if self.above else None
+        return "" if table is None else str(shown_fields(table.layers).get("data_source") or "")
 
     def _tags(self, named_tags: frozenset[str] = frozenset()) -> set[str]:
         layers = {} if self.asset is None else self.asset.layers

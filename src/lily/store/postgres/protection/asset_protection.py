@@ -14,6 +14,7 @@ from lily.lineage.protection import (
     TagRemoval,
     may_remove_protection,
     merge_event,
+    parent_by_name,
     removal_forbidden,
     tag_removals,
 )
@@ -117,6 +118,8 @@ class _TenantCheck:
             self._parents[asset] = parent
         elif parent is not None and parent != known:
             self._at_risk.add(asset)
+        if parent is not None and parent_by_name(event) not in (None, parent):
+            self._at_risk.add(asset)  # it may be moved away from a table with which only the lake has it
 
     def add_tagging(self, event: AssetEvent) -> None:
         """One event may add a tag and another of the same batch remove it."""
@@ -178,6 +181,7 @@ class _TenantCheck:
             self._derived.get(event.asset_id, NO_DERIVED_TAGS),
             self._from_parent,
             self._passed_on.get(event.asset_id, ()),
+            parent_by_name(event),
         )
         after = merge_event(before, event)
         removals = tag_removals(event.statement.layer, before, after, self.rules, context)
@@ -188,7 +192,7 @@ class _TenantCheck:
     def _possible_parents(self, event: AssetEvent) -> set[str]:
         """Every parent that the asset may have before or after the event."""
         layers = self.layers[event.asset_id].values()
-        parents = {layer.fields.get(PARENT_ID) for layer in layers} | {_stated_parent(event)}
+        parents = {layer.fields.get(PARENT_ID) for layer in layers} | {_stated_parent(event), parent_by_name(event)}
         return {str(parent) for parent in parents if parent is not None}
 
     def _derived_tags(self, assets: Collection[str], parents: Sequence[str | None]) -> dict[str, DerivedTags]:

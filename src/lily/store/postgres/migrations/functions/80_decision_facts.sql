@@ -43,10 +43,11 @@ begin
       where t.tenant_id = p_tenant and t.id = q.above and a.id is null and g.parent is null
         and t.entity_type = any (p_tables) offset 0
     ) p on true
-    -- A column that was promoted from the lake still counts as of its table's source.
+    -- A column that was promoted from the lake, or that has lineage, still counts as of its table's source.
     left join lateral (
       select t.data_source from assets t
-      where t.tenant_id = p_tenant and t.id = a.parent and a.data_source is null and a.entity_type in ('column', 'field', 'bi_field')
+      where t.tenant_id = p_tenant and t.id = coalesce(a.parent, g.parent) and a.data_source is null
+        and coalesce(a.entity_type, g.entity_type) in ('column', 'field', 'bi_field')
       offset 0
     ) o on true
   ),

@@ -1,5 +1,6 @@
 -- Assets by qualified name, whatever its case. With the owner's rights for the reason given in 30_search.sql: `lower` is not
--- marked leakproof. In the collation "C" it folds ASCII letters, as engines do; few assets share a name but for case.
+-- marked leakproof. In the collation "C" it folds ASCII letters, as engines do; few assets share a name but for case. All of
+-- them are returned: with a limit, assets of other spellings could displace the one that a policy protects.
 create or replace function ids_by_name_in_any_case(names text[]) returns table (name text, id uuid)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select n.name, a.id
@@ -7,8 +8,7 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   cross join lateral (
     select s.id from assets s
     where s.tenant_id = tenant() and lower(s.qualified_name) = lower(n.name collate "C")
-    order by s.id
-    limit 10
+    offset 0
   ) a
 $$;
 
