@@ -1,6 +1,7 @@
 """Waiting for a position, remembering a token, reading together: what many requests share."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -263,6 +264,23 @@ def test_nothing_cached_is_used_while_notifications_may_be_missing() -> None:
         tokens.good.clear()  # and no notification of it arrives
         assert principals.cached("good") is None
         assert await principals.of("good") is None
+
+    run(story())
+
+
+def test_a_cached_principal_is_not_used_after_its_token_has_expired() -> None:
+    async def story() -> None:
+        expiries = [time.time() + 3600, time.time() - 1]
+
+        async def look_up(_: str) -> Principal:
+            return Principal("id", "tenant", "user", frozenset(), expires_at=expiries.pop(0))
+
+        principals = Principals(look_up, lambda: True)
+        assert await principals.of("good")
+        assert principals.cached("good") is not None
+        principals.invalidate()
+        assert await principals.of("good")
+        assert principals.cached("good") is None
 
     run(story())
 

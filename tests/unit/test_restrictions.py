@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from lily.api.auth.dead_letters import _references, _stated
 from lily.api.auth.restrictions import Restrictions, reads_everything, restrictions_of
 from lily.api.policy.compiled import TenantPolicies, compiled
 from lily.api.services import Services
@@ -42,6 +43,12 @@ class Cache:
         if self._policies is None:
             raise StoreUnavailable("PostgreSQL does not respond")
         return self._policies
+
+    def advance(self) -> None:
+        """A change that is looked up, not compiled."""
+        assert self._policies is not None
+        version = self._policies.version
+        self._policies = self._policies.at(version._replace(number=version.number + 1))
 
     async def principal(self, _policies: TenantPolicies, user: str, groups: Any) -> PolicyPrincipal:
         self.looked_up += 1
@@ -105,3 +112,59 @@ def test_what_cannot_be_known_is_not_assumed() -> None:
     assert not reads_everything(found, ANN)
     with pytest.raises(StoreUnavailable):
         restrictions(found, ANN)
+
+
+def test_callers_who_share_a_user_name_but_not_their_groups_are_restricted_apart() -> None:
+    found, _ = services(DENY | {"subjects": [{"group": "interns"}]})
+    intern = Principal("id", "t", "ann", frozenset(), groups=frozenset({"interns"}))
+    for _ in range(2):
+        assert restrictions(found, ANN) is None
+        assert restrictions(found, intern) is not None
+        assert reads_everything(found, ANN)
+        assert not reads_everything(found, intern)
+
+
+def test_the_token_of_a_scraper_group_is_not_taken_for_its_users_other_tokens() -> None:
+    found, _ = services(DENY)
+    for _ in range(2):
+        assert restrictions(found, ANN) is None
+        bound = restrictions(found, SCRAPER)
+        assert bound is not None
+        assert bound.denial("READ", SECRET, NO_CONTEXT) is not None
+
+
+def test_what_restricts_a_caller_is_looked_up_again_after_a_change_of_users() -> None:
+    """A new version that compiles to the same policies may come from a user who got another group."""
+    found, cache = services(DENY)
+    assert restrictions(found, ANN) is None
+    cache.advance()
+    assert not reads_everything(found, ANN)
+    assert restrictions(found, ANN) is None
+    assert cache.looked_up == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "tags"),
+    [
+        ({"attributes": {"tags": ["PII", "draft"]}}, {"pii", "draft"}),
+        ({"operation": "tag", "tag": "PII"}, {"pii"}),
+        ({"attributes": {"tags": ["draft", 7]}, "tag": "PII"}, {"draft", "pii"}),
+        ({"attributes": "none", "tag": 7}, set()),
+    ],
+)
+def test_a_dead_letter_is_about_the_asset_with_the_tags_that_it_states(data: dict[str, Any], tags: set[str]) -> None:
+    facts = _stated("t", {"qualified_name": "shop.customers", "entity_type": "table"} | data)
+    assert (facts.qualified_name, facts.entity_type, set(facts.tags)) == ("shop.customers", "table", tags)
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        ({"qualified_name": "a"}, ["a"]),
+        ({"from": "a", "to": "b"}, ["a", "b"]),
+        ({"edges": [["a", "b", "derived-from"], ["c", 7], "d"]}, ["a", "b", "c"]),
+        ({"qualified_name": 7, "from": "", "edges": "a"}, []),
+    ],
+)
+def test_a_dead_letter_names_its_asset_or_both_ends_of_every_edge(data: dict[str, Any], named: list[str]) -> None:
+    assert list(_references(data)) == named

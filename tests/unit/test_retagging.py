@@ -71,3 +71,30 @@ def test_a_cycle_does_not_keep_a_tag_that_its_origin_lost() -> None:
     assert retagged(Region(None, members, links), (), {"a"}).lost == {"a", "b", "c"}
     kept = retagged(Region(None, members, links, {"c": 2}), (), {"a"})
     assert kept.lost == {"a"}
+
+
+def region(members: dict[str, Member], *links: Link, max_depth: int | None = None, **offers: int) -> Region:
+    return Region(max_depth, members, set(links), offers)
+
+
+def test_the_tag_goes_as_far_as_its_definition_lets_it_and_no_further() -> None:
+    members = dict.fromkeys("abcd", Member())
+    chain = (Link("a", "b", 1), Link("b", "c", 1), Link("c", "d", 0))
+    for max_depth, gained in ((0, "a"), (1, "ab"), (2, "abcd"), (None, "abcd")):
+        found = retagged(region(members, *chain, max_depth=max_depth), add={"a"}, remove=set())
+        assert found == Retagged(frozenset(gained), frozenset())
+
+
+def test_what_is_cut_off_has_the_tag_and_passes_it_on_to_nothing() -> None:
+    members = {"a": Member(cut=True), "b": Member()}
+    found = retagged(region(members, Link("a", "b", 1)), add={"a"}, remove=set())
+    assert found.gained == {"a"}
+
+
+def test_an_asset_that_states_what_it_suppresses_passes_it_on() -> None:
+    members = {"a": Member(suppresses=True), "b": Member(suppresses=True), "c": Member()}
+    found = retagged(region(members, Link("a", "b", 1), Link("b", "c", 1)), add={"a"}, remove=set())
+    assert found.gained == {"a"}
+    members["b"] = Member(states=True, suppresses=True)
+    found = retagged(region(members, Link("a", "b", 1), Link("b", "c", 1)), add=set(), remove={"b"})
+    assert found.lost == {"b", "c"}

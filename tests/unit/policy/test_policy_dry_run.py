@@ -1,9 +1,17 @@
 """What a dry run compares if tags change, and what it reports to have left out."""
 
-from lily.api.policy.dry_run import MAX_ASSETS, _reached
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lily.api.policy.dry_run import MAX_ASSETS, _reached, change_of, concerned_policies
 from lily.api.policy.retagging import Retagging
 from lily.model import ids
-from lily.policy import Facts
+from lily.policy import Decision, Facts, Policy, Role, parse_policy, parse_row_filter
+from lily.policy.masks import Mask
+
+if TYPE_CHECKING:
+    from lily.api.policy.compiled import Parsed
 
 
 def test_tags_are_applied_to_the_facts_of_an_asset() -> None:
@@ -27,3 +35,50 @@ def test_assets_that_gain_or_lose_a_tag_are_compared_once_and_up_to_a_limit() ->
     assert _reached("default", many, ["shop.orders"], cut) == reached[:MAX_ASSETS]
     (reported,) = cut
     assert reported.startswith(f"assets: the first {MAX_ASSETS} of {MAX_ASSETS + 5} that gain or lose a tag")
+
+
+def decision(effect: Any, mask: Mask | None = None, row_filter: str = "") -> Decision:
+    return Decision(effect, "p", "because", mask, (parse_row_filter(row_filter),) if row_filter else ())
+
+
+LAST, FIRST = Mask("show-last-4"), Mask("show-first-4")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (decision("deny"), decision("allow"), "gains"),
+        (decision("deny"), decision("mask", LAST), "gains"),
+        (decision("row-filter", row_filter="a = 1"), decision("deny"), "loses"),
+        (decision("allow"), decision("row-filter", row_filter="a = 1"), "changes"),
+        (decision("row-filter", row_filter="a = 1"), decision("row-filter", row_filter="a = 2"), "changes"),
+        (decision("mask", LAST), decision("mask", FIRST), "changes"),
+        (decision("mask", LAST), decision("mask", LAST, "a = 1"), "changes"),
+        (decision("mask", LAST, "a = 1"), decision("mask", LAST, "a = 1"), None),
+        (decision("deny"), decision("deny"), None),
+    ],
+)
+def test_a_change_is_also_another_mask_or_another_row_filter(
+    before: Decision, after: Decision, expected: str | None
+) -> None:
+    assert change_of(before, after) == expected
+
+
+def policy(role: str) -> Policy:
+    body = {
+        "name": role,
+        "subjects": [{"role": role}],
+        "resources": [{"asset": "*"}],
+        "actions": ["READ"],
+        "effect": "allow",
+    }
+    return parse_policy(body, tenant="t", policy_id=role)
+
+
+def test_a_role_that_changes_concerns_the_policies_of_all_roles_that_it_inherits_or_inherited() -> None:
+    policies: dict[tuple[str, str], Parsed] = {("policy", role): policy(role) for role in ("a", "b", "c", "d", "e")}
+    roles: dict[tuple[str, str], Parsed] = {("role", "b"): Role("B", ("C",)), ("role", "e"): Role("e", ("a",))}
+    before = policies | roles | {("role", "a"): Role("A", ("B",))}
+    after = policies | roles | {("role", "a"): Role("A", ("D",))}
+    assert {one.name for one in concerned_policies(before, after)} == {"a", "b", "c", "d"}
+    assert concerned_policies(before, before) == []
