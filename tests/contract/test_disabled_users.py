@@ -8,6 +8,7 @@ import pytest
 
 from lily.store.postgres.access.administration import create_token, revoke_token
 from lily.store.postgres.access.users import disable_user, enable_user
+from tests.contract.access import check, create, effect, policy
 from tests.contract.door import Door, client, codes
 from tests.shared_stack import lily
 
@@ -39,6 +40,27 @@ def test_a_disabled_user_is_out_until_enabled_again(door: Door) -> None:
         ("tester", "user.disabled", "zoë", {"name": "ZOË"}),
         ("tester", "user.enabled", "zoë", {"name": "zoë"}),
     ]
+
+
+@pytest.mark.parametrize("unknown_objects", ["closed", "open"])
+@pytest.mark.parametrize("stored", [True, False])
+def test_engines_deny_a_disabled_user_everything(door: Door, *, stored: bool, unknown_objects: str) -> None:
+    door.ingest("shop.orders")
+    create(door, "/policies", policy({"user": "*"}, {"asset": "*"}))
+    door.http.put("/settings", json={"unknown_objects": unknown_objects})
+    if stored:
+        create(door, "/users", {"name": "Zoe"})
+    before = [effect(door, "zoe", asset) for asset in ("shop.orders", "shop.unknown")]
+    assert before == ["allow", "allow" if unknown_objects == "open" else "deny"]
+    assert door.http.post("/users/Zoe/disable").status_code == 200
+    for asset in ("shop.orders", "shop.unknown"):
+        decided = check(door, "ZOE", asset)
+        assert (decided["effect"], decided["reason"]) == ("deny", "the user is disabled")
+        explained = door.http.post("/policy/explain", json={"principal": "zoe", "action": "READ", "asset_id": asset})
+        assert explained.json()["reason"] == "the user is disabled"
+    assert effect(door, "ann", "shop.orders") == "allow"
+    door.http.delete("/users/zoe/disable")
+    assert [effect(door, "zoe", asset) for asset in ("shop.orders", "shop.unknown")] == before
 
 
 def test_a_user_of_another_tenant_stays_in(door: Door, other_door: Door) -> None:

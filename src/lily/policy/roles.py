@@ -29,6 +29,7 @@ class User:
     name: str
     roles: tuple[str, ...] = ()  # beside those of the groups
     groups: tuple[str, ...] = ()  # beside those that an identity provider states
+    disabled: bool = False  # kept apart from the definition: a user need not be defined to be disabled
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "roles": list(self.roles), "groups": list(self.groups)}

@@ -126,6 +126,16 @@ class Table:
             bits &= bits - 1
 
 
+class DisabledTable(Table):
+    """That of a disabled user on the data plane: no policy allows anything."""
+
+    def __init__(self, action: Action) -> None:
+        super().__init__((), action, "data")
+
+    def _on_data(self, bits: int) -> Decision:  # noqa: ARG002 - there are no policies
+        return Decision("deny", None, "the user is disabled")
+
+
 def applies(policy: Policy, principal: Principal, facts: Facts, context: Context) -> bool:
     """Whether the conditions let a policy take effect. Unknown stops an allow, and nothing else."""
     if policy.conditions is None:

@@ -36,7 +36,8 @@ class Named:
         user = users.get(fold(self.user)) if self.user else None
         if user is None:
             return Principal(self.user, self.groups, self.roles, self.attributes)
-        return Principal(self.user, (*self.groups, *user.groups), (*self.roles, *user.roles), self.attributes)
+        groups, roles = (*self.groups, *user.groups), (*self.roles, *user.roles)
+        return Principal(self.user, groups, roles, self.attributes, user.disabled)
 
 
 class ParsedCheck(NamedTuple):

@@ -72,7 +72,7 @@ def decided(
     result = [decision for decision in decisions if decision is not None]
     if unknown:
         for place, check in enumerate(batch.checks):
-            if check.asset in unknown and check.plane == "data":
+            if check.asset in unknown and check.plane == "data" and not principals[check.principal].disabled:
                 result[place] = decided_unknown(result[place], settings)
     return result
 
