@@ -1,9 +1,18 @@
 """What a dry run compares if tags change, and what it reports to have left out."""
 
-from lily.api.policy.dry_run import MAX_ASSETS, _reached
+from collections.abc import Iterable
+
+import pytest
+
+from lily.api.http.errors import Declined
+from lily.api.policy import dry_run
+from lily.api.policy.administration import refuse_cycle
+from lily.api.policy.compiled import compiled
+from lily.api.policy.dry_run import MAX_ASSETS, Proposal, _reached, changed_objects
 from lily.api.policy.retagging import Retagging
 from lily.model import ids
-from lily.policy import Facts
+from lily.policy import Facts, Role
+from lily.store.postgres.policies.snapshot import Snapshot, Version
 
 
 def test_tags_are_applied_to_the_facts_of_an_asset() -> None:
@@ -27,3 +36,21 @@ def test_assets_that_gain_or_lose_a_tag_are_compared_once_and_up_to_a_limit() ->
     assert _reached("default", many, ["shop.orders"], cut) == reached[:MAX_ASSETS]
     (reported,) = cut
     assert reported.startswith(f"assets: the first {MAX_ASSETS} of {MAX_ASSETS + 5} that gain or lose a tag")
+
+
+def test_proposed_roles_are_checked_for_a_circle_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check reads every role of the tenant, so one for each proposed role would keep the process busy for minutes."""
+    checked: list[int] = []
+
+    def counted(roles: Iterable[Role]) -> None:
+        given = list(roles)
+        checked.append(len(given))
+        refuse_cycle(given)
+
+    monkeypatch.setattr(dry_run, "refuse_cycle", counted)
+    policies = compiled("default", Snapshot(Version(1, 1, {}), []), None)
+    chain = [{"name": f"r{number}", "inherits": [f"r{number + 1}"]} for number in range(20)]
+    assert len(changed_objects("default", policies, Proposal(roles=chain))) == 20
+    assert checked == [20]
+    with pytest.raises(Declined, match="circle"):
+        changed_objects("default", policies, Proposal(roles=[*chain, {"name": "r20", "inherits": ["r0"]}]))
