@@ -71,8 +71,9 @@ def test_a_user_of_another_tenant_stays_in(door: Door, other_door: Door) -> None
 
 
 def test_nobody_can_disable_themselves(door: Door) -> None:
-    answer = door.http.post("/users/TESTER/disable")
-    assert (answer.status_code, codes(answer)) == (409, {"OWN_USER"})
+    for spelling in ("TESTER", "%20tester%20"):
+        answer = door.http.post(f"/users/{spelling}/disable")
+        assert (answer.status_code, codes(answer)) == (409, {"OWN_USER"})
     assert door.http.get("/metadata").status_code == 200
 
 

@@ -111,7 +111,7 @@ class _Parser:
 
     def _principal(self, given: Any, number: int) -> int:
         entity = f"checks[{number}].principal"
-        key = given if isinstance(given, str) else orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        key = given if isinstance(given, str) else self._key(given, entity)
         known = self._principals.get(key)
         if known is not None:
             return known
@@ -174,7 +174,7 @@ class _Parser:
         if not isinstance(given, dict):
             self.checker.refuse("INVALID_TYPE", f"{entity} must be an object with: {', '.join(CONTEXT_FIELDS)}", entity)
             return 0
-        key = orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        key = self._key(given, entity)
         known = self._contexts.get(key)
         if known is not None:
             return known
@@ -194,6 +194,15 @@ class _Parser:
         self.contexts.append(context)
         self._contexts[key] = len(self.contexts) - 1
         return len(self.contexts) - 1
+
+    def _key(self, given: Any, entity: str) -> bytes:
+        """The same for objects that state the same."""
+        try:
+            return orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        except orjson.JSONEncodeError as error:  # it reads deeper objects than it writes
+            raise Refused(
+                Problem("INVALID_VALUE", f"{entity} is nested too deeply; use fewer levels", entity)
+            ) from error
 
     def _moment(self, given: Any, entity: str) -> datetime:
         if not isinstance(given, str):
