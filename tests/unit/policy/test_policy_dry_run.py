@@ -1,20 +1,17 @@
 """What a dry run compares if tags change, and what it reports to have left out."""
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lily.api.http.errors import Declined
-from lily.api.policy import dry_run
-from lily.api.policy.administration import refuse_cycle
-from lily.api.policy.compiled import Parsed, compiled
-from lily.api.policy.dry_run import MAX_ASSETS, Proposal, _reached, change_of, changed_objects, concerned_policies
+from lily.api.policy.dry_run import MAX_ASSETS, _reached, change_of, concerned_policies
 from lily.api.policy.retagging import Retagging
 from lily.model import ids
 from lily.policy import Decision, Facts, Policy, Role, parse_policy, parse_row_filter
 from lily.policy.masks import Mask
-from lily.store.postgres.policies.snapshot import Snapshot, Version
+
+if TYPE_CHECKING:
+    from lily.api.policy.compiled import Parsed
 
 
 def test_tags_are_applied_to_the_facts_of_an_asset() -> None:
@@ -85,21 +82,3 @@ def test_a_role_that_changes_concerns_the_policies_of_all_roles_that_it_inherits
     after = policies | roles | {("role", "a"): Role("A", ("D",))}
     assert {one.name for one in concerned_policies(before, after)} == {"a", "b", "c", "d"}
     assert concerned_policies(before, before) == []
-
-
-def test_proposed_roles_are_checked_for_a_circle_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check reads every role of the tenant, so one for each proposed role would keep the process busy for minutes."""
-    checked: list[int] = []
-
-    def counted(roles: Iterable[Role]) -> None:
-        given = list(roles)
-        checked.append(len(given))
-        refuse_cycle(given)
-
-    monkeypatch.setattr(dry_run, "refuse_cycle", counted)
-    policies = compiled("default", Snapshot(Version(1, 1, {}), []), None)
-    chain = [{"name": f"r{number}", "inherits": [f"r{number + 1}"]} for number in range(20)]
-    assert len(changed_objects("default", policies, Proposal(roles=chain))) == 20
-    assert checked == [20]
-    with pytest.raises(Declined, match="circle"):
-        changed_objects("default", policies, Proposal(roles=[*chain, {"name": "r20", "inherits": ["r0"]}]))
