@@ -67,6 +67,14 @@ def test_a_policy_holds_and_ends_for_the_next_request(door: Door) -> None:
         assert bob.http.get(f"/metadata/{asset}").status_code == 200
 
 
+def test_a_denial_for_a_network_holds_for_calls_from_there_alone(door: Door) -> None:
+    door.ingest("shop.orders")
+    with door.limited("metadata:read", user="bob") as bob:
+        for network, status in (("198.51.100.0/24", 200), ("127.0.0.0/8", 403)):
+            deny(door, {"asset": "*"}, conditions={"networks": [network]})
+            assert bob.http.get("/metadata/shop.orders").status_code == status
+
+
 def test_scopes_and_the_plane_of_data_are_apart(door: Door) -> None:
     """Allowing grants no scope, and what applies to data alone does not restrict the API. Admins are not exempt."""
     asset = door.ingest("shop.orders")
