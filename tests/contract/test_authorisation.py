@@ -245,6 +245,15 @@ def test_a_change_must_be_permitted_for_the_asset_as_it_is_and_as_it_becomes(doo
         assert bob.http.get("/metadata/open.b").status_code == 200
 
 
+def test_what_is_put_below_a_tagged_asset_counts_as_having_its_tags(door: Door) -> None:
+    door.ingest("vault", "schema", tags=["Secret"])
+    deny(door, {"tag": "secret"}, actions=["WRITE"])
+    with door.limited(*WRITE, user="bob") as bob:
+        answer = bob.http.post("/ingest-metadata", json=table("loose", parent="vault"))
+        assert (answer.status_code, codes(answer)) == (403, {"FORBIDDEN"})
+        assert "because of its tag secret" in answer.text
+
+
 def test_an_edge_needs_both_of_its_ends_and_nothing_of_a_refused_request_is_stored(door: Door) -> None:
     for name in ("a", "b", "closed"):
         door.ingest(name)

@@ -127,7 +127,8 @@ def test_objects_of_the_same_name_have_histories_of_their_own(make: Callable[[],
 def test_a_change_that_was_checked_against_another_version_does_nothing(make: Callable[[], Administrator]) -> None:
     admin = make()
     admin.change("create", "role", "reader")
-    for how, key in (("create", "writer"), ("replace", "reader"), ("delete", "reader")):
+    changes: list[tuple[Change, str]] = [("create", "writer"), ("replace", "reader"), ("delete", "reader")]
+    for how, key in changes:
         late = admin.change(how, "role", key, "late", expected=0)
         assert (late.done, late.version) == (False, 1)
     assert admin.change("replace", "role", "reader", "in time", expected=1).done
