@@ -70,6 +70,14 @@ def test_a_policy_holds_and_ends_for_the_next_request(door: Door) -> None:
         assert bob.http.get(f"/metadata/{asset}").status_code == 200
 
 
+def test_a_denial_for_a_network_holds_for_calls_from_there_alone(door: Door) -> None:
+    door.ingest("shop.orders")
+    with door.limited("metadata:read", user="bob") as bob:
+        for network, status in (("198.51.100.0/24", 200), ("127.0.0.0/8", 403)):
+            deny(door, {"asset": "*"}, conditions={"networks": [network]})
+            assert bob.http.get("/metadata/shop.orders").status_code == status
+
+
 def test_scopes_and_the_plane_of_data_are_apart(door: Door) -> None:
     """Allowing grants no scope, and what applies to data alone does not restrict the API. Admins are not exempt."""
     asset = door.ingest("shop.orders")
@@ -277,6 +285,15 @@ def test_a_change_must_be_permitted_for_the_asset_as_it_is_and_as_it_becomes(doo
         assert bob.http.post("/ingest-metadata", json=table("open.a", owner="bob")).status_code == 202
         assert bob.http.delete("/metadata/open.b").status_code == 403
         assert bob.http.get("/metadata/open.b").status_code == 200
+
+
+def test_what_is_put_below_a_tagged_asset_counts_as_having_its_tags(door: Door) -> None:
+    door.ingest("vault", "schema", tags=["Secret"])
+    deny(door, {"tag": "secret"}, actions=["WRITE"])
+    with door.limited(*WRITE, user="bob") as bob:
+        answer = bob.http.post("/ingest-metadata", json=table("loose", parent="vault"))
+        assert (answer.status_code, codes(answer)) == (403, {"FORBIDDEN"})
+        assert "because of its tag secret" in answer.text
 
 
 def test_an_edge_needs_both_of_its_ends_and_nothing_of_a_refused_request_is_stored(door: Door) -> None:
