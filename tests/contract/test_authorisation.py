@@ -1,5 +1,6 @@
 """What policies on the metadata plane deny, and what lists, lineage, the WebSocket and writes make of it."""
 
+import base64
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -8,7 +9,9 @@ import grpc
 import orjson
 import pytest
 
-from lily.model import ids
+from lily.api.receipts.receipt import Receipt, Stated
+from lily.model import clock, ids
+from lily.model.records import Position
 from tests.contract.access import create, effect, policy
 from tests.contract.door import WAIT, Door, codes, names, table
 from tests.contract.flows import connect, ingest_all, propagate
@@ -65,6 +68,14 @@ def test_a_policy_holds_and_ends_for_the_next_request(door: Door) -> None:
         assert bob.http.get(f"/metadata/{asset}").status_code == 403
         door.http.delete(f"/policies/{made['id']}")
         assert bob.http.get(f"/metadata/{asset}").status_code == 200
+
+
+def test_a_denial_for_a_network_holds_for_calls_from_there_alone(door: Door) -> None:
+    door.ingest("shop.orders")
+    with door.limited("metadata:read", user="bob") as bob:
+        for network, status in (("198.51.100.0/24", 200), ("127.0.0.0/8", 403)):
+            deny(door, {"asset": "*"}, conditions={"networks": [network]})
+            assert bob.http.get("/metadata/shop.orders").status_code == status
 
 
 def test_scopes_and_the_plane_of_data_are_apart(door: Door) -> None:
@@ -127,6 +138,45 @@ def test_pages_of_a_list_are_full_and_leave_out_what_is_denied(
         assert names(ann.http.get("/metadata", params={"q": "closed.t03"}).json()["items"]) == ["closed.t03"]
         for name in (f"closed.t{number:02}" for number in range(10)):
             assert effect(door, "bob", name, plane="metadata") == "deny"
+
+
+@pytest.mark.parametrize("sort", ["name", "qualified_name", "entity_type"])
+def test_a_cursor_does_not_name_an_asset_that_is_denied(door: Door, sort: str) -> None:
+    door.ingest("vault", "schema")
+    hidden = [table(f"a.secret{number}", parent="vault") for number in range(6)]
+    ingest_all(door, table("a"), table("z"), *hidden)
+    deny(door, {"asset": "vault"})
+    with door.limited(*READ, user="bob") as bob:
+        cursor, found = None, []
+        while True:
+            query: dict[str, Any] = {"limit": 1, "sort": sort, "entity_type": "table"}
+            answer = bob.http.get("/metadata", params=query | ({"cursor": cursor} if cursor else {})).json()
+            found += names(answer["items"])
+            cursor = answer["next_cursor"]
+            if cursor is None:
+                break
+            assert b"secret" not in base64.urlsafe_b64decode(cursor + "==")
+    assert sorted(found) == ["a", "z"]
+
+
+def test_explanations_and_dry_runs_do_not_name_an_asset_that_is_denied(door: Door) -> None:
+    """A caller who administers policies may still not read every asset."""
+    door.ingest("a.secret", tags=["PII"])
+    door.ingest("report")
+    connect(door, ("a.secret", "report"))
+    propagate(door)
+    hidden = ids.asset_id(door.tenant, "a.secret")
+    create(door, "/users", {"name": "ann"})
+    create(door, "/policies", policy({"user": "*"}, {"tag": "PII"}, id="pii"))
+    deny(door, {"asset": "a.secret"})
+    with door.limited("policy:read", user="bob") as bob:
+        ask = {"principal": "ann", "action": "READ"}
+        explained = bob.http.post("/policy/explain", json=ask | {"asset_id": hidden}).json()
+        assert (explained["effect"], explained["qualified_name"]) == ("allow", "")
+        reached = bob.http.post("/policy/explain", json=ask | {"asset_id": "report"}).json()
+        assert [path["names"] for path in reached["tags"]] == [[None, "report"]]
+        compared = bob.http.post("/policy/dry-run", json={"delete_policies": ["pii"]}).json()
+        assert {item["qualified_name"] for item in compared["items"]} == {"", "report"}
 
 
 def test_columns_that_only_the_lake_has_are_denied_with_their_table(door: Door) -> None:
@@ -237,6 +287,15 @@ def test_a_change_must_be_permitted_for_the_asset_as_it_is_and_as_it_becomes(doo
         assert bob.http.get("/metadata/open.b").status_code == 200
 
 
+def test_what_is_put_below_a_tagged_asset_counts_as_having_its_tags(door: Door) -> None:
+    door.ingest("vault", "schema", tags=["Secret"])
+    deny(door, {"tag": "secret"}, actions=["WRITE"])
+    with door.limited(*WRITE, user="bob") as bob:
+        answer = bob.http.post("/ingest-metadata", json=table("loose", parent="vault"))
+        assert (answer.status_code, codes(answer)) == (403, {"FORBIDDEN"})
+        assert "because of its tag secret" in answer.text
+
+
 def test_an_edge_needs_both_of_its_ends_and_nothing_of_a_refused_request_is_stored(door: Door) -> None:
     for name in ("a", "b", "closed"):
         door.ingest(name)
@@ -274,3 +333,32 @@ def test_an_unreadable_dead_letter_is_not_shown_to_a_restricted_reader(door: Doo
     with door.limited(*READ, user="bob") as bob, door.limited(*READ, user="ann") as ann:
         assert [item["original"] for item in letters(bob, 1)] == ['{"data":{"qualified_name":"open.orders"}}']
         assert len(letters(ann, 2)) == 2
+
+
+def test_a_dead_letter_about_something_below_a_denied_asset_is_not_shown(door: Door) -> None:
+    door.ingest("vault", "schema")
+    body = {"layer": "source", "operation": "upsert", "qualified_name": "never", "entity_type": "no such type"}
+    for parent in ("vault", "open"):
+        data = body | {"qualified_name": f"never.{parent}", "attributes": {"name": "never", "parent": parent}}
+        append_raw(door, orjson.dumps({"tenantid": door.tenant, "data": data}))
+    assert len(letters(door, 2)) == 2
+    deny(door, {"asset": "vault"})
+    with door.limited(*READ, user="bob") as bob:
+        (shown,) = letters(bob, 1)
+        assert "never.open" in shown["original"]
+
+
+def test_a_receipt_that_was_made_up_does_not_show_why_an_event_about_another_asset_was_refused(door: Door) -> None:
+    door.ingest("vault", tags=["PII"])
+    mine = door.ingest("mine")
+    with door.limited(*WRITE, user="ann") as ann:
+        ingest_all(ann, table("vault", tags=[]))
+    (letter,) = letters(door, 1)
+    deny(door, {"asset": "vault"})
+    position = Position(letter["topic"], letter["partition"], letter["offset"])
+    with door.limited(*READ, user="bob") as bob:
+        for asset, status in ((mine, 200), (ids.asset_id(door.tenant, "vault"), 403)):
+            stated = Stated(asset, "source", ids.event_id(), clock.now(), 1)
+            answer = bob.http.get(f"/propagations/{Receipt((position,), stated).seal(door.tenant)}")
+            assert answer.status_code == status, answer.text
+            assert "PROTECTED" not in answer.text

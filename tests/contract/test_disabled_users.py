@@ -8,6 +8,7 @@ import pytest
 
 from lily.store.postgres.access.administration import create_token, revoke_token
 from lily.store.postgres.access.users import disable_user, enable_user
+from tests.contract.access import check, create, effect, policy
 from tests.contract.door import Door, client, codes
 from tests.shared_stack import lily
 
@@ -41,6 +42,27 @@ def test_a_disabled_user_is_out_until_enabled_again(door: Door) -> None:
     ]
 
 
+@pytest.mark.parametrize("unknown_objects", ["closed", "open"])
+@pytest.mark.parametrize("stored", [True, False])
+def test_engines_deny_a_disabled_user_everything(door: Door, *, stored: bool, unknown_objects: str) -> None:
+    door.ingest("shop.orders")
+    create(door, "/policies", policy({"user": "*"}, {"asset": "*"}))
+    door.http.put("/settings", json={"unknown_objects": unknown_objects})
+    if stored:
+        create(door, "/users", {"name": "Zoe"})
+    before = [effect(door, "zoe", asset) for asset in ("shop.orders", "shop.unknown")]
+    assert before == ["allow", "allow" if unknown_objects == "open" else "deny"]
+    assert door.http.post("/users/Zoe/disable").status_code == 200
+    for asset in ("shop.orders", "shop.unknown"):
+        decided = check(door, "ZOE", asset)
+        assert (decided["effect"], decided["reason"]) == ("deny", "the user is disabled")
+        explained = door.http.post("/policy/explain", json={"principal": "zoe", "action": "READ", "asset_id": asset})
+        assert explained.json()["reason"] == "the user is disabled"
+    assert effect(door, "ann", "shop.orders") == "allow"
+    door.http.delete("/users/zoe/disable")
+    assert [effect(door, "zoe", asset) for asset in ("shop.orders", "shop.unknown")] == before
+
+
 def test_a_user_of_another_tenant_stays_in(door: Door, other_door: Door) -> None:
     with other_door.limited("metadata:read", user="zoe") as zoe:
         assert door.http.post("/users/zoe/disable").status_code == 200
@@ -48,10 +70,21 @@ def test_a_user_of_another_tenant_stays_in(door: Door, other_door: Door) -> None
         assert other_door.http.get("/users/zoe/disable").json()["disabled"] is False
 
 
-def test_nobody_can_disable_themselves(door: Door) -> None:
-    answer = door.http.post("/users/TESTER/disable")
+@pytest.mark.parametrize(
+    "name", ["tester", "TESTER", "%20tester%20", "\uff34ester"]
+)  # the last begins with a full-width T
+def test_nobody_can_disable_themselves(door: Door, name: str) -> None:
+    answer = door.http.post(f"/users/{name}/disable")
     assert (answer.status_code, codes(answer)) == (409, {"OWN_USER"})
     assert door.http.get("/metadata").status_code == 200
+
+
+def test_compatible_letters_are_the_same_letter(door: Door) -> None:
+    """An identity provider may write a name in another form than the one by which a person disables it."""
+    with door.limited("metadata:read", user="\uff3aoe") as zoe:  # with a full-width Z
+        assert zoe.http.get("/metadata").status_code == 200
+        assert door.http.post("/users/zoe/disable").json()["changed"] is True
+        assert zoe.http.get("/metadata").status_code == 401
 
 
 @pytest.mark.parametrize("name", ["%00", "x" * 600])

@@ -1,5 +1,6 @@
 """`POST /policy/check`: decisions by policies, roles, tags, conditions and unknown objects, in batches."""
 
+import functools
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from tests.contract.access import check, create, decisions, effect, policy
 from tests.contract.door import Door, codes
 from tests.contract.flows import connect, propagate
+
+DEEP: dict[str, Any] = functools.reduce(lambda inner, _: {"a": inner}, range(300), {})
 
 
 def test_the_data_plane_denies_and_the_metadata_plane_allows_what_no_policy_mentions(door: Door) -> None:
@@ -182,6 +185,8 @@ def test_a_batch_is_decided_in_order(door: Door) -> None:
         ({"checks": [{"principal": 1, "action": "READ", "asset_id": "x"}]}, "INVALID_TYPE"),
         ({"checks": [{"principal": "a", "action": "READ", "asset_id": 1}]}, "INVALID_TYPE"),
         ({"checks": [{"principal": "a", "action": "READ", "asset_id": "x", "plane": "air"}]}, "INVALID_VALUE"),
+        ({"checks": [{"principal": {"attributes": DEEP}, "action": "READ", "asset_id": "x"}]}, "INVALID_VALUE"),
+        ({"checks": [{"principal": "a", "action": "READ", "asset_id": "x", "context": DEEP}]}, "INVALID_VALUE"),
         (
             {"checks": [{"principal": "a", "action": "READ", "asset_id": "x", "context": {"address": "home"}}]},
             "INVALID_VALUE",

@@ -114,6 +114,14 @@ def test_a_dry_run_reports_that_users_of_the_identity_provider_are_not_compared(
     assert (found["loses"], found["cut"]) == (1, [])
 
 
+def test_a_dry_run_compares_everything_below_an_asset_that_a_policy_names(door: Door) -> None:
+    for name, parent in (("shop", None), ("shop.public", "shop"), ("shop.public.orders", "shop.public"), ("hr", None)):
+        door.ingest(name, **({"parent": parent} if parent else {}))
+    create(door, "/users", {"name": "ann"})
+    found = dry_run(door, policies=[policy({"user": "ann"}, {"asset": "shop"})])
+    assert summary(found) == [("ann", name, "gains") for name in ("shop", "shop.public", "shop.public.orders")]
+
+
 def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     door.ingest("shop.orders")
     door.ingest("shop.report")

@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,7 @@ from lily.store.postgres import listener
 from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.objects import Entry
+from lily.store.postgres.policies.snapshot import read_version
 from lily.store.postgres.policies.stored_objects import InvalidStoredObject
 from lily.store.postgres.sessions import Database, StoreUnavailable
 from tests.relay_proxy import proxy_of
@@ -34,7 +36,7 @@ class Process:
     """What a process of the API has: a connection pool, a cache, and perhaps a listener."""
 
     tenant: str
-    database: Database
+    database: "Counting"
     cache: PolicyCache
     queries: list[str]
 
@@ -75,10 +77,15 @@ class Counting(Database):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.queries: list[str] = []
+        self.after_next: Callable[[], Awaitable[None]] | None = None  # what happens before the next result is used
 
     async def fetch(self, tenant: str | None, statement: Any, parameters: Any) -> list[tuple[Any, ...]]:
         self.queries.append(str(statement)[:60])
-        return await super().fetch(tenant, statement, parameters)
+        rows = await super().fetch(tenant, statement, parameters)
+        happens, self.after_next = self.after_next, None
+        if happens is not None:
+            await happens()
+        return rows
 
 
 @asynccontextmanager
@@ -197,6 +204,57 @@ def test_a_listener_that_is_silently_cut_off_is_not_trusted_for_long(url: str, t
             proxy.resume()
             await one.until_trusted()
             assert await one.effect() == "deny"
+
+    run(story())
+
+
+def test_a_change_while_notifications_were_lost_is_known_once_they_come_again(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant) as deaf, process(url, tenant) as other:
+            await other.change("p", "allow")
+            deaf.cache.confirmed(time.monotonic() + 600)  # as if a listener confirmed
+            assert await deaf.effect() == "allow"
+            await other.change("p", "deny")
+            deaf.cache.lost()
+            deaf.cache.confirmed(time.monotonic() + 600)
+            assert await deaf.effect() == "deny"
+
+    run(story())
+
+
+def test_a_change_that_is_notified_while_policies_are_read_is_not_missed(url: str, tenant: str) -> None:
+    async def story() -> None:
+        async with process(url, tenant) as one, process(url, tenant) as other:
+            await other.change("p", "allow")
+            one.cache.confirmed(time.monotonic() + 600)  # as if a listener confirmed
+
+            async def change() -> None:
+                await other.change("p", "deny")
+                one.cache.changed(tenant)
+
+            async def version_was_read() -> None:
+                one.database.after_next = change
+
+            one.database.after_next = version_was_read
+            assert await one.effect() == "allow"
+            assert one.database.after_next is None
+            assert await one.effect() == "deny"
+
+    run(story())
+
+
+@pytest.mark.parametrize(
+    ("kind", "compiled"),
+    [("policy", 1), ("role", 1), ("scraper-policy", 1), ("engine-mapping", 1), ("user", 0), ("access-settings", 0)],
+)
+def test_a_change_of_anything_but_users_and_settings_is_compiled(
+    url: str, tenant: str, kind: Any, compiled: int
+) -> None:
+    async def story() -> None:
+        async with process(url, tenant) as one:
+            await one.store("put", Entry(kind, "k", {}))
+            version = await read_version(one.database, tenant)
+            assert (version.number, version.compiled) == (1, compiled)
 
     run(story())
 

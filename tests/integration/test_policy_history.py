@@ -31,6 +31,14 @@ class Administrator:
         entry, admin = Entry(kind, key, {"name": shown or key}), Principal("", self.tenant, "tester", frozenset())
         return self._run(lambda base: objects.change(base, admin, how, entry, correlation="c", expected=expected))
 
+    def names(self, how: Change, *names: str) -> None:
+        """Stores a role that names these subjects."""
+        entry, admin = Entry("role", "reader", {"name": "reader"}, names), Principal("", self.tenant, "", frozenset())
+        self._run(lambda base: objects.change(base, admin, how, entry, correlation="c"))
+
+    def naming(self, subject: str) -> list[tuple[str, str]]:
+        return self._run(lambda base: objects.naming(base, self.tenant, subject)).items
+
     def past(self, at: Any, *users: str) -> Past:
         return self._run(lambda base: read_past(base, self.tenant, str(at), users))
 
@@ -119,11 +127,20 @@ def test_objects_of_the_same_name_have_histories_of_their_own(make: Callable[[],
 def test_a_change_that_was_checked_against_another_version_does_nothing(make: Callable[[], Administrator]) -> None:
     admin = make()
     admin.change("create", "role", "reader")
-    for how, key in (("create", "writer"), ("replace", "reader"), ("delete", "reader")):
+    changes: list[tuple[Change, str]] = [("create", "writer"), ("replace", "reader"), ("delete", "reader")]
+    for how, key in changes:
         late = admin.change(how, "role", key, "late", expected=0)
         assert (late.done, late.version) == (False, 1)
     assert admin.change("replace", "role", "reader", "in time", expected=1).done
     assert (admin.states(), admin.version()) == (["reader", "in time"], 2)
+
+
+def test_an_object_names_what_it_was_replaced_with(make: Callable[[], Administrator]) -> None:
+    admin, expected = make(), [("role", "reader")]
+    admin.names("create", "r:old", "g:hr")
+    assert (admin.naming("r:old"), admin.naming("r:new")) == (expected, [])
+    admin.names("replace", "r:new", "g:hr")
+    assert (admin.naming("r:old"), admin.naming("r:new"), admin.naming("g:hr")) == ([], expected, expected)
 
 
 def test_housekeeping_deletes_what_ended_long_ago_and_records_since_when_the_rest_is_complete(

@@ -157,6 +157,29 @@ def test_a_tag_that_only_a_policy_names_is_protected_while_the_policy_exists(ben
     assert bench.refuses(bench.event("a", **person("suppress", tag="Other", reason="r"))) == [0]
 
 
+def test_each_change_of_a_policy_counts_in_its_tenant_alone_and_subjects_are_not_tags(
+    bench: Bench, stack: Stack, make_tenant: Callable[[], tuple[str, str]]
+) -> None:
+    other = make_tenant()[0]
+    with psycopg.connect(stack.database, autocommit=True) as connection:
+
+        def named(statement: bytes, tenant: str, *names: str) -> list[list[str]]:
+            connection.execute(statement, {"tenant": tenant, "names": list(names)})
+            found = "select named_tags from access_versions where tenant_id = %s"
+            return [connection.execute(found, [one]).fetchall()[0][0] for one in (bench.tenant, other)]
+
+        create = (
+            b"insert into policies (tenant_id, key, body, names, version) values (%(tenant)s, 'p', '{}', %(names)s, 1)"
+        )
+        replace = b"update policies set names = %(names)s where tenant_id = %(tenant)s"
+        assert named(create, other, "t:kept") == [[], ["kept"]]
+        assert named(create, bench.tenant, "u:ann", "g:hr", "r:reader", "t:one") == [["one"], ["kept"]]
+        assert named(replace, bench.tenant, "u:ann", "t:two", "t:one") == [["one", "two"], ["kept"]]
+        assert named(replace, bench.tenant, "u:ann") == [[], ["kept"]]
+        assert named(replace, bench.tenant, "t:two") == [["two"], ["kept"]]
+        assert named(b"delete from policies where tenant_id = %(tenant)s", bench.tenant) == [[], ["kept"]]
+
+
 def test_policies_that_are_created_at_the_same_time_all_count(bench: Bench, stack: Stack) -> None:
     """The second waits for the first, and must see it afterwards."""
     stored = "insert into policies (tenant_id, key, body, names, version) values (%s, %s, '{}', %s, 1)"

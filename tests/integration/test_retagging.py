@@ -108,6 +108,20 @@ def test_what_a_tag_could_reach_is_followed_to_a_limit(
     assert world.id_of("h") not in found.retagged.gained
 
 
+@pytest.mark.parametrize(("on_delete", "reached"), [("keep", "ab"), ("cut", "a")])
+def test_a_deleted_asset_passes_a_tag_on_unless_deletion_cuts(
+    world: World, stack: Stack, on_delete: str, reached: str
+) -> None:
+    world.on_delete(on_delete)
+    for name in "ab":
+        world.asset(name)
+    world.edge("a", "b")
+    world.person("a", "delete")
+    world.settle()
+    found = Predictions(world, stack.database_of("lily_api")).followed("pii", add={world.id_of("a")}, remove=set())
+    assert found.retagged.gained == {world.id_of(name) for name in reached}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_predicted_is_what_happens(world: World, stack: Stack, seed: int) -> None:
     chance = Random(seed)

@@ -63,7 +63,7 @@ def test_a_tag_that_comes_goes_and_comes_again_is_remembered(world: World, owner
 def test_a_shorter_path_replaces_a_longer_one_and_the_longer_one_is_remembered(
     world: World, owner: psycopg.Connection
 ) -> None:
-    chain(world, "a", "b", "c", "d")
+    chain(world, "a", "b", "c", "d", "e")
     world.person("a", "tag", tag="PII")
     world.settle()
     before = world.note()
@@ -72,7 +72,24 @@ def test_a_shorter_path_replaces_a_longer_one_and_the_longer_one_is_remembered(
     after = world.note()
     assert before.paths["pii", world.id_of("d")] == [world.id_of(name) for name in "abcd"]
     assert after.paths["pii", world.id_of("d")] == [world.id_of(name) for name in "ad"]
-    assert recorded(world, owner) == 1
+    assert before.paths["pii", world.id_of("e")] == [world.id_of(name) for name in "abcde"]
+    assert recorded(world, owner) == 2  # of d, and of e behind it
+
+
+def test_a_support_is_in_force_from_its_beginning_until_just_before_its_end(
+    world: World, owner: psycopg.Connection
+) -> None:
+    chain(world, "a", "b")
+    for operation in ("tag", "untag"):
+        world.person("a", operation, tag="PII")
+        world.settle()
+    shifted = (
+        "select (since + %(by)s)::text, (until + %(by)s)::text from derived_tag_history where tenant_id = %(tenant)s"
+    )
+    expected = {timedelta(0): (1, 0), timedelta(microseconds=-1): (0, 1)}
+    for by, counts in expected.items():
+        ((since, until),) = owner.execute(shifted, {"by": by, "tenant": world.tenant}).fetchall()
+        assert (len(world.stored_at(since)), len(world.stored_at(until))) == counts
 
 
 def test_an_edge_that_goes_while_another_remains_leaves_no_gap(world: World, owner: psycopg.Connection) -> None:
@@ -156,12 +173,19 @@ def test_old_history_is_deleted_and_starts_after_what_was_deleted(
     ).fetchall()[0]
     move = "update derived_tag_history set until = until - %s, since = since - %s where tenant_id = %s and until = %s"
     owner.execute(move, [KEEP, KEEP, world.tenant, first])
+    # What began long ago and ended lately is kept.
+    owner.execute(move, [timedelta(0), 2 * KEEP, world.tenant, last])
     with psycopg.connect(stack.database_of("lily_pipeline")) as pipeline:
         assert delete_old_tag_history(pipeline, KEEP) >= 1
         assert delete_old_tag_history(pipeline, KEEP) == 0
     kept = owner.execute("select until from derived_tag_history where tenant_id = %s", [world.tenant]).fetchall()
     start = "select starts_at from derived_tag_history_starts where tenant_id = %s"
     assert kept == [(last,)]
+    assert owner.execute(start, [world.tenant]).fetchall() == [(first - KEEP,)]
+    # What is deleted later and ended earlier does not bring back what was deleted before.
+    owner.execute(move, [2 * KEEP, 2 * KEEP, world.tenant, last])
+    with psycopg.connect(stack.database_of("lily_pipeline")) as pipeline:
+        assert delete_old_tag_history(pipeline, KEEP) >= 1
     assert owner.execute(start, [world.tenant]).fetchall() == [(first - KEEP,)]
 
 

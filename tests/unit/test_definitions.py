@@ -23,11 +23,12 @@ class Kept(Database):
     async def fetch(self, tenant: str | None, statement: Query, parameters: Mapping[str, Any]) -> list[Row]:
         del tenant, statement, parameters
         self.asked += 1
-        row: Row = ("keep", "secret", "Secret", self.secret, "downstream", None, ["used-in"], False)
+        settings: Row = ("keep", ["named"], *[None] * 7)
+        tag: Row = (None, None, "secret", "Secret", self.secret, "downstream", None, ["used-in"], False)
         await asyncio.sleep(0.01)
         if self.fails:
             raise StoreUnavailable("away")
-        return [row]
+        return [settings, tag]
 
 
 def test_rules_are_read_once_and_again_after_a_change() -> None:
@@ -36,7 +37,7 @@ def test_rules_are_read_once_and_again_after_a_change() -> None:
         cache = TagRulesCache(kept)
         first = await asyncio.gather(*(cache.get("t") for _ in range(5)))
         assert kept.asked == 1
-        assert {rules.protective for rules in first} == {frozenset({"pii", "gdpr"})}
+        assert {rules.protective for rules in first} == {frozenset({"pii", "gdpr", "named"})}
         kept.secret = True
         assert "secret" not in (await cache.get("t")).protective
         cache.invalidate("t")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from lily.model import ids
-from lily.policy.decisions import Decision
+from lily.policy.decisions import DISABLED, Decision
 from lily.policy.requests import Facts
 
 UnknownObjects = Literal["open", "closed"]
@@ -19,7 +19,7 @@ def unknown_facts(tenant: str, asset: str) -> Facts:
 
 def decided_unknown(decision: Decision, unknown_objects: UnknownObjects) -> Decision:
     """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
-    if decision.policy_id is not None and not decision.allowed:
+    if decision.reason == DISABLED or (decision.policy_id is not None and not decision.allowed):
         return decision
     if unknown_objects == "closed":
         return Decision("deny", None, f"{UNKNOWN} closed")

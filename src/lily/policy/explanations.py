@@ -67,17 +67,16 @@ class Explanation:
 def explained(table: Table, held: Sequence[Held], principal: Principal, facts: Facts, context: Context) -> Explanation:
     """The explanation of what `table.decide` returns for the same question."""
     decision = table.decide(principal, facts, context)
-    steps = dict(held)
+    by_key = {one.key: one for one in held}
     matches = []
     for policy in table.matching(facts):
-        subject = min(
-            (subject for subject in policy.subjects if subject.key in steps), key=lambda found: len(steps[found.key])
-        )
+        ways = {subject: by_key[subject.key].steps for subject in policy.subjects if subject.key in by_key}
+        subject = min(ways, key=lambda found: len(ways[found]))
         resource, found = _matched_resource(policy, facts)
         active = applies(policy, principal, facts, context)
         decided = active and _is_decisive(policy, decision)
         outcomes = _outcomes(policy.conditions, principal, facts, context)
-        matches.append(PolicyMatch(policy, subject, steps[subject.key], resource, found, outcomes, active, decided))
+        matches.append(PolicyMatch(policy, subject, ways[subject], resource, found, outcomes, active, decided))
     return Explanation(decision, tuple(matches), tuple(held))
 
 

@@ -11,7 +11,7 @@ from lily.policy.policies import ACTIONS, PLANES, Action, Plane, Policy
 from lily.policy.requests import NO_CONTEXT, Check, Context, Facts, Principal
 from lily.policy.roles import Role, User
 from lily.policy.subjects import Directory, DuplicateNames
-from lily.policy.tables import Table
+from lily.policy.tables import DisabledTable, Table
 from lily.policy.visibility import Visibility, visible
 
 MAX_PRINCIPALS = 20_000  # whose tables are looked up by one key; about 200 bytes each
@@ -90,6 +90,8 @@ class PolicyIndex:
         return table
 
     def _compiled(self, principal: Principal, action: Action, plane: Plane) -> Table:
+        if principal.disabled and plane == "data":
+            return DisabledTable(action)
         keys = tuple(sorted(held.key for held in self._directory.subjects(principal) if held.key in self._by_subject))
         table = self._shared.get((plane, action, keys))
         if table is None:

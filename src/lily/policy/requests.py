@@ -18,13 +18,14 @@ class Principal:
     added by the index; those given here come from elsewhere, such as an identity provider's claims.
 
     `attributes` are compared by conditions. One that is missing is unknown, so an allow that depends on it does not
-    apply and anything else does.
+    apply and anything else does. A disabled user is denied everything on the data plane.
     """
 
     user: str = ""
     groups: Iterable[str] = ()
     roles: Iterable[str] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    disabled: bool = False
     key: str = field(init=False)  # the same for principals that have the same policies
 
     def __post_init__(self) -> None:
@@ -32,7 +33,7 @@ class Principal:
         roles = tuple(sorted({names.fold(role) for role in self.roles}))
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "roles", roles)
-        object.__setattr__(self, "key", repr((names.fold(self.user), groups, roles)))
+        object.__setattr__(self, "key", repr((names.fold(self.user), groups, roles, self.disabled)))
 
 
 class Ancestor(NamedTuple):

@@ -29,6 +29,7 @@ class User:
     name: str
     roles: tuple[str, ...] = ()  # beside those of the groups
     groups: tuple[str, ...] = ()  # beside those that an identity provider states
+    disabled: bool = False  # kept apart from the definition: a user need not be defined to be disabled
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "roles": list(self.roles), "groups": list(self.groups)}
@@ -61,18 +62,19 @@ def role_cycle(roles: Iterable[Role]) -> tuple[str, ...]:
     by_key = {fold(role.name): role for role in roles}
     finished: set[str] = set()
     for start in by_key:
-        path: list[str] = []
+        path: dict[str, None] = {}  # a list would be searched at each step of a long chain
         stack = [iter((start,))]
         while stack:
             key = next(stack[-1], None)
             if key is None:
                 stack.pop()
                 if path:
-                    finished.add(path.pop())
+                    finished.add(path.popitem()[0])
             elif key in path:
-                return tuple(by_key[step].name for step in (*path[path.index(key) :], key))
+                steps = list(path)
+                return tuple(by_key[step].name for step in (*steps[steps.index(key) :], key))
             elif key in by_key and key not in finished:
-                path.append(key)
+                path[key] = None
                 stack.append(iter([fold(name) for name in by_key[key].inherits]))
     return ()
 
@@ -84,14 +86,14 @@ def refuse_role_cycle(roles: Iterable[Role]) -> None:
         raise Refused(Problem("ROLE_CYCLE", described, "inherits"))
 
 
-def inherited_from(role: str, inherits: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """By folded name, each role that a holder of `role` holds, with the path to it, `role` first. Cycles end."""
-    first = fold(role)
-    paths: dict[str, tuple[str, ...]] = {first: (first,)}
-    queue = [first]
+def inherited_from(role: str, inherits: Mapping[str, tuple[str, ...]]) -> dict[str, str | None]:
+    """By folded name, each role that a holder of `role` holds, with the role that inherits it; None for `role`, which
+    is the first. Cycles end."""
+    heirs: dict[str, str | None] = {fold(role): None}
+    queue = list(heirs)
     for key in queue:
         for above in inherits.get(key, ()):
-            if above not in paths:
-                paths[above] = (*paths[key], above)
+            if above not in heirs:
+                heirs[above] = key
                 queue.append(above)
-    return paths
+    return heirs

@@ -1,7 +1,8 @@
 """Who a principal is to the policies: its user, its groups, and the roles it holds by any of these."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from lily.model.errors import Terminal
 from lily.policy.names import EVERYONE, fold, group_key, role_key, user_key
@@ -16,11 +17,23 @@ class DuplicateNames(Terminal):
     """Two stored names compare equal, so whose policies apply is not defined."""
 
 
-class Held(NamedTuple):
-    """A subject key that a principal has, and how: the steps from the principal to it, for people to read."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A subject key that a principal has, and how: the last step to it, and what is before that. Writing out the steps
+    to each of thousands of roles in a chain takes seconds, so it is left to those who read them."""
 
     key: str
-    steps: tuple[str, ...]
+    step: str
+    before: "Held | None" = None
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """From the principal to the key, for people to read."""
+        found, at = [self.step], self.before
+        while at is not None:
+            found.append(at.step)
+            at = at.before
+        return tuple(reversed(found))
 
 
 class Directory:
@@ -38,23 +51,27 @@ class Directory:
     def subjects(self, principal: Principal) -> list[Held]:
         """Every subject key of the principal once, with the shortest way to it: first itself, its groups, its roles."""
         user = self._users.get(fold(principal.user), NO_USER) if principal.user else NO_USER
-        found: dict[str, tuple[str, ...]] = {EVERYONE: ("everyone",)}
-        me = f"user {principal.user}" if principal.user else "this token"
+        me = Held(user_key(principal.user), f"user {principal.user}" if principal.user else "this token")
+        found = {EVERYONE: Held(EVERYONE, "everyone")}
         if principal.user:
-            found[user_key(principal.user)] = (me,)
+            found[me.key] = me
         groups = [fold(group) for group in (*user.groups, *principal.groups)]
-        for group in groups:
-            found.setdefault(group_key(group), (me, f"group {group}"))
+        held_by = {group: Held(group_key(group), f"group {group}", me) for group in groups}
+        for held in held_by.values():
+            found.setdefault(held.key, held)
         for role in (*user.roles, *principal.roles):
-            self._add_role(found, (me,), role)
-        for group in groups:
+            self._add_role(found, me, role)
+        for group, held in held_by.items():
             for role in self._roles_of_group.get(group, ()):
-                self._add_role(found, (me, f"group {group}"), role)
-        return [Held(key, steps) for key, steps in found.items()]
+                self._add_role(found, held, role)
+        return list(found.values())
 
-    def _add_role(self, found: dict[str, tuple[str, ...]], steps: tuple[str, ...], role: str) -> None:
-        for key, path in inherited_from(role, self._inherits).items():
-            found.setdefault(role_key(key), (*steps, *(f"role {self._shown(step)}" for step in path)))
+    def _add_role(self, found: dict[str, Held], holder: Held, role: str) -> None:
+        for role_name, heir in inherited_from(role, self._inherits).items():
+            key = role_key(role_name)
+            if key not in found:
+                before = holder if heir is None else found[role_key(heir)]
+                found[key] = Held(key, f"role {self._shown(role_name)}", before)
 
     def _shown(self, role: str) -> str:
         return self._roles[role].name if role in self._roles else role

@@ -38,7 +38,7 @@ class AssetPage:
     def position_after(self, index: int, request: SearchRequest) -> ListPosition:
         """Where a list that ends with this asset of the page continues."""
         if index < len(self.sorted):
-            return _key(self.sorted[index], request.sort)
+            return sort_key(self.sorted[index], request.sort)
         asset_id = self.assets[index].id
         return (asset_id if "tag" in request.filters else after(asset_id),)
 
@@ -118,13 +118,13 @@ class Lister:
         children = {asset.id: asset for asset in await self._children(tenant, request, condition, parent_name)}
         beyond = [asset for asset in children.values() if request.after is None or _is_beyond(asset, request)]
         candidates = [asset for asset in page.assets if asset.id not in children] + beyond
-        candidates.sort(key=lambda asset: _key(asset, request.sort), reverse=request.order == "desc")
+        candidates.sort(key=lambda asset: sort_key(asset, request.sort), reverse=request.order == "desc")
         if page.last is not None:
             # Assets of the lake beyond this page may sort after assets of PostgreSQL's next page.
             until = replace(request, after=page.last)
             candidates = [asset for asset in candidates if not _is_beyond(asset, until)]
         assets = candidates[: request.limit]
-        more = _key(assets[-1], request.sort) if len(candidates) > request.limit else page.last
+        more = sort_key(assets[-1], request.sort) if len(candidates) > request.limit else page.last
         return AssetPage(await self.catalogue.completed(tenant, assets), more, assets)
 
     async def _children(
@@ -172,11 +172,11 @@ def _is_listed(asset: StoredAsset, condition: AssetFilter, request: SearchReques
 
 def _is_beyond(asset: StoredAsset, request: SearchRequest) -> bool:
     assert request.after is not None  # noqa: S101 - only called for a page after the first
-    key = _key(asset, request.sort)
+    key = sort_key(asset, request.sort)
     return key > request.after if request.order == "asc" else key < request.after
 
 
-def _key(asset: StoredAsset, sort: Sort) -> tuple[str, str]:
+def sort_key(asset: StoredAsset, sort: Sort) -> tuple[str, str]:
     """Sorts like PostgreSQL: by code point, as its collation "C" does, and times in fixed width."""
     match sort:
         case "id":

@@ -265,3 +265,13 @@ def test_a_denial_of_higher_priority_is_reported_although_it_has_a_condition() -
     compiled = index(*denials, low)
     decided = [compiled.decide(ANN, "READ", ORDERS, Context(address=one)).policy_id for one in ("10.0.0.1", "11.0.0.1")]
     assert decided == ["high", "certain"]
+
+
+def test_a_disabled_user_is_denied_on_the_data_plane_alone() -> None:
+    compiled = index(policy("readers"))
+    for disabled in (False, True, False):
+        who = Principal("ann", disabled=disabled)
+        (decision,) = compiled.decide_batch([Check(who, "READ", ORDERS)])
+        assert decision == read(compiled, who=who)
+        assert decision.reason == ("the user is disabled" if disabled else "policy 'readers' allows READ")
+        assert read(compiled, who=who, plane="metadata").allowed

@@ -14,6 +14,7 @@ from lily.policy import (
     Visibility,
     compile_policies,
 )
+from lily.policy.subjects import Directory
 from tests.policy_examples import EMAIL, ORDERS, index, policy
 
 ANN = Principal("ann")
@@ -153,3 +154,12 @@ def test_conditions_of_the_context_are_decided_and_those_of_the_asset_are_left_t
     ]
     assert outside.hides(Facts("x", tags=["b"]))  # its attributes were not loaded
     assert visibility(office, context=Context()).hidden.tags == {"a"}  # unknown hides
+
+
+def test_the_steps_to_a_role_are_shared_with_the_roles_that_inherit_from_it() -> None:
+    """Written out for each of a chain of thousands of roles, they would take seconds and gigabytes."""
+    chain = [Role(f"r{number}", (f"r{number + 1}",)) for number in range(50)]
+    held = Directory(chain, []).subjects(Principal("ann", (), ["r0"]))
+    ways = {one.key: one for one in held}
+    assert ways["r:r50"].steps == ("user ann", *(f"role r{number}" for number in range(51)))
+    assert ways["r:r50"].before is ways["r:r49"]

@@ -71,7 +71,7 @@ def test_an_explanation_names_every_policy_that_the_decision_rests_on(
         assert all(world.policies[key]["effect"] == "row-filter" for key in decided - {explanation.decision.policy_id})
     for match in matching.values():
         assert match.applies or any(outcome.outcome != "holds" for outcome in match.conditions)
-        held = dict(explanation.subjects)
+        held = {one.key: one.steps for one in explanation.subjects}
         assert match.subject_steps == held[match.subject.key]
 
 

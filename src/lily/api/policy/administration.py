@@ -1,7 +1,7 @@
 """Creates, replaces, deletes, finds and lists administrative objects, the same way for every kind."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from lily.model.engine_names import parse_engine_mapping
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_NAME, MAX_TAG, Checker
 from lily.policy import (
+    Role,
     fold,
     parse_policy,
     parse_role,
@@ -28,7 +29,7 @@ from lily.policy import (
 from lily.policy.names import group_key, role_key, tag_resource_key, user_key
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies import objects
-from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind, Object
+from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind
 
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 ATTEMPTS = 5  # of a role whose check others' changes have overtaken
@@ -129,7 +130,7 @@ async def _change(call: HttpCall, how: Change, entry: Entry) -> Changed:
         expected = None
         if entry.kind == "role" and how != "delete":
             expected, roles = await objects.roles_of(database, call.tenant)
-            refuse_cycle(roles, entry.body)
+            refuse_cycle(map(parse_role, (roles | {entry.key: entry.body}).values()))
         changed = await objects.change(
             database, call.principal, how, entry, correlation=call.correlation, expected=expected
         )
@@ -141,11 +142,10 @@ async def _change(call: HttpCall, how: Change, entry: Entry) -> Changed:
     raise Declined(409, Problem("CONFLICT", "others are changing roles at the same time; try again", entry.key))
 
 
-def refuse_cycle(roles: dict[str, Object], changed: Object) -> None:
+def refuse_cycle(roles: Iterable[Role]) -> None:
     """Raises Declined with 409, and the names along the cycle."""
-    kept = roles | {fold(changed["name"]): changed}
     try:
-        refuse_role_cycle(map(parse_role, kept.values()))
+        refuse_role_cycle(roles)
     except Refused as refused:
         raise Declined(409, refused.problems[0]) from refused
 

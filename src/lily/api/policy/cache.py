@@ -10,11 +10,12 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from lily.api.metrics import PolicyMetrics
 from lily.api.policy.compiled import TenantPolicies, compiled
 from lily.policy import Principal, User, fold, parse_user
-from lily.store.postgres.policies.snapshot import Version, read_snapshot, read_users, read_version
+from lily.store.postgres.policies.snapshot import Object, Version, read_snapshot, read_users, read_version
 from lily.store.postgres.sessions import Database
 
 TRUSTED_SECONDS = 1.0  # since the last confirmation; it comes every 0.4 s
@@ -72,14 +73,14 @@ class PolicyCache:
         return self.current(tenant) or await self._verified(tenant)
 
     async def users(self, policies: TenantPolicies, names: Collection[str]) -> dict[str, User | None]:
-        """By folded name, the users of these names; None where the tenant has no such user."""
+        """By folded name, the users of these names; None where the tenant has no such user and none is disabled."""
         known = policies.users
         missing = {key for key in map(fold, names) if key and key not in known}
         if missing:
             found = await read_users(self._database, policies.tenant, missing)
             if len(known) + len(missing) > MAX_USERS:
                 known.clear()
-            known |= {key: parse_user(found[key]) if key in found else None for key in missing}
+            known |= {key: _user(key, *found[key]) if key in found else None for key in missing}
         return known
 
     async def principal(self, policies: TenantPolicies, user: str, groups: Iterable[str] = ()) -> Principal:
@@ -88,7 +89,7 @@ class PolicyCache:
         found = (await self.users(policies, [user])).get(fold(user)) if user else None
         if found is None:
             return Principal(user, groups)
-        return Principal(user, (*groups, *found.groups), found.roles)
+        return Principal(user, (*groups, *found.groups), found.roles, disabled=found.disabled)
 
     async def _verified(self, tenant: str) -> TenantPolicies:
         """The policies of the version that is stored now. They are fresh unless a change came while this read."""
@@ -144,3 +145,7 @@ class PolicyCache:
         if current is None or current.version.number <= policies.version.number:
             self._current[policies.tenant] = policies
         return policies
+
+
+def _user(key: str, body: Object | None, disabled: bool) -> User:  # noqa: FBT001 - as the query returns it
+    return replace(User(key) if body is None else parse_user(body), disabled=disabled)

@@ -36,7 +36,8 @@ class Named:
         user = users.get(fold(self.user)) if self.user else None
         if user is None:
             return Principal(self.user, self.groups, self.roles, self.attributes)
-        return Principal(self.user, (*self.groups, *user.groups), (*self.roles, *user.roles), self.attributes)
+        groups, roles = (*self.groups, *user.groups), (*self.roles, *user.roles)
+        return Principal(self.user, groups, roles, self.attributes, user.disabled)
 
 
 class ParsedCheck(NamedTuple):
@@ -110,7 +111,7 @@ class _Parser:
 
     def _principal(self, given: Any, number: int) -> int:
         entity = f"checks[{number}].principal"
-        key = given if isinstance(given, str) else orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        key = given if isinstance(given, str) else self._key(given, entity)
         known = self._principals.get(key)
         if known is not None:
             return known
@@ -173,7 +174,7 @@ class _Parser:
         if not isinstance(given, dict):
             self.checker.refuse("INVALID_TYPE", f"{entity} must be an object with: {', '.join(CONTEXT_FIELDS)}", entity)
             return 0
-        key = orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        key = self._key(given, entity)
         known = self._contexts.get(key)
         if known is not None:
             return known
@@ -193,6 +194,15 @@ class _Parser:
         self.contexts.append(context)
         self._contexts[key] = len(self.contexts) - 1
         return len(self.contexts) - 1
+
+    def _key(self, given: Any, entity: str) -> bytes:
+        """The same for objects that state the same."""
+        try:
+            return orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        except orjson.JSONEncodeError as error:  # it reads deeper objects than it writes
+            raise Refused(
+                Problem("INVALID_VALUE", f"{entity} is nested too deeply; use fewer levels", entity)
+            ) from error
 
     def _moment(self, given: Any, entity: str) -> datetime:
         if not isinstance(given, str):

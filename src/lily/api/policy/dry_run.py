@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.api.policy.administration import refuse_cycle
@@ -86,7 +87,16 @@ async def dry_run(call: Call, proposal: Proposal) -> dict[str, Any]:
     before_facts = await read_facts(call.services.database, call.tenant, references, wanted)
     after_facts = {reference: found and retagging.applied(found) for reference, found in before_facts.items()}
     result = await asyncio.to_thread(_compared, policies, index, proposal, users, before_facts, after_facts, cut)
+    await _leave_out_denied_names(call, result["items"])
     return result | {"users": len(users), "assets": len(references), "cut": cut}
+
+
+async def _leave_out_denied_names(call: Call, items: Sequence[dict[str, Any]]) -> None:
+    """The caller may administer policies and still not read every asset."""
+    denied = await denied_references(call, "READ", {item["metadata_id"] for item in items})
+    for item in items:
+        if item["metadata_id"] in denied:
+            item["qualified_name"] = ""
 
 
 def changed_objects(tenant: str, policies: TenantPolicies, proposal: Proposal) -> dict[tuple[str, str], Parsed]:
@@ -103,7 +113,8 @@ def changed_objects(tenant: str, policies: TenantPolicies, proposal: Proposal) -
     for body in proposal.roles:
         role = parse_role(dict(body))
         after["role", fold(role.name)] = role
-        refuse_cycle({key: one.as_dict() for (_, key), one in after.items() if isinstance(one, Role)}, role.as_dict())
+    if proposal.roles:
+        refuse_cycle(one for one in after.values() if isinstance(one, Role))
     return after
 
 

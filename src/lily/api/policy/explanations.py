@@ -38,7 +38,7 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     if not found and parsed.plane == "data":
         decision = decided_unknown(decision, policies.settings.unknown_objects)
     paths = await _tag_paths(call, facts, explanation)
-    shown = explanation_dict(decision, facts, explanation, known=bool(found))
+    shown = await explanation_dict(call, parsed.asset, decision, facts, explanation, known=bool(found))
     return shown | {"tags": await shown_paths(call, paths), "version": policies.version.number}
 
 

@@ -55,7 +55,7 @@ async def explain_past(call: Call, check: Mapping[str, Any]) -> dict[str, Any]:
     tags = matching_tags(facts, explanation)
     shown = await _shown(call, past.assets[parsed.asset], tags, as_of)
     return {
-        **explanation_dict(decision, facts, explanation, known=known is not None),
+        **await explanation_dict(call, parsed.asset, decision, facts, explanation, known=known is not None),
         "tags": [path for tag in sorted(tags) for path in shown[tag]],
         "version": await _version(call),
         "as_of": as_of,

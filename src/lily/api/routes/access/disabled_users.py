@@ -35,7 +35,7 @@ async def disable_user(name: UserName, call: Anyone) -> Json:
     in every process of the API. The user needs no entry under `/users`. It needs the scope `admin`, because unlike a
     policy it also ends the access of administrators; nobody can disable themselves."""
     call.require("admin", "disabling a user", name)
-    if call.principal.user and _folded(call.principal.user) == _folded(name):
+    if call.principal.user and _folded(call.principal.user) == _folded(_checked(name)):
         description = f"{name} is the user of this token; let another administrator disable it"
         raise Declined(409, Problem("OWN_USER", description, name))
     return await _changed(call, "user.disabled", name)

@@ -3,19 +3,18 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import TypeAdapter
 
 from lily.api.calls import Call, Reads
 from lily.api.http import cursors
 from lily.api.http.openapi.responses import Assets, Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.entity_types import known_type
+from lily.api.reads.list_positions import POSITION, with_key, without_hidden_key
 from lily.api.reads.references import normal, resolve
 from lily.api.reads.visible_pages import visible_page
 from lily.model import ids
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
-from lily.store.listing import ListPosition
 from lily.store.postgres.catalogue.search import FILTERS, Filter, Order, SearchRequest, Sort
 
 router = APIRouter(tags=["metadata"])
@@ -31,7 +30,6 @@ Source = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exa
 Owner = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exact owner.")]
 Parent = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The id or qualified name of the parent.")]
 Deleted = Annotated[bool, Query(description="Also return deleted assets.")]
-POSITION: TypeAdapter[ListPosition] = TypeAdapter(ListPosition)
 
 
 @router.get("/metadata", responses={200: {"model": Assets}})
@@ -60,7 +58,7 @@ async def list_assets(
     given = (q, entity_type, tag, data_source, owner, parent)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
-    position = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
+    position = None if cursor is None else await with_key(call, cursors.unseal(cursor, POSITION, *question), sort)
     listing = SearchRequest(
         filters={name: _stored_form(call, name, value) for name, value in filters.items()},
         include_deleted=include_deleted,
@@ -71,7 +69,7 @@ async def list_assets(
     )
     start = position[0] if position and len(position) == 1 else None
     page = await visible_page(call, listing, start, _name_of(parent))
-    more = cursors.seal(page.next, *question) if page.next else None
+    more = cursors.seal(without_hidden_key(page.next, page.assets), *question) if page.next else None
     return Json({"items": [asset.view for asset in page.assets], "next_cursor": more})
 
 

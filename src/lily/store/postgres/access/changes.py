@@ -22,4 +22,5 @@ _STATEMENTS: dict[Change, str] = {
 def change_statement(change: Change) -> LiteralString:
     """Its parameters are those of the change, `by` (who made it) and `action` (the change). It returns one row, whose
     first column is whether anything changed."""
-    return query(_STATEMENTS[change]) + query("access/access_changed")
+    followed_by = query("access/user_changed") if change in {"user.disabled", "user.enabled"} else ""
+    return query(_STATEMENTS[change]) + followed_by + query("access/access_changed")

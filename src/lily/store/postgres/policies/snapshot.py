@@ -52,9 +52,10 @@ async def read_snapshot(database: Fetches, tenant: str, known: int) -> Snapshot:
     return Snapshot(Version(number, compiled, settings), [Stored(*row) for row in rows[1:]])
 
 
-async def read_users(database: Fetches, tenant: str, keys: Collection[str]) -> dict[str, Object]:
-    """By key. Users that are not stored are left out."""
-    return dict(await database.fetch(tenant, query("policies/users"), {"keys": list(keys)}))
+async def read_users(database: Fetches, tenant: str, keys: Collection[str]) -> dict[str, tuple[Object | None, bool]]:
+    """By key: the user as stored, and whether it is disabled. Users that are neither are left out."""
+    rows = await database.fetch(tenant, query("policies/users"), {"keys": list(keys)})
+    return {key: (body, disabled) for key, body, disabled in rows}
 
 
 async def first_users(database: Fetches, tenant: str, limit: int) -> tuple[list[Object], int]:

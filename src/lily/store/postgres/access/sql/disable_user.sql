@@ -1,4 +1,4 @@
--- Keeps a user out. access_changed.sql audits what `changed` returns.
+-- Keeps a user out. user_changed.sql and access_changed.sql follow.
 with changed as (
   insert into disabled_users (tenant_id, user_name) values (%(tenant)s, folded_user(%(user)s))
   on conflict do nothing
