@@ -11,7 +11,7 @@ from lily.policy import Decision, Facts, Policy, Role, parse_policy, parse_row_f
 from lily.policy.masks import Mask
 
 if TYPE_CHECKING:
-    from lily.api.policy.compiled import Parsed
+    from lily.store.postgres.policies.stored_objects import Parsed
 
 
 def test_tags_are_applied_to_the_facts_of_an_asset() -> None:

@@ -10,12 +10,12 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from lily.api.metrics import PolicyMetrics
 from lily.api.policy.compiled import TenantPolicies, compiled
-from lily.policy import Principal, User, fold, parse_user
-from lily.store.postgres.policies.snapshot import Object, Version, read_snapshot, read_users, read_version
+from lily.policy import Principal, User, fold
+from lily.store.postgres.policies.snapshot import Version, read_snapshot, read_users, read_version
+from lily.store.postgres.policies.stored_objects import stored_user
 from lily.store.postgres.sessions import Database
 
 TRUSTED_SECONDS = 1.0  # since the last confirmation; it comes every 0.4 s
@@ -80,7 +80,7 @@ class PolicyCache:
             found = await read_users(self._database, policies.tenant, missing)
             if len(known) + len(missing) > MAX_USERS:
                 known.clear()
-            known |= {key: _user(key, *found[key]) if key in found else None for key in missing}
+            known |= {key: stored_user(key, *found[key]) if key in found else None for key in missing}
         return known
 
     async def principal(self, policies: TenantPolicies, user: str, groups: Iterable[str] = ()) -> Principal:
@@ -145,7 +145,3 @@ class PolicyCache:
         if current is None or current.version.number <= policies.version.number:
             self._current[policies.tenant] = policies
         return policies
-
-
-def _user(key: str, body: Object | None, disabled: bool) -> User:  # noqa: FBT001 - as the query returns it
-    return replace(User(key) if body is None else parse_user(body), disabled=disabled)

@@ -29,7 +29,7 @@ def _principal(role: TargetRole, mapped: Roles, users: Mapping[str, User]) -> Pr
     stored = users.get(fold(user)) if user else None
     groups = [*_named("group", held, mapped), *(stored.groups if stored else ())]
     roles = [*_named("role", held, mapped), *(stored.roles if stored else ())]
-    return Principal(user, groups, roles)
+    return Principal(user, groups, roles, disabled=stored is not None and stored.disabled)
 
 
 def _user(role: TargetRole, mapped: Roles) -> str:

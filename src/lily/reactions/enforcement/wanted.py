@@ -12,7 +12,7 @@ from lily.model import ids
 from lily.model.engine_names import EngineMapping
 from lily.plugins import enforcers
 from lily.plugins.enforcers import Finding, Inventory, Path, TargetRole
-from lily.policy import Context, Facts, Policy, PolicyIndex, Role, User, compile_policies, fold, parse_user
+from lily.policy import Context, Facts, Policy, PolicyIndex, Role, User, compile_policies, fold
 from lily.policy.candidates import UnknownObjects
 from lily.policy.visibility import asset_set
 from lily.reactions.enforcement.decisions import Deciding, Group, Named, decisions_for, digest, groups_of, named
@@ -22,7 +22,7 @@ from lily.store.postgres.enforcement.ledger import Receipt, StoredTarget
 from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.policies.facts import Wanted
 from lily.store.postgres.policies.snapshot import read_snapshot, read_users
-from lily.store.postgres.policies.stored_objects import parsed
+from lily.store.postgres.policies.stored_objects import parsed, stored_user
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 CHUNK = 5_000  # names of one query
@@ -121,7 +121,7 @@ async def _candidates(
 
 
 async def _users(reads: WorkerReads, tenant: str, names: set[str]) -> dict[str, User]:
-    return {key: parse_user(body) for key, body in (await read_users(reads, tenant, names)).items()}
+    return {key: stored_user(key, *stored) for key, stored in (await read_users(reads, tenant, names)).items()}
 
 
 def _digests(decisions: Sequence[enforcers.Decision]) -> dict[Path, bytes]:

@@ -1,11 +1,12 @@
 """Stored policies, roles, scraper policies and engine mappings, as the objects that they describe."""
 
+from dataclasses import replace
 from typing import Any
 
 from lily.model.engine_names import EngineMapping, parse_engine_mapping
 from lily.model.errors import Refused, Terminal
-from lily.policy import Policy, Role, ScraperPolicy, parse_role, parse_scraper_policy, stored_policy
-from lily.store.postgres.policies.snapshot import Stored
+from lily.policy import Policy, Role, ScraperPolicy, User, parse_role, parse_scraper_policy, parse_user, stored_policy
+from lily.store.postgres.policies.snapshot import Object, Stored
 
 Parsed = Policy | Role | ScraperPolicy | EngineMapping
 
@@ -33,3 +34,7 @@ def _parsed(tenant: str, stored: Stored) -> Parsed:
     if stored.kind == "scraper-policy":
         return parse_scraper_policy(body, policy_id=object_id)
     return parse_engine_mapping(body, mapping_id=object_id)
+
+
+def stored_user(key: str, body: Object | None, disabled: bool) -> User:  # noqa: FBT001 - as the query returns it
+    return replace(User(key) if body is None else parse_user(body), disabled=disabled)
