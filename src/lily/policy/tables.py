@@ -7,7 +7,7 @@ are the union over its keys. The lowest bit is the policy that is considered fir
 from collections.abc import Iterable, Iterator, Sequence
 
 from lily.policy.conditions import NO_CONDITIONS
-from lily.policy.decisions import Decision
+from lily.policy.decisions import DISABLED, Decision
 from lily.policy.names import EVERYTHING
 from lily.policy.policies import Action, Effect, Plane, Policy
 from lily.policy.requests import Context, Facts, Principal
@@ -133,7 +133,7 @@ class DisabledTable(Table):
         super().__init__((), action, "data")
 
     def _on_data(self, bits: int) -> Decision:  # noqa: ARG002 - there are no policies
-        return Decision("deny", None, "the user is disabled")
+        return Decision("deny", None, DISABLED)
 
 
 def applies(policy: Policy, principal: Principal, facts: Facts, context: Context) -> bool:

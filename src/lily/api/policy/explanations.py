@@ -34,7 +34,7 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     explanation, facts = min(explained, key=lambda one: strictness(one[0].decision))
     decision = explanation.decision
     if not found and parsed.plane == "data":
-        decision = decision if principal.disabled else decided_unknown(decision, policies.settings)
+        decision = decided_unknown(decision, policies.settings)
     paths = await _tag_paths(call, facts, explanation)
     shown = await explanation_dict(call, parsed.asset, decision, facts, explanation, known=bool(found))
     return shown | {"tags": await shown_paths(call, paths), "version": policies.version.number}

@@ -10,6 +10,7 @@ from lily.api.policy.checks import Batch
 from lily.api.policy.settings import AccessSettings
 from lily.model import ids
 from lily.policy import Check, Decision, Facts, PolicyIndex, Principal, conjunction
+from lily.policy.decisions import DISABLED
 
 CANONICAL = "postgres"
 UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
@@ -72,7 +73,7 @@ def decided(
     result = [decision for decision in decisions if decision is not None]
     if unknown:
         for place, check in enumerate(batch.checks):
-            if check.asset in unknown and check.plane == "data" and not principals[check.principal].disabled:
+            if check.asset in unknown and check.plane == "data":
                 result[place] = decided_unknown(result[place], settings)
     return result
 
@@ -83,8 +84,9 @@ def unknown_facts(tenant: str, asset: str) -> Facts:
 
 
 def decided_unknown(decision: Decision, settings: AccessSettings) -> Decision:
-    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
-    if decision.policy_id is not None and not decision.allowed:
+    """Closed: denied. Open: allowed unless the user is disabled, or a policy that names the object, or every object,
+    decides otherwise."""
+    if decision.reason == DISABLED or (decision.policy_id is not None and not decision.allowed):
         return decision
     if settings.unknown_objects == "closed":
         return Decision("deny", None, f"{UNKNOWN} closed")
