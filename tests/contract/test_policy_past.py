@@ -1,7 +1,7 @@
 """Checks and explanations as of a time: policies, roles, users and tags of then, derived tags with their paths."""
 
 import time
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -65,6 +65,28 @@ def test_the_past_is_decided_by_the_policies_roles_users_and_tags_of_then(door: 
     decided = [(one["effect"], one["policy_id"]) for one in found]
     assert decided == [("deny", None), ("deny", "no-drafts"), ("allow", "readers"), ("deny", None)]
     assert effect(door, "ann", "shop.orders") == "deny"
+
+
+def test_conditions_compare_the_time_of_then(door: Door) -> None:
+    door.ingest("shop.orders")
+    end = datetime.now(UTC) + timedelta(seconds=8)
+    allowed_until = {"time": {"not_after": clock.stamp(end)}}
+    create(door, "/policies", policy(EVERYONE, {"asset": "*"}, id="for-a-while", conditions=allowed_until))
+    then = clock.now()
+    while effect(door, "ann", "shop.orders") == "allow":
+        time.sleep(0.2)
+    assert datetime.now(UTC) > end
+    assert decision(door, "ann", "shop.orders", then)["policy_id"] == "for-a-while"
+    assert explained(door, "ann", "shop.orders", then)["effect"] == "allow"
+    assert explained(door, "ann", "shop.orders")["effect"] == "deny"
+
+
+def test_unknown_objects_are_decided_by_the_setting_of_then(door: Door) -> None:
+    door.http.put("/settings", json={"unknown_objects": "open"})
+    then = clock.now()
+    door.http.put("/settings", json={"unknown_objects": "closed"})
+    assert decision(door, "ann", "shop.unknown", then)["effect"] == "allow"
+    assert effect(door, "ann", "shop.unknown") == "deny"
 
 
 def test_the_past_before_the_kept_history_is_refused(door: Door) -> None:

@@ -18,7 +18,8 @@ def unknown_facts(tenant: str, asset: str) -> Facts:
 
 
 def decided_unknown(decision: Decision, unknown_objects: UnknownObjects) -> Decision:
-    """Closed: denied. Open: allowed unless a policy that names the object, or every object, decides otherwise."""
+    """Closed: denied. Open: allowed unless the user is disabled, or a policy that names the object, or every object,
+    decides otherwise."""
     if decision.reason == DISABLED or (decision.policy_id is not None and not decision.allowed):
         return decision
     if unknown_objects == "closed":

@@ -6,7 +6,7 @@ from lily.policy.masks import Mask
 from lily.policy.policies import Effect
 from lily.policy.row_filters import RowFilter
 
-DISABLED = "the user is disabled"  # the reason of a denial that nothing else can lift
+DISABLED = "the user is disabled"  # the reason of a denial that no setting lifts
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,15 @@ from lily.lineage.inheritance import inherited_tags
 from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.model.assets import (
-    LAYERS,
     effective_tag_keys,
     entity_type,
     is_deleted,
     shown_fields,
+    stated_by_layer,
     stated_tags,
     suppressions,
 )
 from lily.model.lanes import BULK_TYPES
-from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.history import propagated_at
@@ -95,10 +94,11 @@ class PastAsset:
 
     def _tags(self, named_tags: frozenset[str] = frozenset()) -> set[str]:
         layers = {} if self.asset is None else self.asset.layers
-        stated = [layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS]
         of = self.derived
         protective = self.rules.protective | named_tags
-        return effective_tag_keys(stated, [*of.propagated, *of.inherited], suppressions(layers), protective)
+        return effective_tag_keys(
+            stated_by_layer(layers), [*of.propagated, *of.inherited], suppressions(layers), protective
+        )
 
     def _tagged(self, one: Above) -> TaggedAncestor:
         layers = {} if one.asset is None else one.asset.layers

@@ -32,8 +32,8 @@ async def disabled_user(name: UserName, call: Anyone) -> Json:
 @router.post("/users/{name:text}/disable", responses={200: {"model": UserChange}, **OWN_USER})
 async def disable_user(name: UserName, call: Anyone) -> Json:
     """Keeps a user out: API tokens of the user, sign-ins with an identity provider and open WebSockets, within a second
-    in every process of the API. The user needs no entry under `/users`. It needs the scope `admin`, because unlike a
-    policy it also ends the access of administrators; nobody can disable themselves."""
+    in every process of the API. Decisions deny the user all data. The user needs no entry under `/users`. It needs the
+    scope `admin`, because unlike a policy it also ends the access of administrators; nobody can disable themselves."""
     call.require("admin", "disabling a user", name)
     if call.principal.user and _folded(call.principal.user) == _folded(_checked(name)):
         description = f"{name} is the user of this token; let another administrator disable it"
@@ -50,7 +50,9 @@ async def enable_user(name: UserName, call: Anyone) -> Json:
 
 async def _changed(call: HttpCall, change: Change, name: str) -> Json:
     changed = await change_user(call.services.database, call.principal, change, _checked(name))
-    call.services.principals.invalidate()  # at once in this process; the others are notified
+    # At once in this process; the others are notified.
+    call.services.principals.invalidate()
+    call.services.policies.changed(call.tenant)
     return Json({"status": "success", "name": name, "disabled": change == "user.disabled", "changed": changed})
 
 

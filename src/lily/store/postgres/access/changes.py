@@ -8,7 +8,7 @@ from lily.store.postgres.queries import query
 
 Change = Literal["user.disabled", "user.enabled", "token.created", "token.revoked"]  # as the audit names them
 
-OWNER = "owner"  # in the audit, whoever changed it with the rights of the database's owner and without a name
+OWNER = "owner"  # the principal in the audit for a change made as the database's owner, without a name
 
 _STATEMENTS: dict[Change, str] = {
     "user.disabled": "access/disable_user",
