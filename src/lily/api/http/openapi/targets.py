@@ -66,6 +66,23 @@ class PlanResponse(BaseModel):
     error: str | None
 
 
+class ReceiptCounts(BaseModel):
+    """How many tags of assets the target enforces, and how many changes of tags it has not confirmed yet."""
+
+    confirmed: int
+    waiting: int
+
+
+class DriftedTable(BaseModel):
+    """`repaired_at` is null while the table is not as decided."""
+
+    table: str
+    at: str
+    repaired_at: str | None
+    found: str
+    expected: str
+
+
 class Target(BaseModel):
     """Never the configuration. `drifted` has the last tables that were changed by hand."""
 
@@ -82,7 +99,8 @@ class Target(BaseModel):
     failed_at: str | None
     error: str | None
     last_run: Run | None
-    drifted: list[dict[str, str]]
+    receipts: ReceiptCounts
+    drifted: list[DriftedTable]
     failed_tables: list[dict[str, str]]
     plan: PlanResponse | None
 
