@@ -176,6 +176,7 @@ def status_lines(found: dict[str, Any]) -> list[str]:
         f"{size}; {tags}",
         f"last confirmed {found['confirmed_at'] or 'never'}{_last_run(found['last_run'])}",
     ]
+    lines += [f"a run was requested {found['waiting_since']}"] if found["waiting_since"] else []
     lines += [f"[red]✗[/] {escape(found['error'])}"] if found["error"] else []
     lines += [f"[red]✗[/] {escape(one['table'])}: {escape(one['error'])}" for one in found["failed_tables"]]
     lines += [_drift_line(one) for one in found["drifted"]]

@@ -84,7 +84,8 @@ class DriftedTable(BaseModel):
 
 
 class Target(BaseModel):
-    """Never the configuration. `drifted` has the last tables that were changed by hand."""
+    """Never the configuration. `waiting_since`: a change or a refresh was requested then and is not finished.
+    `drifted` has the last tables that were changed by hand."""
 
     name: str
     type: str
@@ -98,6 +99,7 @@ class Target(BaseModel):
     confirmed_at: str | None
     failed_at: str | None
     error: str | None
+    waiting_since: str | None
     last_run: Run | None
     receipts: ReceiptCounts
     drifted: list[DriftedTable]

@@ -6,6 +6,7 @@ select t.key, jsonb_build_object(
          'tables', t.tables, 'columns', t.columns, 'findings', t.findings,
          'created_at', utc_stamp(t.created_at), 'confirmed_at', utc_stamp(t.confirmed_at),
          'failed_at', utc_stamp(t.failed_at), 'error', t.error,
+         'waiting_since', utc_stamp(waiting_run_since('enforcement/' || t.key)),
          'last_run', (
            select jsonb_build_object('began_at', utc_stamp(r.began_at), 'finished_at', utc_stamp(r.finished_at),
                                      'steps', r.steps, 'drifted', r.drifted, 'error', r.error)
