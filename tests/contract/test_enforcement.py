@@ -188,6 +188,10 @@ def test_a_target_that_does_not_respond_is_reported_and_holds_up_no_other(door: 
     eventually(lambda: answer.update(door.http.get("/enforcement-targets/down").json()) or answer["state"], "failing")
     assert answer["error"]
     assert "secret-word" not in httpx.Response(200, json=answer).text
+    tagged = door.http.post("/metadata/shop.customers/tags", json={"tag": "PII"})
+    written = f"/propagations/{tagged.headers['Lily-Receipt']}"
+    states = {"Down": "failed", "Shop": "confirmed"}
+    eventually(lambda: {one["target"]: one["state"] for one in door.http.get(written).json()["enforcements"]}, states)
 
 
 def test_the_command_line_adds_shows_plans_applies_and_removes(door: Door, shop: Target, tmp_path: Path) -> None:
