@@ -1,7 +1,8 @@
 """One run: compares a target with what was decided for it, repairs and changes what differs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TypeVar
 
 from lily.model.errors import LilyError, Terminal
@@ -11,6 +12,7 @@ from lily.store.postgres.enforcement.ledger import Sent
 
 Result = TypeVar("Result")
 WITHDRAWN = b""  # as the digest of a table without decisions
+MAX_SHOWN = 10  # deviations that the report of a table names
 
 
 class PluginFailed(Terminal):
@@ -19,7 +21,7 @@ class PluginFailed(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`drift` is what was changed by hand; `findings` are None if the target was not planned anew."""
+    """`drift` is what was changed by hand, one per table; `findings` are None if the target was not planned anew."""
 
     steps: int = 0
     drift: tuple[Drift, ...] = ()
@@ -35,7 +37,7 @@ def bring_in_line(enforcer: Enforcer, enforced: Enforced, confirmed: Mapping[Pat
     """
     unchanged = {path for path, digest in enforced.digests.items() if confirmed.get(path) == digest}
     deviating = called(lambda: enforcer.verify(enforced.decisions)) if unchanged else ()
-    drift = tuple(one for one in deviating if one.table in unchanged)
+    drift = _by_table(one for one in deviating if one.table in unchanged)
     if not deviating and unchanged == enforced.digests.keys() == confirmed.keys():
         return Outcome()
     plan = called(lambda: enforcer.plan(enforced.decisions))
@@ -70,6 +72,21 @@ def changed_decisions(enforced: Enforced, changed: Mapping[Path, bytes], sent: M
 
 def _is_confirmed(sent: Sent | None, digest: bytes) -> bool:
     return sent is not None and sent.announced is None and sent.confirmed == digest
+
+
+def _by_table(deviations: Iterable[Drift]) -> tuple[Drift, ...]:
+    """One report per table, however much of it was changed."""
+    tables: dict[Path, list[Drift]] = {}
+    for one in deviations:
+        tables.setdefault(one.table, []).append(one)
+    return tuple(
+        Drift(path, _joined(one.found for one in listed), _joined(one.expected for one in listed))
+        for path, listed in tables.items()
+    )
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(islice(texts, MAX_SHOWN))
 
 
 def called(call: Callable[[], Result]) -> Result:
