@@ -168,7 +168,7 @@ def _unconfirmed(lily: "Lily", name: str) -> list[dict[str, Any]]:
 
 def status_lines(found: dict[str, Any]) -> list[str]:
     """A target with its unconfirmed receipts (`waiting`), for people. With rich markup."""
-    colour = {"in line": "green", "failing": "red"}.get(found["state"], "yellow")
+    colour = {"in line": "green", "failing": "red", "stopped": "red"}.get(found["state"], "yellow")
     size = f"{counted(found['tables'], 'table')}, {counted(found['columns'], 'column')}"
     tags = f"{counted(found['receipts']['confirmed'], 'tag')} enforced, {found['receipts']['waiting']:,} waiting"
     lines = [
