@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
+from lily.model.errors import Terminal
+
 # `withdrawn` is for targets that cannot be read: the table is no longer enforced.
 Effect = Literal["allow", "deny", "mask", "row-filter", "withdrawn"]
 PrincipalKind = Literal["user", "group", "role"]
@@ -111,6 +113,11 @@ class Drift(NamedTuple):
     table: Path
     found: str
     expected: str
+
+
+class TargetGone(Terminal):
+    """The target refuses everything for good. Lily does not call it again until someone applies: the others of its
+    errors are retried."""
 
 
 class Enforcer(Protocol):

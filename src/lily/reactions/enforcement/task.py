@@ -7,7 +7,7 @@ group, so no two workers change it at the same time; the jobs of other targets d
 
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,9 +16,10 @@ import structlog
 from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
+from lily.enforce.surroundings import surroundings_of
 from lily.model import clock
 from lily.model.errors import LilyError
-from lily.plugins import ENFORCERS, installed
+from lily.plugins import ENFORCERS, TargetGone, installed, situated
 from lily.plugins.enforcers import Enforcer, Finding
 from lily.reactions.enforcement.metrics import EnforcementMetrics
 from lily.reactions.enforcement.run import Outcome, bring_in_line, called, changed_decisions, send, unconfirmed
@@ -32,6 +33,7 @@ from lily.store.postgres.jobs.schedules import Schedule, Schedules
 
 LONGEST_PAUSE = 300.0  # seconds between attempts at a target that fails
 MAX_STEPS = 1_000  # of a plan that is kept for people to read
+MAX_CHANGE = 10_000  # characters of a step in it
 MAX_ERROR = 1_000
 
 _log = structlog.get_logger()
@@ -41,7 +43,7 @@ class Enforcing:
     """The task's function and what it needs."""
 
     def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
-        self._key_file = settings.master_key_file
+        self._settings = settings
         self._every = timedelta(seconds=settings.enforcement.refresh_seconds)
         self._metrics = EnforcementMetrics(registry)
 
@@ -54,6 +56,8 @@ class Enforcing:
         if request := job.arguments.get("plan"):
             ledger.keep_plan(key, self._plan(connection, job.tenant, target, str(request)))
             return
+        if target.is_stopped and not target.is_removed:
+            return
         began, started = ledger.take(job, key), time.monotonic()
         Schedules(connection).register(Schedule(group_of(key), TASK, self._every, {"target": key}, job.tenant))
         try:
@@ -61,8 +65,12 @@ class Enforcing:
                 self._remove(ledger, job.tenant, target)
             else:
                 self._enforce(connection, job, target, began)
+        except TargetGone as error:
+            ledger.stop(job, key)
+            self._failed(connection, job, target, began, str(error))
         except LilyError as error:
             self._failed(connection, job, target, began, str(error))
+            self._retry(connection, job, target)
         self._metrics.seconds.observe(time.monotonic() - started)
 
     def _enforce(self, connection: Connection[Any], job: Job, target: StoredTarget, began: datetime) -> None:
@@ -133,7 +141,7 @@ class Enforcing:
             _log.error("table not enforced", error=failure.error[:500], **place)
 
     def _remove(self, ledger: TargetLedger, tenant: str, target: StoredTarget) -> None:
-        with closing(self._made(tenant, target)) as enforcer:
+        with closing(self._made(tenant, target)) as enforcer, suppress(TargetGone):  # what is gone enforces nothing
             called(enforcer.remove)
         ledger.delete(target.key)
         self._metrics.runs.labels("removed").inc()
@@ -143,7 +151,6 @@ class Enforcing:
         _log.warning("target not enforced", tenant=job.tenant, target=target.name, error=error[:500])
         self._metrics.runs.labels("failed").inc()
         TargetLedger(connection, job.tenant).finish(target.key, began, error=error[:MAX_ERROR])
-        self._retry(connection, job, target)
 
     def _retry(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
         pause = min(LONGEST_PAUSE, 2.0 ** min(target.failures, 20))
@@ -164,14 +171,18 @@ class Enforcing:
                 plan = called(lambda: enforcer.plan(decisions))
         except LilyError as error:
             return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
-        steps = [{"table": ".".join(step.table), "change": step.change} for step in plan.steps[:MAX_STEPS]]
+        steps = [{"table": ".".join(step.table), "change": step.change[:MAX_CHANGE]} for step in plan.steps[:MAX_STEPS]]
         findings = _shown((*decided.findings, *plan.findings))
         return planned | {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
 
     def _made(self, tenant: str, target: StoredTarget) -> Enforcer:
         """Raises Terminal if the configuration cannot be decrypted, or if the plug-in is not installed here."""
-        config = Vault.of(self._key_file).open(tenant, group_of(target.key), target.wrapped_key, target.sealed)
-        return installed().make(ENFORCERS, target.type, orjson.loads(config))
+        config = Vault.of(self._settings.master_key_file).open(
+            tenant, group_of(target.key), target.wrapped_key, target.sealed
+        )
+        enforcer = installed().make(ENFORCERS, target.type, orjson.loads(config))
+        place = surroundings_of(self._settings, tenant, target.key, target.created_at)
+        return called(lambda: situated(enforcer, place))
 
 
 def _shown(findings: Iterable[Finding]) -> list[Mapping[str, str]]:

@@ -73,7 +73,7 @@ class Target(BaseModel):
     type: str
     data_source: str
     roles: dict[str, dict[str, str]]
-    state: Literal["new", "in line", "failing", "removing"]
+    state: Literal["new", "in line", "failing", "stopped", "removing"]
     tables: int
     columns: int
     findings: list[Finding]

@@ -24,7 +24,9 @@ class StoredTarget(NamedTuple):
     wrapped_key: bytes
     sealed: bytes
     is_removed: bool
+    is_stopped: bool
     failures: int
+    created_at: datetime
 
 
 class Receipt(NamedTuple):
@@ -146,6 +148,11 @@ class TargetLedger:
             "findings": None if findings is None else Jsonb(list(findings)),
         }
         self._connection.execute(query("enforcement/finish"), self._about(key) | parameters)
+
+    def stop(self, job: Job, key: str) -> None:
+        """The target refuses for good: it is not called again until someone requests a run."""
+        about = self._about(key) | {"group": group_of(key), "task": TASK, "job": job.id}
+        self._connection.execute(query("enforcement/stop"), about)
 
     def keep_plan(self, key: str, plan: Mapping[str, Any]) -> None:
         self._connection.execute(query("enforcement/keep_plan"), self._about(key) | {"plan": Jsonb(plan)})

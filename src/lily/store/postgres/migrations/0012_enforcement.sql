@@ -31,6 +31,7 @@ create table enforcement_targets (
   wrapped_key  bytea not null,
   sealed       bytea not null,
   is_removed   boolean not null default false,  -- to be reverted, then deleted
+  is_stopped   boolean not null default false,  -- it refuses for good: it is not called until someone applies
   created_at   timestamptz not null default clock_timestamp(),
   tables       integer not null default 0,
   columns      integer not null default 0,
@@ -110,10 +111,10 @@ end
 $$;
 grant select on enforcement_runs, enforcement_tables, enforcement_receipts to lily_api;
 -- The API stores the encrypted configuration and cannot read it back.
-grant select (tenant_id, key, name, type, data_source, roles, is_removed, created_at, tables, columns, findings, plan,
+grant select (tenant_id, key, name, type, data_source, roles, is_removed, is_stopped, created_at, tables, columns, findings, plan,
               confirmed_at, failed_at, failures, error),
       insert (tenant_id, key, name, type, data_source, roles, wrapped_key, sealed),
-      update (is_removed) on enforcement_targets to lily_api;
+      update (is_removed, is_stopped) on enforcement_targets to lily_api;
 -- The worker reports drift on `policy-events`.
 grant select, insert on decisions to lily_pipeline;
 -- Disabled users are denied in targets as well.

@@ -1,7 +1,7 @@
 -- Targets by key: one, or the page after a key. Never their configuration.
 select t.key, jsonb_build_object(
          'name', t.name, 'type', t.type, 'data_source', t.data_source, 'roles', t.roles,
-         'state', case when t.is_removed then 'removing' when t.failures > 0 then 'failing'
+         'state', case when t.is_removed then 'removing' when t.is_stopped then 'stopped' when t.failures > 0 then 'failing'
                        when t.confirmed_at is null then 'new' else 'in line' end,
          'tables', t.tables, 'columns', t.columns, 'findings', t.findings,
          'created_at', utc_stamp(t.created_at), 'confirmed_at', utc_stamp(t.confirmed_at),

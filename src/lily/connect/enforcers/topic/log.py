@@ -1,0 +1,101 @@
+"""One compacted topic: created by Lily, and written with confirmation."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.cimpl import NewTopic
+
+SECONDS = 60.0  # of one call: a slow broker must not hold up a worker for longer
+MAX_MESSAGE = 5 << 20  # 4 MiB and the overhead of the batch
+COMPACTED = {
+    "cleanup.policy": "compact",
+    "max.message.bytes": str(MAX_MESSAGE),
+    "delete.retention.ms": str(
+        7 * 24 * 3600 * 1000
+    ),  # a consumer may be down for a week and still see what is withdrawn
+}
+
+
+class Record(NamedTuple):
+    """`value` None deletes the key."""
+
+    key: str
+    value: bytes | None
+    headers: Mapping[str, str]
+
+
+class CompactedTopic:
+    """Raises KafkaException, also if the brokers do not respond."""
+
+    def __init__(self, bootstrap: str, name: str) -> None:
+        self.name = name
+        self.servers: dict[str, Any] = {"bootstrap.servers": bootstrap, "log_level": 2, "socket.timeout.ms": 15_000}
+
+    def ensure(self, partitions: int, replication: int) -> None:
+        """Creates it, or sets it to be compacted if a consumer made the brokers create it before."""
+        admin = AdminClient(self.servers)
+        if self.name not in admin.list_topics(timeout=15).topics:
+            config = COMPACTED | {"min.insync.replicas": str(max(1, replication - 1))}
+            _created(admin.create_topics([NewTopic(self.name, partitions, replication, config=config)])[self.name])
+        resource = ConfigResource(ResourceType.TOPIC, self.name)
+        stated = admin.describe_configs([resource])[resource].result(timeout=15)
+        other = {key: value for key, value in COMPACTED.items() if stated[key].value != value}
+        if other:
+            entries = [
+                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in other.items()
+            ]
+            changed = ConfigResource(ResourceType.TOPIC, self.name, incremental_configs=entries)
+            admin.incremental_alter_configs([changed])[changed].result(timeout=15)
+
+    def write(self, records: Sequence[Record]) -> dict[str, str]:
+        """By key, why a record was not confirmed by all in-sync replicas; empty if all were."""
+        producer = Producer(self.servers | _DURABLE)
+        failures = {record.key: "the brokers did not confirm it in time" for record in records}
+
+        def confirm(error: KafkaError | None, message: Message) -> None:
+            key = (message.key() or b"").decode()
+            if error is None:
+                failures.pop(key, None)
+            else:
+                failures[key] = error.str()
+
+        deadline = time.monotonic() + SECONDS
+        for record in records:
+            self._produce(producer, record, confirm, deadline)
+        producer.flush(max(0.1, deadline - time.monotonic()))
+        return failures
+
+    def _produce(self, producer: Producer, record: Record, confirm: Any, deadline: float) -> None:
+        headers = list(record.headers.items())
+        while True:
+            try:
+                producer.produce(self.name, record.value, record.key.encode(), headers=headers, on_delivery=confirm)
+            except BufferError:  # the queue is full until the brokers confirm some
+                if time.monotonic() > deadline:
+                    return
+                producer.poll(0.1)
+            else:
+                producer.poll(0)
+                return
+
+
+def _created(created: Any) -> None:
+    try:
+        created.result(timeout=15)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
+
+
+_DURABLE: dict[str, Any] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    "compression.type": "lz4",
+    "linger.ms": 5,
+    "delivery.timeout.ms": int(SECONDS * 1000),
+    "message.max.bytes": MAX_MESSAGE,
+    "partitioner": "murmur2_random",
+}
