@@ -152,6 +152,10 @@ ROUTES: dict[str, Route] = {
     "DELETE /enforcement-targets/{name}": Route(("admin",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/apply": Route(("policy:write",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/plan": Route(("policy:write",), path={"name": NOTHING}),
+    "GET /enforcement-targets/{name}/script": Route(("policy:write",), path={"name": NOTHING}),
+    "POST /enforcement-targets/{name}/confirm": Route(
+        ("policy:write",), path={"name": NOTHING}, body={"digest": "0" * 64}
+    ),
     "GET /enforcements": Route(("policy:read",)),
     **administers("/policies", "id", ALLOW),
     **administers("/roles", "name", {"name": "someone"}),

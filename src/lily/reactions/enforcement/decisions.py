@@ -10,6 +10,8 @@ from lily.plugins import enforcers
 from lily.plugins.enforcers import Inventory, Path, PrincipalKind, TargetTable
 from lily.policy import Ancestor, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
+from lily.policy.names import name_key
+from lily.policy.visibility import asset_set
 
 SEPARATOR = "."
 
@@ -55,6 +57,18 @@ class Deciding:
             return own
         plain = [_plain_column(facts) for facts in self.candidates.get(table.name, ())]
         return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in plain)])
+
+    def concerns(self, principal: Principal, table: Named) -> bool:
+        """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
+        if principal.disabled:
+            return True
+        everybody = {policy.id for policy in self.index.table(Principal(), "READ", "data").policies}
+        policies = self.index.table(principal, "READ", "data").policies
+        about = asset_set([policy for policy in policies if policy.id not in everybody])
+        names = (table.name, *table.columns)
+        return any(
+            about.holds(facts) for name in names for facts in self.candidates.get(name, ())
+        ) or not about.keys.isdisjoint(name_key(name) for name in names)
 
     def named_principals(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[PrincipalKind, ...]]:
         """Sorted, with the kind of each; one of several kinds stands there once for each."""
@@ -108,11 +122,15 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
     roles: dict[tuple[str, str, Decision], list[str]] = {}
     for group in groups:
         own = deciding.decide_table(group.principal, table)
+        if not (own.allowed or table.complete or deciding.concerns(group.principal, table)):
+            continue  # a member of it and of another group has what the other one has
         roles.setdefault((table.name, "", _essence(own)), []).extend(group.roles)
         for column, name in zip(table.table.columns, table.columns, strict=True):
             decision = deciding.decide(group.principal, name)
             if _essence(decision) != _essence(own):
                 roles.setdefault((name, column.name, _essence(decision)), []).extend(group.roles)
+    if not (roles or table.complete):
+        roles[table.name, "", Decision("deny", None, "")] = []  # without a decision it would not be enforced
     types = {column.name: column.type for column in table.table.columns} if not table.complete else {}
     for (name, below, decision), principals in roles.items():
         shown, kinds = deciding.named_principals(principals)

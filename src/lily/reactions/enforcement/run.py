@@ -25,6 +25,7 @@ class Outcome:
     drift: tuple[Drift, ...] = ()
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] | None = field(default=None)
+    waits: bool = False  # for a person to run the script
 
 
 def bring_in_line(enforcer: Enforcer, enforced: Enforced, confirmed: Mapping[Path, bytes]) -> Outcome:
@@ -53,6 +54,8 @@ def unconfirmed(digests: Mapping[Path, bytes], sent: Mapping[Path, Sent]) -> dic
 def send(enforcer: Enforcer, enforced: Enforced, changed: Mapping[Path, bytes], sent: Mapping[Path, Sent]) -> Outcome:
     """Sends the decisions of tables that changed, with the versions under which they were announced."""
     plan = called(lambda: enforcer.plan(changed_decisions(enforced, changed, sent)))
+    if plan.by_hand:
+        return Outcome(findings=plan.findings, waits=True)
     failures = tuple(called(lambda: enforcer.apply(plan)))
     return Outcome(len(plan.steps), (), failures, plan.findings)
 
