@@ -183,7 +183,7 @@ def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:
 
 
 def _status_lines(found: dict[str, Any], waiting: list[dict[str, Any]]) -> list[str]:
-    colour = {"in line": "green", "failing": "red"}.get(found["state"], "yellow")
+    colour = {"in line": "green", "failing": "red", "stopped": "red"}.get(found["state"], "yellow")
     size = f"{counted(found['tables'], 'table')}, {counted(found['columns'], 'column')}"
     lines = [
         f"[bold {colour}]{found['state']}[/]  {escape(found['name'])} ({escape(found['type'])})",

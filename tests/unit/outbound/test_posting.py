@@ -1,15 +1,22 @@
 """Messages are posted to the address that was checked; what comes back is bounded."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Protocol
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
-from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, endpoint
+from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, connections, endpoint
 from lily.outbound import posting as module
 from tests.badserver import BadServer, Reply, bad_server, cut, drop
 
@@ -146,3 +153,65 @@ def test_nobody_listening_is_reported(poster: Making) -> None:
     with pytest.raises(Unreachable) as refused:
         poster(url).post(b"{}", {})
     assert "token-in-the-path" not in str(refused.value)
+
+
+class TestEncryption:
+    """The connection goes to an address, and the certificate has to be that of the name."""
+
+    HOST = "tool.example.org"
+
+    @pytest.fixture
+    def tool(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BadServer]:
+        key, certificate = self_signed(self.HOST)
+        (tmp_path / "both.pem").write_bytes(key + certificate)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / "both.pem")
+        trusting = ssl.create_default_context(cadata=certificate.decode())
+        monkeypatch.setattr(connections, "_tls", lambda: trusting)
+        with bad_server(context) as found:
+            found.will(Reply())
+            yield found
+
+    @staticmethod
+    def sent(poster: Making, tool: BadServer, host: str) -> int:
+        guard = Guard(LOOPBACK, resolver=lambda _host, _port: ["127.0.0.1"])
+        return poster(tool.url.replace("127.0.0.1", host), guard=guard).post(b"{}", {}).status
+
+    def test_a_certificate_of_the_name_is_accepted(self, tool: BadServer, poster: Making) -> None:
+        assert self.sent(poster, tool, self.HOST) == 200
+        assert len(tool.asked) == 1
+
+    def test_a_certificate_of_another_name_is_refused(self, tool: BadServer, poster: Making) -> None:
+        with pytest.raises(Unreachable, match="certificate"):
+            self.sent(poster, tool, "other.example.org")
+        assert not tool.asked
+
+    def test_a_certificate_that_nobody_vouches_for_is_refused(
+        self, tool: BadServer, poster: Making, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connections, "_tls", ssl.create_default_context)
+        with pytest.raises(Unreachable, match="certificate"):
+            self.sent(poster, tool, self.HOST)
+        assert not tool.asked
+
+
+def self_signed(host: str) -> tuple[bytes, bytes]:
+    """Key and certificate, in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    return key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain), certificate.public_bytes(pem)

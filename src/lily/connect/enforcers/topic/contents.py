@@ -7,6 +7,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+PATIENCE_SECONDS = 15.0  # with brokers that do not respond
 SECONDS = 60.0
 
 
@@ -27,7 +28,7 @@ def live_keys(servers: Mapping[str, Any], topic: str) -> list[str]:
         }
     )
     try:
-        found = consumer.list_topics(timeout=15).topics
+        found = consumer.list_topics(timeout=PATIENCE_SECONDS).topics
         numbers = set(found[topic].partitions) if topic in found else set()
         consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in numbers])
         return _read(consumer, numbers)

@@ -8,14 +8,23 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from confluent_kafka.cimpl import NewTopic
 
+PATIENCE_SECONDS = 15.0  # with brokers that do not respond
 SECONDS = 60.0  # of one call: a slow broker must not hold up a worker for longer
 MAX_MESSAGE = 5 << 20  # 4 MiB and the overhead of the batch
+WEEK_MS = 7 * 24 * 3600 * 1000
 COMPACTED = {
     "cleanup.policy": "compact",
     "max.message.bytes": str(MAX_MESSAGE),
-    "delete.retention.ms": str(
-        7 * 24 * 3600 * 1000
-    ),  # a consumer may be down for a week and still see what is withdrawn
+    "delete.retention.ms": str(WEEK_MS),  # a consumer that was down sees what was withdrawn
+}
+_DURABLE: dict[str, Any] = {
+    "enable.idempotence": True,
+    "acks": "all",
+    "compression.type": "lz4",
+    "linger.ms": 5,
+    "delivery.timeout.ms": int(SECONDS * 1000),
+    "message.max.bytes": MAX_MESSAGE,
+    "partitioner": "murmur2_random",
 }
 
 
@@ -37,18 +46,16 @@ class CompactedTopic:
     def ensure(self, partitions: int, replication: int) -> None:
         """Creates it, or sets it to be compacted if a consumer made the brokers create it before."""
         admin = AdminClient(self.servers)
-        if self.name not in admin.list_topics(timeout=15).topics:
-            config = COMPACTED | {"min.insync.replicas": str(max(1, replication - 1))}
-            _created(admin.create_topics([NewTopic(self.name, partitions, replication, config=config)])[self.name])
-        resource = ConfigResource(ResourceType.TOPIC, self.name)
-        stated = admin.describe_configs([resource])[resource].result(timeout=15)
-        other = {key: value for key, value in COMPACTED.items() if stated[key].value != value}
-        if other:
-            entries = [
-                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in other.items()
-            ]
-            changed = ConfigResource(ResourceType.TOPIC, self.name, incremental_configs=entries)
-            admin.incremental_alter_configs([changed])[changed].result(timeout=15)
+        if self.name in admin.list_topics(timeout=PATIENCE_SECONDS).topics:
+            self._compact(admin)
+            return
+        config = COMPACTED | {"min.insync.replicas": str(max(1, replication - 1))}
+        created = admin.create_topics([NewTopic(self.name, partitions, replication, config=config)])[self.name]
+        try:
+            created.result(timeout=PATIENCE_SECONDS)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
 
     def write(self, records: Sequence[Record]) -> dict[str, str]:
         """By key, why a record was not confirmed by all in-sync replicas; empty if all were."""
@@ -68,6 +75,21 @@ class CompactedTopic:
         producer.flush(max(0.1, deadline - time.monotonic()))
         return failures
 
+    def _compact(self, admin: AdminClient) -> None:
+        resource = ConfigResource(ResourceType.TOPIC, self.name)
+        stated = admin.describe_configs([resource])[resource].result(timeout=PATIENCE_SECONDS)
+        other = {key: value for key, value in COMPACTED.items() if stated[key].value != value}
+        if not other:
+            return
+        changed = ConfigResource(
+            ResourceType.TOPIC,
+            self.name,
+            incremental_configs=[
+                ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in other.items()
+            ],
+        )
+        admin.incremental_alter_configs([changed])[changed].result(timeout=PATIENCE_SECONDS)
+
     def _produce(self, producer: Producer, record: Record, confirm: Any, deadline: float) -> None:
         headers = list(record.headers.items())
         while True:
@@ -80,22 +102,3 @@ class CompactedTopic:
             else:
                 producer.poll(0)
                 return
-
-
-def _created(created: Any) -> None:
-    try:
-        created.result(timeout=15)
-    except KafkaException as error:
-        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-            raise
-
-
-_DURABLE: dict[str, Any] = {
-    "enable.idempotence": True,
-    "acks": "all",
-    "compression.type": "lz4",
-    "linger.ms": 5,
-    "delivery.timeout.ms": int(SECONDS * 1000),
-    "message.max.bytes": MAX_MESSAGE,
-    "partitioner": "murmur2_random",
-}
