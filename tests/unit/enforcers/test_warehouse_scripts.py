@@ -16,7 +16,7 @@ from lily.connect.enforcers.warehouses.databricks import Databricks, DatabricksC
 from lily.connect.enforcers.warehouses.scripts import Scripted
 from lily.connect.enforcers.warehouses.snowflake import Snowflake, SnowflakeConfig
 from lily.model.errors import Terminal
-from lily.plugins import Decision, Plan
+from lily.plugins import Decision, Plan, TargetColumn
 from lily.policy import MASK_ACTIONS
 
 TABLE = ("shop", "public", "customers")
@@ -69,7 +69,8 @@ USUAL = [
 class TestSyntax:
     @pytest.mark.parametrize(("dialect", "warehouse"), ALL, ids=IDS)
     def test_every_statement_is_parsed_where_the_dialect_allows(self, dialect: str, warehouse: Scripted) -> None:
-        parsed, unchecked = [], []
+        parsed: list[str] = []
+        unchecked: list[str] = []
         for text in changes(warehouse.plan(USUAL)):
             (unchecked if is_unchecked(text, dialect) else parsed).append(text)
         assert parsed
@@ -150,7 +151,7 @@ def is_unchecked(text: str, dialect: str) -> bool:
 
 TIMES = {"mask-to-fixed-value", "truncate-to-year", "truncate-to-month"}
 SHOWN: dict[str, set[str]] = {
-    "VARCHAR(20)": {*MASK_ACTIONS} - {"replace-with-null", "truncate-to-year", "truncate-to-month"},
+    "VARCHAR(20)": {*map(str, MASK_ACTIONS)} - {"replace-with-null", "truncate-to-year", "truncate-to-month"},
     "DECIMAL(10, 2)": {"mask-to-fixed-value"},
     "DATE": TIMES,
     "TIMESTAMP": TIMES,
@@ -319,6 +320,12 @@ def grantees(plan: Plan, rule: str) -> list[str]:
     return [part.strip('"') for part in granted.split(" TO ")[1].split(", ")]
 
 
+def test_the_type_of_a_column_that_a_filter_compares_is_the_catalogues() -> None:
+    known = (TargetColumn("id", ""), TargetColumn("Country", "CHAR(2)"))
+    plan = SNOWFLAKE[1].plan([of_table("row-filter", "r", row_filters=("country = 'DE'",), columns=known)])
+    assert "(a1 CHAR(2))" in one(plan, "CREATE ROW ACCESS")
+
+
 class TestSnowflake:
     def test_names_without_quotes_are_in_upper_case_unless_stated_otherwise(self) -> None:
         assert '"SHOP"."PUBLIC"."CUSTOMERS"' in one(SNOWFLAKE[1].plan([of_table("allow", "r")]), "GRANT")
@@ -329,6 +336,11 @@ class TestSnowflake:
     def test_grants_can_be_left_to_others(self) -> None:
         plan = Snowflake(SnowflakeConfig(grants=False)).plan(USUAL)
         assert not [text for text in changes(plan) if text.startswith(("GRANT", "REVOKE"))]
+
+    def test_a_row_policy_uses_any_column_that_is_known(self) -> None:
+        plan = SNOWFLAKE[1].plan([of_table("deny", columns=(TargetColumn("x", ""), TargetColumn("y", "DATE")))])
+        assert "-> FALSE" in one(plan, "CREATE ROW ACCESS")
+        assert 'ON ("Y")' in one(plan, "ADD ROW ACCESS")
 
     def test_a_table_without_a_known_column_cannot_have_a_row_policy_which_is_reported(self) -> None:
         plan = SNOWFLAKE[1].plan([of_table("allow", "r")])

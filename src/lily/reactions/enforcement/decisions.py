@@ -11,7 +11,7 @@ from lily.plugins.enforcers import Inventory, Path, PrincipalKind, TargetTable
 from lily.policy import Ancestor, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
 from lily.policy.names import name_key
-from lily.policy.visibility import asset_set
+from lily.policy.visibility import AssetSet, asset_set
 
 SEPARATOR = "."
 
@@ -43,6 +43,7 @@ class Deciding:
     candidates: Mapping[str, Sequence[Facts]]
     context: Context
     kinds: Mapping[str, tuple[PrincipalKind, ...]] = field(default_factory=dict)
+    about: dict[str, AssetSet] = field(default_factory=dict)  # by principal, what its own policies are about
 
     def decide(self, principal: Principal, name: str) -> Decision:
         found = self.candidates.get(name, ())
@@ -62,13 +63,14 @@ class Deciding:
         """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
         if principal.disabled:
             return True
-        everybody = {policy.id for policy in self.index.table(Principal(), "READ", "data").policies}
-        policies = self.index.table(principal, "READ", "data").policies
-        about = asset_set([policy for policy in policies if policy.id not in everybody])
-        names = (table.name, *table.columns)
-        return any(
-            about.holds(facts) for name in names for facts in self.candidates.get(name, ())
-        ) or not about.keys.isdisjoint(name_key(name) for name in names)
+        if principal.key not in self.about:
+            everybody = {policy.id for policy in self.index.table(Principal(), "READ", "data").policies}
+            own = self.index.table(principal, "READ", "data").policies
+            self.about[principal.key] = asset_set([policy for policy in own if policy.id not in everybody])
+        about, names = self.about[principal.key], (table.name, *table.columns)
+        known = [facts for name in names for facts in self.candidates.get(name, ())]
+        plain = [_plain_column(facts) for facts in self.candidates.get(table.name, ())]
+        return any(map(about.holds, (*known, *plain))) or not about.keys.isdisjoint(map(name_key, names))
 
     def named_principals(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[PrincipalKind, ...]]:
         """Sorted, with the kind of each; one of several kinds stands there once for each."""
@@ -122,7 +124,8 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
     roles: dict[tuple[str, str, Decision], list[str]] = {}
     for group in groups:
         own = deciding.decide_table(group.principal, table)
-        if not (own.allowed or table.complete or deciding.concerns(group.principal, table)):
+        undecided = not (own.allowed or own.policy_id or table.complete)
+        if undecided and not deciding.concerns(group.principal, table):
             continue  # a member of it and of another group has what the other one has
         roles.setdefault((table.name, "", _essence(own)), []).extend(group.roles)
         for column, name in zip(table.table.columns, table.columns, strict=True):
@@ -138,6 +141,7 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
             _shown(table.table.path, name, below, shown, decision, deciding.tags(name)),
             kinds=kinds,
             column_type=types.get(below, ""),
+            columns=() if below or table.complete else table.table.columns,
         )
 
 

@@ -167,9 +167,11 @@ class Enforcing:
         """What a run would change, or why that is not known. Changes nothing. With a digest, confirms that the script
         was run which has it."""
         ledger = TargetLedger(connection, job.tenant)
-        written = parsed(ledger.written(target.key))
+        stored = ledger.written(target.key)
+        written = parsed(stored)
         planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
-        planned["written"] = merged(written, ())
+        if stored is not None:
+            planned["written"] = stored
         try:
             with closing(self._made(job.tenant, target)) as enforcer:
                 inventory = called(enforcer.inventory)

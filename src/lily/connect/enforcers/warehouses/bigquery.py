@@ -26,13 +26,16 @@ _NAME = re.compile(r"[^`\\\x00-\x1f]+")  # what a column's name can consist of
 _ESCAPES = {"\\": "\\\\", "'": "\\'", '"': '\\"', "`": "\\`", "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile("[\\\\'\"`\n\r]")
 _TIMES: frozenset[Family] = frozenset({"date", "timestamp"})
+_TEXTS: frozenset[Family] = frozenset({"text"})
+_HASHED: frozenset[Family] = frozenset({"text", "binary"})
+_FIXED: frozenset[Family] = frozenset({"text", "number", "boolean", "binary", "date", "timestamp"})
 # The rules that BigQuery has, and the types for which they are the mask. Any other combination is NULL.
 _RULES: dict[str, tuple[str, frozenset[Family]]] = {
-    "mask-to-fixed-value": ("DEFAULT_MASKING_VALUE", frozenset({"text", "number", "boolean", "binary"}) | _TIMES),
-    "sha-256-global": ("SHA256", frozenset({"text", "binary"})),
+    "mask-to-fixed-value": ("DEFAULT_MASKING_VALUE", _FIXED),
+    "sha-256-global": ("SHA256", _HASHED),
     "truncate-to-year": ("DATE_YEAR_MASK", _TIMES),
-    "show-last-4": ("LAST_FOUR_CHARACTERS", frozenset({"text"})),
-    "show-first-4": ("FIRST_FOUR_CHARACTERS", frozenset({"text"})),
+    "show-last-4": ("LAST_FOUR_CHARACTERS", _TEXTS),
+    "show-first-4": ("FIRST_FOUR_CHARACTERS", _TEXTS),
 }
 
 
@@ -79,8 +82,8 @@ class BigQuery(Scripted):
             yield self._rows(table, sights)
             for place, column in enumerate(table.columns):
                 yield from self._mask(table, place, column, sights)
-        for column in table.released:
-            yield f"ALTER TABLE IF EXISTS {name} ALTER COLUMN {quoted(column)} SET OPTIONS (data_policies = [])"
+        for released in table.released:
+            yield f"ALTER TABLE IF EXISTS {name} ALTER COLUMN {quoted(released)} SET OPTIONS (data_policies = [])"
         for subject, sight in sights.items() if self._config.grants else ():
             if not sight.denied:
                 yield f"GRANT `roles/bigquery.dataViewer` ON TABLE {name} TO {literal(self._member(subject))}"

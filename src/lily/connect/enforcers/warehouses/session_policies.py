@@ -99,8 +99,8 @@ class SessionPolicies(Scripted):
 
     def _rows(self, table: WarehouseTable) -> Iterator[str]:
         filters = sorted({one for sight in table.sights.values() if not sight.denied for one in sight.filters})
-        types = self._argument_types(filters, {column.name: column.type for column in table.columns})
-        types = types or self._unused(table)
+        compared = self._argument_types(filters, table.types)
+        types = compared or self._unused(table)
         if types is None:
             table.note("who is not named by a policy can read its rows if granted: no column of it is known to Lily")
             return

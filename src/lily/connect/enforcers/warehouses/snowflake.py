@@ -70,7 +70,7 @@ class Snowflake(SessionPolicies):
 
     def _unused(self, table: WarehouseTable) -> dict[str, ColumnType] | None:
         """A row access policy needs a column, if only to ignore it."""
-        return next(({column.name: column.type} for column in table.columns if column.type), None)
+        return next(({name: kind} for name, kind in table.types.items() if kind), None)
 
     def _test(self, subjects: Iterable[Subject]) -> str:
         return any_of(

@@ -44,6 +44,7 @@ class WarehouseTable:
     path: Path
     columns: tuple[Column, ...] = ()
     sights: dict[Subject, Sight] = field(default_factory=dict)
+    types: dict[str, ColumnType | None] = field(default_factory=dict)  # of all columns that Lily knows
     released: tuple[str, ...] = ()
     is_withdrawn: bool = False
     findings: list[Finding] = field(default_factory=list)
@@ -77,11 +78,14 @@ def _table(path: Path, decisions: Sequence[Decision], needs: Needs) -> Warehouse
     released = tuple(sorted({one.column for one in gone if one.column} - {one.column for one in stated}))
     if not stated:
         return WarehouseTable(path, released=released, is_withdrawn=any(not one.column for one in gone))
-    types = {one.column: needs.parse_type(one.column_type) for one in stated if one.column}
-    columns = tuple(Column(name, types[name]) for name in sorted(types))
-    table = WarehouseTable(path, columns, released=released)
-    for subject, own in _by_subject(stated).items():
-        table.sights[subject] = _sight(table, own, needs)
+    known = {column.name: column.type for one in stated for column in one.columns}
+    own = {one.column: one.column_type for one in stated if one.column}
+    types = {name: needs.parse_type(kind) for name, kind in sorted((known | own).items())}
+    table = WarehouseTable(
+        path, tuple(Column(name, types[name]) for name in sorted(own)), types=types, released=released
+    )
+    for subject, decided in _by_subject(stated).items():
+        table.sights[subject] = _sight(table, decided, needs)
     _note_unknown_types(table, needs)
     return table
 
@@ -98,8 +102,7 @@ def _by_subject(decisions: Sequence[Decision]) -> dict[Subject, list[Decision]]:
 def _sight(table: WarehouseTable, decisions: Sequence[Decision], needs: Needs) -> Sight:
     nothing = Sight((DENIED,) * len(table.columns), denied=True)
     default, filters = combined([one for one in decisions if not one.column])
-    types = {column.name: column.type for column in table.columns}
-    for reason in filter(None, (needs.usable(one, types) for one in filters)):
+    for reason in filter(None, (needs.usable(one, table.types) for one in filters)):
         table.note(f"those with a row filter see no rows: {reason}")
         return nothing
     if default.denied:

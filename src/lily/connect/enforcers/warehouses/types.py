@@ -1,6 +1,6 @@
 """Types of columns as the catalogue states them: parsed, so that what is placed into a statement is a type."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -9,7 +9,7 @@ Family = Literal["text", "number", "boolean", "date", "timestamp", "binary", "ot
 
 MAX_LENGTH = 1_000
 _TYPE = exp.DataType.Type
-_FAMILIES: dict[Family, frozenset[exp.DataType.Type]] = {
+_FAMILIES: dict[Family, frozenset[Any]] = {
     "text": frozenset({*exp.DataType.TEXT_TYPES}),
     "number": frozenset({*exp.DataType.NUMERIC_TYPES}),
     "boolean": frozenset({_TYPE.BOOLEAN}),
@@ -40,5 +40,5 @@ def parse_type(text: str, dialect: str) -> ColumnType | None:
         return None
     if again.this in {_TYPE.UNKNOWN, _TYPE.USERDEFINED, _TYPE.NULL} or again.sql(dialect=dialect) != sql:
         return None
-    family = next((name for name, kinds in _FAMILIES.items() if again.this in kinds), "other")
-    return ColumnType(sql, family)
+    families: list[Family] = [name for name, kinds in _FAMILIES.items() if again.this in kinds]
+    return ColumnType(sql, families[0] if families else "other")
