@@ -10,19 +10,19 @@ _FALSE_FOR_NULL = frozenset({"eq", "gt", "gt-eq", "in", "starts-with"})
 
 
 def both(one: Predicate, other: Predicate) -> Predicate:
-    if isinstance(one, bool):
-        return other if one else False
-    if isinstance(other, bool):
-        return one if other else False
-    return {"type": "and", "left": one, "right": other}
+    return _joined("and", one, other, decisive=False)
 
 
 def either(one: Predicate, other: Predicate) -> Predicate:
-    if isinstance(one, bool):
-        return True if one else other
-    if isinstance(other, bool):
-        return True if other else one
-    return {"type": "or", "left": one, "right": other}
+    return _joined("or", one, other, decisive=True)
+
+
+def _joined(kind: str, one: Predicate, other: Predicate, *, decisive: bool) -> Predicate:
+    """A constant decides, or leaves the other one."""
+    for this, that in ((one, other), (other, one)):
+        if isinstance(this, bool):
+            return this if this is decisive else that
+    return {"type": kind, "left": one, "right": other}
 
 
 def reference(field: Field) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """`GET /enforce/iceberg/{namespace}/{table}`: what a reader of an Iceberg table must do for a user."""
 
 from collections import Counter
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from lily.api.auth.engine_keys import Engine, has_engine_key
-from lily.api.calls import Enforces, HttpCall
+from lily.api.calls import Enforces
 from lily.api.enforcement.iceberg import Request, decide
 from lily.api.http.openapi.enforcement import RESTRICTED, InGroups, NamespacePath, OfFields, OfUser, TablePath
 from lily.api.http.openapi.responses import Json
@@ -18,28 +19,30 @@ NUL = "\x00"
 router = APIRouter(tags=["enforcement"])
 
 
+def _asked(
+    namespace: NamespacePath, table: TablePath, user: OfUser, group: InGroups = None, field: OfFields = None
+) -> Request:
+    levels = split_namespace(namespace)
+    if not levels:
+        described = "name the levels of the namespace, separated by `.` or `%1F`"
+        raise Refused(Problem("INVALID_VALUE", described, "namespace"))
+    for text in (*levels, table, user, *(group or ())):
+        if NUL in text:
+            raise Refused(Problem("INVALID_VALUE", "a name must not contain NUL", text))
+    return Request((*levels, table), user, group or (), _fields(field or []))
+
+
+Asked = Annotated[Request, Depends(_asked)]
+
+
 @router.get(f"{PATH}/k/{{key}}/{{namespace:segment}}/{{table:segment}}", responses=RESTRICTED)
-async def restrictions_by_key(  # noqa: PLR0917 - the parameters of the query
-    call: Engine,
-    namespace: NamespacePath,
-    table: TablePath,
-    user: OfUser,
-    group: InGroups = None,
-    field: OfFields = None,
-) -> Json:
+async def restrictions_by_key(call: Engine, asked: Asked) -> Json:
     """Returns the read restrictions of a table for a user, for callers that send their key in the path."""
-    return await _respond(call, _path(namespace, table), user, group, field)
+    return Json({"read-restrictions": await decide(call, asked)})
 
 
 @router.get(f"{PATH}/{{namespace:segment}}/{{table:segment}}", responses=RESTRICTED)
-async def restrictions(  # noqa: PLR0917 - the parameters of the query
-    call: Enforces,
-    namespace: NamespacePath,
-    table: TablePath,
-    user: OfUser,
-    group: InGroups = None,
-    field: OfFields = None,
-) -> Json:
+async def restrictions(call: Enforces, asked: Asked) -> Json:
     """Returns the read restrictions of a table for a user, as `loadTable` of an Iceberg REST catalogue returns them.
 
     403: the user may not read the table. 404: it is not in Lily's catalogue, and `unknown_objects` is closed. 409: a
@@ -48,24 +51,7 @@ async def restrictions(  # noqa: PLR0917 - the parameters of the query
     if has_engine_key(call.request):
         described = "the namespace k cannot be told from a key in the path; use the address that has a key"
         raise Refused(Problem("INVALID_VALUE", described, "namespace"))
-    return await _respond(call, _path(namespace, table), user, group, field)
-
-
-async def _respond(
-    call: HttpCall, path: tuple[str, ...], user: str, groups: list[str] | None, fields: list[str] | None
-) -> Json:
-    for text in (user, *(groups or ())):
-        if NUL in text:
-            raise Refused(Problem("INVALID_VALUE", "a name must not contain NUL", "user"))
-    request = Request(path, user, groups or (), _fields(fields or []))
-    return Json({"read-restrictions": await decide(call, request)})
-
-
-def _path(namespace: str, table: str) -> tuple[str, ...]:
-    if NUL in namespace + table or not (levels := split_namespace(namespace)):
-        described = "name the levels of the namespace, separated by `.` or `%1F`, and the table"
-        raise Refused(Problem("INVALID_VALUE", described, "namespace"))
-    return (*levels, table)
+    return Json({"read-restrictions": await decide(call, asked)})
 
 
 def _fields(given: list[str]) -> list[Field]:

@@ -36,7 +36,3 @@ def shown_value(table: WarehouseTable, place: int, test: Test, value: Callable[[
 def _shown(cell: Cell, value: Callable[[Cell], str | None]) -> str:
     shown = None if cell.denied else value(cell)
     return "NULL" if shown is None else shown
-
-
-def any_of(tests: Iterable[str]) -> str:
-    return " OR ".join(tests)

@@ -1,13 +1,15 @@
 """`databricks`: column masks, row filters and grants of Unity Catalog, as a script."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lily.connect.enforcers.warehouses.conditions import any_of
 from lily.connect.enforcers.warehouses.masks import Functions
+from lily.connect.enforcers.warehouses.quoting import Quoting
 from lily.connect.enforcers.warehouses.session_policies import Policy, SessionPolicies
 from lily.connect.enforcers.warehouses.tables import Subject
+
+QUOTING = Quoting("`", "\\'")
 
 
 class DatabricksConfig(BaseModel):
@@ -17,24 +19,11 @@ class DatabricksConfig(BaseModel):
     grants: bool = Field(True, description="whether to grant and revoke SELECT; every user and group must exist")
 
 
-def literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def quoted(*names: str) -> str:
-    return ".".join("`" + name.replace("`", "``") + "`" for name in names)
-
-
 class Databricks(SessionPolicies):
     Config = DatabricksConfig
     _parts = "catalog.schema.table"
     _dialect = "databricks"
-    _functions = Functions(
-        literal,
-        hashed="SHA2({}, 256)",
-        hashed_binary="UNHEX(SHA2({}, 256))",
-        salt="CAST(CURRENT_TIMESTAMP() AS STRING)",
-    )
+    _functions = Functions(QUOTING.text, "UNHEX(SHA2({}, 256))", "CAST(CURRENT_TIMESTAMP() AS STRING)")
 
     def __init__(self, config: DatabricksConfig) -> None:
         super().__init__(config.function_schema, grants=config.grants)
@@ -57,12 +46,9 @@ class Databricks(SessionPolicies):
         yield f"ALTER TABLE {table} ALTER COLUMN {column} DROP MASK"
 
     def _quoted(self, *names: str) -> str:
-        return quoted(*names)
+        return QUOTING.name(*names)
 
-    def _test(self, subjects: Iterable[Subject]) -> str:
-        return any_of(
-            f"LOWER(CURRENT_USER()) = {literal(one.name.lower())}"
-            if one.kind == "user"
-            else f"IS_ACCOUNT_GROUP_MEMBER({literal(one.name)})"
-            for one in subjects
-        )
+    def _is(self, subject: Subject) -> str:
+        if subject.kind == "user":
+            return f"LOWER(CURRENT_USER()) = {QUOTING.text(subject.name.lower())}"
+        return f"IS_ACCOUNT_GROUP_MEMBER({QUOTING.text(subject.name)})"

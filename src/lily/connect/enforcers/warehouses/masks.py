@@ -19,9 +19,9 @@ class Functions(NamedTuple):
     """What differs: how a text is written, hashes of a text and of bytes, and a text that no two queries share."""
 
     literal: Callable[[str], str]
-    hashed: str
     hashed_binary: str
     salt: str
+    hashed: str = "SHA2({}, 256)"
 
 
 def masked(name: str, kind: ColumnType, cell: Cell, functions: Functions) -> str | None:

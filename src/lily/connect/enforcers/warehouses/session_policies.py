@@ -43,7 +43,8 @@ class SessionPolicies(Scripted):
     def _quoted(self, *names: str) -> str: ...
 
     @abstractmethod
-    def _test(self, subjects: Iterable[Subject]) -> str: ...
+    def _is(self, subject: Subject) -> str:
+        """A condition: whether the session is the subject's."""
 
     @abstractmethod
     def _grantee(self, subject: Subject) -> str:
@@ -60,6 +61,9 @@ class SessionPolicies(Scripted):
 
     @abstractmethod
     def _without_mask(self, table: str, column: str) -> Iterable[str]: ...
+
+    def _test(self, subjects: Iterable[Subject]) -> str:
+        return " OR ".join(map(self._is, subjects))
 
     def _needs(self) -> Needs:
         return Needs(lambda text: parse_type(text, self._dialect), self._flaw, types=True)

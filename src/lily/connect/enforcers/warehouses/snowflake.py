@@ -1,18 +1,20 @@
 """`snowflake`: masking policies, row access policies and grants, as a script."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lily.connect.enforcers.warehouses.conditions import any_of
 from lily.connect.enforcers.warehouses.masks import Functions
+from lily.connect.enforcers.warehouses.quoting import Quoting
 from lily.connect.enforcers.warehouses.session_policies import Policy, SessionPolicies
 from lily.connect.enforcers.warehouses.tables import Subject, WarehouseTable
 from lily.connect.enforcers.warehouses.types import ColumnType
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*")  # which Snowflake stores in upper case unless it was quoted
+
+QUOTING = Quoting('"', "''")
 
 
 class SnowflakeConfig(BaseModel):
@@ -23,23 +25,12 @@ class SnowflakeConfig(BaseModel):
     grants: bool = Field(True, description="whether to grant and revoke SELECT; every role must exist")
 
 
-def literal(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
-def quoted(*names: str) -> str:
-    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
-
-
 class Snowflake(SessionPolicies):
     Config = SnowflakeConfig
     _parts = "database.schema.table"
     _dialect = "snowflake"
     _functions = Functions(
-        literal,
-        hashed="SHA2({}, 256)",
-        hashed_binary="SHA2_BINARY({}, 256)",
-        salt="CONCAT(CURRENT_SESSION(), TO_VARCHAR(CURRENT_TIMESTAMP()))",
+        QUOTING.text, "SHA2_BINARY({}, 256)", "CONCAT(CURRENT_SESSION(), TO_VARCHAR(CURRENT_TIMESTAMP()))"
     )
 
     def __init__(self, config: SnowflakeConfig) -> None:
@@ -72,16 +63,12 @@ class Snowflake(SessionPolicies):
         """A row access policy needs a column, if only to ignore it."""
         return next(({name: kind} for name, kind in table.types.items() if kind), None)
 
-    def _test(self, subjects: Iterable[Subject]) -> str:
-        return any_of(
-            f"CURRENT_USER() = {literal(self._stored(one.name))}"
-            if one.kind == "user"
-            else f"IS_ROLE_IN_SESSION({literal(self._stored(one.name))})"
-            for one in subjects
-        )
+    def _is(self, subject: Subject) -> str:
+        name = QUOTING.text(self._stored(subject.name))
+        return f"CURRENT_USER() = {name}" if subject.kind == "user" else f"IS_ROLE_IN_SESSION({name})"
 
     def _quoted(self, *names: str) -> str:
-        return quoted(*map(self._stored, names))
+        return QUOTING.name(*map(self._stored, names))
 
     def _stored(self, name: str) -> str:
         return name.upper() if self._case == "upper" and _PLAIN.fullmatch(name) else name
