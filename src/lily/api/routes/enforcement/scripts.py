@@ -12,7 +12,8 @@ from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.responses import Json
-from lily.api.http.openapi.targets import CONFIRM_EXAMPLES, NO_SCRIPT, ConfirmedScript, RunScript, TargetName
+from lily.api.http.openapi.scripts import CONFIRM_EXAMPLES, NO_SCRIPT, ConfirmedScript, RunScript
+from lily.api.http.openapi.targets import TargetName
 from lily.api.reads.references import normal
 from lily.model.errors import Problem
 from lily.policy import fold
