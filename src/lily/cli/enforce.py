@@ -120,6 +120,32 @@ def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output
     _print(output, found, [f"{escape(name)} is in line: {counted(found['tables'], 'table')}, {steps}"])
 
 
+@enforce.command("script")
+def script(
+    name: TargetName,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="The script that takes back what earlier ones did.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Print the script of a target that Lily does not connect to, such as a warehouse."""
+    with _lily(data_dir) as lily:
+        typer.echo(lily.target_script(name, remove=remove), nl=False)
+
+
+@enforce.command("confirm")
+def confirm(
+    name: TargetName,
+    *,
+    digest: Annotated[str, option("--digest", "DIGEST", "From the beginning of the script.")],
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Report that a script was run completely. Lily cannot see that itself."""
+    with _lily(data_dir) as lily:
+        found = lily.confirm_script(name, digest)
+    _print(output, found, [f"The script of {escape(name)} is confirmed."])
+
+
 @enforce.command("remove")
 def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Revert everything that Lily applied to a target, and forget the target."""

@@ -1,17 +1,15 @@
 """Decides the requests of Trino's OPA plug-in by the policies in force and by what is committed now."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from lily.api.calls import HttpCall
-from lily.api.policy.compiled import TenantPolicies
-from lily.api.policy.decision_log import Decided
+from lily.api.enforcement.recording import record
 from lily.api.policy.decisions import rules_in_force
 from lily.enforce.questions import Decider, Question, references
 from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table
-from lily.policy import Context, Decision
+from lily.policy import Context
 from lily.store.postgres.policies.any_case import columns_below
 
 Ask = Callable[[Request, ObjectNames], Exchange]
@@ -34,26 +32,10 @@ async def decide(call: HttpCall, request: Request, ask: Ask) -> Any:
     context = Context(now=datetime.now(UTC))
     decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, facts)
     decisions = decider.decide_all(questions)
-    _record(call, policies, request, questions, decisions)
+    record(call, policies, request.user, questions, decisions)
     return answer(decisions)
 
 
 async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Question]:
     columns = await columns_below(call.services.database, call.tenant, names)
     return [Question("READ", (column,), is_column=True, in_clear=True) for column in columns]
-
-
-def _record(
-    call: HttpCall,
-    policies: TenantPolicies,
-    request: Request,
-    questions: Sequence[Question],
-    decisions: Sequence[Decision],
-) -> None:
-    for effect, count in Counter(decision.effect for decision in decisions).items():
-        call.services.metrics.policy.decisions[effect].inc(count)
-    decided = (
-        Decided(request.user, question.action, "data", question.names[0], decision)
-        for question, decision in zip(questions, decisions, strict=True)
-    )
-    call.services.decision_log.record(policies, call.principal.name, decided)

@@ -25,6 +25,7 @@ class Outcome:
     drift: tuple[Drift, ...] = ()
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] | None = field(default=None)
+    waits: bool = False  # for a person to run the script
 
 
 def bring_in_line(enforcer: Enforcer, enforced: Enforced, confirmed: Mapping[Path, bytes]) -> Outcome:

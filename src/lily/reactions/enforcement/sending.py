@@ -21,6 +21,8 @@ def send_changes(enforcer: Enforcer, enforced: Enforced, ledger: TargetLedger, k
     if not changed:
         return Outcome(findings=())
     plan = called(lambda: enforcer.plan(changed_decisions(enforced, changed, sent)))
+    if plan.by_hand:
+        return Outcome(findings=plan.findings, waits=True)
     failures = tuple(called(lambda: enforcer.apply(plan)))
     return Outcome(len(plan.steps), (), failures, plan.findings)
 

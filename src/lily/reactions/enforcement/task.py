@@ -20,9 +20,10 @@ from lily.enforce.surroundings import surroundings_of
 from lily.model import clock
 from lily.model.errors import LilyError
 from lily.plugins import ENFORCERS, TargetGone, installed, situated
-from lily.plugins.enforcers import Enforcer, Finding
+from lily.plugins.enforcers import Enforcer, Finding, Plan
 from lily.reactions.enforcement.metrics import EnforcementMetrics
 from lily.reactions.enforcement.run import Outcome, bring_in_line, called
+from lily.reactions.enforcement.scripts import Kind, OtherScript, Written, for_script, merged, parsed, script
 from lily.reactions.enforcement.sending import changed_decisions, send_changes, unconfirmed
 from lily.reactions.enforcement.wanted import Enforced, enforced
 from lily.settings import Settings
@@ -55,7 +56,7 @@ class Enforcing:
         if target is None:
             return
         if request := job.arguments.get("plan"):
-            ledger.keep_plan(key, self._plan(connection, job.tenant, target, str(request)))
+            ledger.keep_plan(key, self._plan(connection, job, target, str(request)))
             return
         if target.is_stopped and not target.is_removed:
             return
@@ -100,6 +101,11 @@ class Enforcing:
         outcome: Outcome,
     ) -> None:
         ledger, failed = TargetLedger(connection, job.tenant), {one.table: one.error for one in outcome.failures}
+        if outcome.waits:
+            findings = _shown((*decided.findings, *(outcome.findings or ())))
+            ledger.wait(target.key, tables=decided.tables, columns=decided.columns, findings=findings)
+            self._metrics.runs.labels("waiting").inc()
+            return
         ledger.report_drift(target.key, [Drifted(*one) for one in outcome.drift])
         ledger.confirm(target.key, decided.digests, failed)
         self._count(job, target, outcome)
@@ -151,23 +157,57 @@ class Enforcing:
         run_at = datetime.now(UTC) + timedelta(seconds=pause)
         enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key), run_at))
 
-    def _plan(self, connection: Connection[Any], tenant: str, target: StoredTarget, request: str) -> dict[str, Any]:
-        """What a run would change, or why that is not known. Changes nothing."""
+    def _plan(self, connection: Connection[Any], job: Job, target: StoredTarget, request: str) -> dict[str, Any]:
+        """What a run would change, or why that is not known. Changes nothing. With a digest, confirms that the script
+        was run which has it."""
+        ledger = TargetLedger(connection, job.tenant)
+        stored = ledger.written(target.key)
+        written = parsed(stored)
         planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
+        if stored is not None:
+            planned["written"] = stored
         try:
-            with closing(self._made(tenant, target)) as enforcer:
+            with closing(self._made(job.tenant, target)) as enforcer:
                 inventory = called(enforcer.inventory)
-                decided = enforced(connection, tenant, target, inventory)
+                decided = enforced(connection, job.tenant, target, inventory)
+                if kind := job.arguments.get("script"):
+                    return planned | self._script(ledger, job, target, enforcer, decided, written, kind)
                 decisions = decided.decisions
                 if inventory is None:
-                    sent = TargetLedger(connection, tenant).sent(target.key)
+                    sent = ledger.sent(target.key)
                     decisions = changed_decisions(decided, unconfirmed(decided.digests, sent), sent)
                 plan = called(lambda: enforcer.plan(decisions))
         except LilyError as error:
             return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
-        steps = [{"table": ".".join(step.table), "change": step.change[:MAX_CHANGE]} for step in plan.steps[:MAX_STEPS]]
-        findings = _shown((*decided.findings, *plan.findings))
-        return planned | {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
+        return planned | _planned(decided, plan)
+
+    def _script(  # noqa: PLR0917 - what a script is made of
+        self,
+        ledger: TargetLedger,
+        job: Job,
+        target: StoredTarget,
+        enforcer: Enforcer,
+        decided: Enforced,
+        written: Written,
+        kind: Kind,
+    ) -> dict[str, Any]:
+        sent, began = ledger.sent(target.key), datetime.now(UTC)
+        gone = [path for path in sent if path not in decided.digests]
+        plan = called(lambda: enforcer.plan(for_script(decided.decisions, written, gone, kind)))
+        made, found = script(target.name, plan, kind), _planned(decided, plan)
+        digest = job.arguments.get("digest")
+        if digest is None:
+            stored = merged(written, decided.decisions if kind == "apply" else ())
+            return found | {"digest": made.digest, "script": made.text, "written": stored}
+        if digest != made.digest:
+            raise OtherScript(
+                f"the decisions have changed since the script {digest[:64]} was made, or something else was run; run "
+                f"`lily enforce script {target.name}` again: its digest is {made.digest}"
+            )
+        ledger.confirm(target.key, decided.digests, {})
+        ledger.finish(target.key, began, steps=len(plan.steps), tables=decided.tables, columns=decided.columns)
+        _log.info("script confirmed", tenant=job.tenant, target=target.name, digest=made.digest)
+        return found | {"digest": made.digest, "confirmed": True, "written": merged({}, decided.decisions)}
 
     def _made(self, tenant: str, target: StoredTarget) -> Enforcer:
         """Raises Terminal if the configuration cannot be decrypted, or if the plug-in is not installed here."""
@@ -177,6 +217,12 @@ class Enforcing:
         enforcer = installed().make(ENFORCERS, target.type, orjson.loads(config))
         place = surroundings_of(self._settings, tenant, target.key, target.created_at)
         return called(lambda: situated(enforcer, place))
+
+
+def _planned(decided: Enforced, plan: Plan) -> dict[str, Any]:
+    steps = [{"table": ".".join(step.table), "change": step.change[:MAX_CHANGE]} for step in plan.steps[:MAX_STEPS]]
+    findings = _shown((*decided.findings, *plan.findings))
+    return {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
 
 
 def _shown(findings: Iterable[Finding]) -> list[Mapping[str, str]]:

@@ -84,14 +84,14 @@ class DriftedTable(BaseModel):
 
 
 class Target(BaseModel):
-    """Never the configuration. `waiting_since`: a change or a refresh was requested then and is not finished.
-    `drifted` has the last tables that were changed by hand."""
+    """Never the configuration. The state `waiting`: for a person to run the script. `waiting_since`: a change or a
+    refresh was requested then and is not finished. `drifted` has the last tables that were changed by hand."""
 
     name: str
     type: str
     data_source: str
     roles: dict[str, dict[str, str]]
-    state: Literal["new", "in line", "failing", "stopped", "removing"]
+    state: Literal["new", "waiting", "in line", "failing", "stopped", "removing"]
     tables: int
     columns: int
     findings: list[Finding]

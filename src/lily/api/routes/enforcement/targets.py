@@ -1,7 +1,6 @@
 """`/enforcement-targets`: databases and warehouses that Lily brings in line with its decisions."""
 
 import asyncio
-import time
 import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
+from lily.api.enforcement.plans import made_plan
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
@@ -38,8 +38,6 @@ from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.enforcement import targets
 
 PATH = "/enforcement-targets"
-PLAN_SECONDS = 60  # how long a response waits for a plan, which a worker makes
-POLL_SECONDS = 0.2
 VALIDATION_SECONDS = 10
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 
@@ -122,13 +120,8 @@ async def plan(name: TargetName, call: Anyone) -> Json:
     key, request = fold(normal(name)), str(uuid.uuid4())
     if await targets.request(call.services.database, call.tenant, key, request) is None:
         raise not_found(name, "target")
-    deadline = time.monotonic() + PLAN_SECONDS
-    while time.monotonic() < deadline:
-        found = await _found(call, name)
-        if (made := found["plan"]) and made["request"] == request:
-            return Json(made)
-        await asyncio.sleep(POLL_SECONDS)
-    return Json(await _found(call, name), 202)
+    made = await made_plan(call, key, request)
+    return Json(await _found(call, name), 202) if made is None else Json(made)
 
 
 async def _found(call: HttpCall, name: str) -> dict[str, Any]:

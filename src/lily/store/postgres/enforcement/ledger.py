@@ -154,6 +154,16 @@ class TargetLedger:
         about = self._about(key) | {"group": group_of(key), "task": TASK, "job": job.id}
         self._connection.execute(query("enforcement/stop"), about)
 
+    def wait(self, key: str, *, tables: int, columns: int, findings: Iterable[Mapping[str, str]]) -> None:
+        """Records that a person has to act before the target is in line."""
+        given = {"tables": tables, "columns": columns, "findings": Jsonb(list(findings))}
+        self._connection.execute(query("enforcement/wait"), self._about(key) | given)
+
+    def written(self, key: str) -> Any:
+        """What the scripts restrict that were handed out, as `keep_plan` stored it; None before the first."""
+        row = self._connection.execute(query("enforcement/written"), self._about(key)).fetchone()
+        return None if row is None else row[0]
+
     def keep_plan(self, key: str, plan: Mapping[str, Any]) -> None:
         self._connection.execute(query("enforcement/keep_plan"), self._about(key) | {"plan": Jsonb(plan)})
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from lily.connect.enforcers.access import Value
 from lily.connect.enforcers.postgres.identifiers import literal
-
-Value = str | int | float | bool | None
 
 BOOKKEEPING = "lily_enforcement"
 _KEPT = 4  # characters that `show-first-4` and `show-last-4` leave

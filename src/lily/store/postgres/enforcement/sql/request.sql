@@ -6,7 +6,7 @@ with resumed as (
 queued as (
   insert into queued_jobs (tenant_id, job_group, task, arguments)
   select %(tenant)s, %(group)s, %(task)s,
-         jsonb_strip_nulls(jsonb_build_object('target', t.key, 'plan', %(plan)s::text))
+         jsonb_strip_nulls(jsonb_build_object('target', t.key, 'plan', %(plan)s::text, 'script', %(script)s::text))
   from enforcement_targets t
   where t.tenant_id = %(tenant)s and t.key = %(key)s and not t.is_removed
   returning id
