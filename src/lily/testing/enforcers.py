@@ -40,6 +40,7 @@ class EnforcerSuite(ConfiguredSuite):
     def test_the_inventory_has_what_can_be_decided(self) -> None:
         with self.clean() as enforcer:
             found = enforcer.inventory()
+            assert found is not None, "a target that cannot be read is tested by OutboundEnforcerSuite"
             columns = {table.path: {column.name for column in table.columns} for table in found.tables}
             roles = {role.name for role in found.roles}
             for one in self.decisions():

@@ -21,7 +21,7 @@ from lily.model.errors import LilyError
 from lily.plugins import ENFORCERS, installed
 from lily.plugins.enforcers import Enforcer, Finding
 from lily.reactions.enforcement.metrics import EnforcementMetrics
-from lily.reactions.enforcement.run import Outcome, bring_in_line, called
+from lily.reactions.enforcement.run import Outcome, bring_in_line, called, changed_decisions, send, unconfirmed
 from lily.reactions.enforcement.wanted import Enforced, enforced
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
@@ -68,11 +68,25 @@ class Enforcing:
     def _enforce(self, connection: Connection[Any], job: Job, target: StoredTarget, began: datetime) -> None:
         ledger = TargetLedger(connection, job.tenant)
         with closing(self._made(job.tenant, target)) as enforcer:
-            decided = enforced(connection, job.tenant, target, called(enforcer.inventory))
+            inventory = called(enforcer.inventory)
+            decided = enforced(connection, job.tenant, target, inventory)
             ledger.keep_assets(target.key, decided.asset_ids)
             ledger.request(target.key, decided.receipts, min(job.enqueued_at, began))
-            outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+            if inventory is not None:
+                outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+            else:
+                sent = ledger.sent(target.key)
+                changed = unconfirmed(decided.digests, sent)
+                if ledger.announce(target.key, changed):
+                    self._send_next(connection, job, target)
+                    return
+                outcome = send(enforcer, decided, changed, sent) if changed else Outcome()
         self._record(connection, job, target, began, decided, outcome)
+
+    def _send_next(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
+        """What was announced is sent by a run of its own, after the announcement is committed: if a worker is killed
+        after it has sent something, the next one knows that the target may have it."""
+        enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key)))
 
     def _record(  # noqa: PLR0917 - what a run is
         self,
@@ -141,8 +155,13 @@ class Enforcing:
         planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
         try:
             with closing(self._made(tenant, target)) as enforcer:
-                decided = enforced(connection, tenant, target, called(enforcer.inventory))
-                plan = called(lambda: enforcer.plan(decided.decisions))
+                inventory = called(enforcer.inventory)
+                decided = enforced(connection, tenant, target, inventory)
+                decisions = decided.decisions
+                if inventory is None:
+                    sent = TargetLedger(connection, tenant).sent(target.key)
+                    decisions = changed_decisions(decided, unconfirmed(decided.digests, sent), sent)
+                plan = called(lambda: enforcer.plan(decisions))
         except LilyError as error:
             return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
         steps = [{"table": ".".join(step.table), "change": step.change} for step in plan.steps[:MAX_STEPS]]

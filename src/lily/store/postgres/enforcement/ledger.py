@@ -42,6 +42,15 @@ class Drifted(NamedTuple):
     expected: str
 
 
+class Sent(NamedTuple):
+    """What a target that cannot be read knows of a table. `announced` are decisions that it may have got and has not
+    confirmed; empty: that the table is no longer enforced."""
+
+    confirmed: bytes | None
+    announced: bytes | None
+    version: int
+
+
 class TargetLedger:
     """One tenant's targets on a worker's connection. Raises psycopg's errors."""
 
@@ -66,6 +75,17 @@ class TargetLedger:
         """By table, what was decided when it was last in line."""
         rows = self._connection.execute(query("enforcement/digests"), self._about(key))
         return {tuple(path): bytes(digest) for path, digest in rows}
+
+    def sent(self, key: str) -> dict[Path, Sent]:
+        """By table, for a target that cannot be read. Digests of decisions."""
+        rows = self._connection.execute(query("enforcement/sent"), self._about(key))
+        return {tuple(path): Sent(*found) for path, *found in rows}
+
+    def announce(self, key: str, digests: Mapping[Path, bytes]) -> int:
+        """Records what is about to be sent, with a new version for each table. Returns for how many tables that was not
+        recorded yet: only what is committed here may be sent, or nobody would know that the target may have it."""
+        given = {"paths": [Jsonb(path) for path in digests], "digests": list(digests.values())}
+        return len(self._connection.execute(query("enforcement/announce"), self._about(key) | given).fetchall())
 
     def keep_assets(self, key: str, asset_ids: Collection[str]) -> None:
         """Whose changes concern the target from now on."""

@@ -61,6 +61,8 @@ create table enforcement_tables (
   target       text collate "C" not null,
   path         text[] not null,
   digest       bytea,                      -- of its decisions, once confirmed
+  announced    bytea,                      -- of decisions that a target that cannot be read may have got, unconfirmed
+  version      bigint not null default 0,  -- of what was announced
   confirmed_at timestamptz,
   error        text,
   drift_at     timestamptz,
@@ -114,3 +116,6 @@ grant select (tenant_id, key, name, type, data_source, roles, is_removed, create
       update (is_removed) on enforcement_targets to lily_api;
 -- The worker reports drift on `policy-events`.
 grant select, insert on decisions to lily_pipeline;
+-- Disabled users are denied in targets as well.
+create policy every_tenant on disabled_users to lily_pipeline using (true);
+grant select on disabled_users to lily_pipeline;
