@@ -12,20 +12,20 @@ _SERVICE_ID, _TAG_ID = 203, 100
 _MATCHER = "org.apache.ranger.plugin.resourcematcher.RangerDefaultResourceMatcher"
 _ENRICHER = "org.apache.ranger.plugin.contextenricher.RangerTagEnricher"
 _RETRIEVER = "org.apache.ranger.plugin.contextenricher.RangerAdminTagRetriever"
-# Each resource with the one that contains it, and whether something can be about it without anything below it.
+# Each resource with the one that contains it.
 _RESOURCES = (
-    ("catalog", "", True),
-    ("schema", "catalog", True),
-    ("table", "schema", True),
-    ("column", "table", True),
-    ("sessionproperty", "catalog", True),
-    ("procedure", "schema", True),
-    ("schemafunction", "schema", True),
-    ("trinouser", "", True),
-    ("systemproperty", "", True),
-    ("queryid", "", True),
-    ("sysinfo", "", True),
-    ("role", "", True),
+    ("catalog", ""),
+    ("schema", "catalog"),
+    ("table", "schema"),
+    ("column", "table"),
+    ("sessionproperty", "catalog"),
+    ("procedure", "schema"),
+    ("schemafunction", "schema"),
+    ("trinouser", ""),
+    ("systemproperty", ""),
+    ("queryid", ""),
+    ("sysinfo", ""),
+    ("role", ""),
 )
 # With `ignoreCase`, `ann` might call herself ANN, about whom no policy is.
 _WITH_CASE = frozenset({"trinouser"})
@@ -33,7 +33,7 @@ _WITH_CASE = frozenset({"trinouser"})
 
 def service_definition() -> dict[str, Any]:
     levels: dict[str, int] = {}
-    for name, parent, _ in _RESOURCES:
+    for name, parent in _RESOURCES:
         levels[name] = levels.get(parent, 0) + 10
     return {
         "id": _SERVICE_ID,
@@ -41,8 +41,7 @@ def service_definition() -> dict[str, Any]:
         "displayName": SERVICE_TYPE,
         "isEnabled": True,
         "resources": [
-            _resource(number, name, parent, levels[name], leaf)
-            for number, (name, parent, leaf) in enumerate(_RESOURCES, 1)
+            _resource(number, name, parent, levels[name]) for number, (name, parent) in enumerate(_RESOURCES, 1)
         ],
         "accessTypes": [_access(number, name) for number, name in enumerate(ACCESSES, 1)],
         "dataMaskDef": {
@@ -65,7 +64,7 @@ def tag_definition(poll_milliseconds: int) -> dict[str, Any]:
         "name": TAG_TYPE,
         "displayName": TAG_TYPE,
         "isEnabled": True,
-        "resources": [_resource(1, "tag", "", 1, leaf=True)],
+        "resources": [_resource(1, "tag", "", 1)],
         "accessTypes": [_access(number, f"{SERVICE_TYPE}:{name}") for number, name in enumerate(ACCESSES, 1)],
         "contextEnrichers": [{"itemId": 1, "name": "TagEnricher", "enricher": _ENRICHER, "enricherOptions": options}],
         "policyConditions": [],
@@ -73,7 +72,7 @@ def tag_definition(poll_milliseconds: int) -> dict[str, Any]:
     }
 
 
-def _resource(number: int, name: str, parent: str, level: int, leaf: bool) -> dict[str, Any]:
+def _resource(number: int, name: str, parent: str, level: int) -> dict[str, Any]:
     return {
         "itemId": number,
         "name": name,
@@ -82,7 +81,7 @@ def _resource(number: int, name: str, parent: str, level: int, leaf: bool) -> di
         "level": level,
         "parent": parent,
         "mandatory": True,
-        "isValidLeaf": leaf,
+        "isValidLeaf": True,
         "lookupSupported": False,
         "recursiveSupported": False,
         "excludesSupported": True,
@@ -92,7 +91,7 @@ def _resource(number: int, name: str, parent: str, level: int, leaf: bool) -> di
 
 
 def _narrowed(name: str) -> dict[str, Any]:
-    return _resource(DATA.index(name) + 1, name, DATA[DATA.index(name) - 1] if name != DATA[0] else "", 10 * DATA.index(name) + 10, leaf=True)
+    return {"name": name, "mandatory": True, "matcherOptions": {"wildCard": "true", "ignoreCase": "true"}}
 
 
 def _access(number: int, name: str) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def only(*names: str) -> Values:
 
 
 class Entry(NamedTuple):
-    """`allow` and `deny` have accesses and to whom they apply; `masks` and `filters` whom an expression is for, the first
-    that applies. `columns` None: it is about what contains the columns."""
+    """`allow` and `deny` have accesses and to whom they apply; `shown` whom an expression is for, and the first that
+    applies counts. `columns` None: it is about what contains the columns."""
 
     type: int
     columns: Values | None = None
@@ -51,10 +51,13 @@ def access(granted: Iterable[tuple[str, Rights]], columns: Values | None = None)
             allow.setdefault(rights.allow, []).append(name)
             if rights.deny:
                 deny.setdefault(rights.deny, []).append(name)
-    return Entry(ACCESS, columns, *(tuple((tuple(names), keys) for keys, names in one.items()) for one in (allow, deny)))
+    items = (tuple((tuple(names), keys) for keys, names in one.items()) for one in (allow, deny))
+    return Entry(ACCESS, columns, *items)
 
 
-def as_policy(number: int, service: str, resources: dict[str, Values], entry: Entry, subjects: Subjects) -> dict[str, Any]:
+def as_policy(
+    number: int, service: str, resources: dict[str, Values], entry: Entry, subjects: Subjects
+) -> dict[str, Any]:
     policy: dict[str, Any] = {
         "id": number,
         "guid": f"lily-{number}",

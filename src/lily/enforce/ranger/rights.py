@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from lily.enforce.questions import Names
 from lily.enforce.ranger.subjects import Keys, Subjects
+from lily.enforce.trino.objects import ObjectNames
 from lily.model.lanes import BULK_TYPES
 from lily.policy import ACTIONS, Action, Context, Facts, Mask, Policy, PolicyIndex, Principal, RowFilter
 from lily.policy.candidates import of_types
@@ -37,23 +38,31 @@ NO_RIGHTS = Rights()
 
 
 class Ruling:
-    """The rights that the policies in force give. `facts` has the assets of every name that is looked up."""
+    """The rights that the policies in force give. `facts` has the assets of every name that is looked up; `names` are
+    those that the engine's objects have in Lily."""
 
     def __init__(
-        self, index: PolicyIndex, subjects: Subjects, facts: Mapping[str, Sequence[Facts]], context: Context
+        self,
+        index: PolicyIndex,
+        subjects: Subjects,
+        names: ObjectNames,
+        facts: Mapping[str, Sequence[Facts]],
+        context: Context,
     ) -> None:
-        self.subjects = subjects
-        self._facts, self._context = facts, context
+        self.index, self.subjects = index, subjects
+        self._names, self._facts, self._context = names, facts, context
         self._tables = {action: Table(index.policies.values(), action, "data") for action in ACTIONS}
         self._kept: dict[tuple[str, ...], Rights] = {}
 
-    def of(self, action: Action, names: Names, *, is_column: bool = False) -> Rights:
-        """What is not in the catalogue is denied. A name that means several assets gets the stricter result."""
-        return self.together([self._about(action, name, is_column) for name in names])
+    def of(self, action: Action, path: Sequence[str], *, is_column: bool = False) -> Rights:
+        return self.of_names(action, self._names.of(path), is_column=is_column)
 
-    def facts(self, names: Names, *, is_column: bool = False) -> list[Facts]:
-        found = [facts for name in names for facts in self._facts.get(name, ())]
-        return found if is_column else of_types(found, BULK_TYPES)
+    def of_names(self, action: Action, names: Names, *, is_column: bool = False) -> Rights:
+        """What is not in the catalogue is denied. A name that means several assets gets the stricter result."""
+        return self.together([self._about(action, name, is_column=is_column) for name in names])
+
+    def facts(self, path: Sequence[str], *, is_column: bool = False) -> list[Facts]:
+        return [facts for name in self._names.of(path) for facts in self._candidates(name, is_column=is_column)]
 
     def together(self, rights: Sequence[Rights]) -> Rights:
         """Allowed by all of them, and restricted by each. Masks are ordered by strictness, because those of different
@@ -69,15 +78,17 @@ class Ruling:
             tuple(dict.fromkeys(one for each in different for one in each.filters)),
         )
 
-    def _about(self, action: Action, name: str, is_column: bool) -> Rights:
-        candidates = self.facts((name,), is_column=is_column)
+    def _about(self, action: Action, name: str, *, is_column: bool) -> Rights:
+        candidates = self._candidates(name, is_column=is_column)
         return self.together([self._by_policies(action, facts) for facts in candidates]) if candidates else NO_RIGHTS
+
+    def _candidates(self, name: str, *, is_column: bool) -> Sequence[Facts]:
+        found = self._facts.get(name, ())
+        return found if is_column else of_types(found, BULK_TYPES)
 
     def _by_policies(self, action: Action, facts: Facts) -> Rights:
         matching = [
-            policy
-            for policy in self._tables[action].matching(facts)
-            if applies(policy, _NOBODY, facts, self._context)
+            policy for policy in self._tables[action].matching(facts) if applies(policy, _NOBODY, facts, self._context)
         ]
         key = tuple(policy.id for policy in matching)
         if key not in self._kept:

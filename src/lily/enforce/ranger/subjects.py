@@ -1,5 +1,5 @@
-"""The subjects of policies as Ranger knows them: users by name, everyone as the group `public`, and a role of Ranger for
-each group and role of Lily. Ranger compares names with case, so each is stated as it is written and folded."""
+"""The subjects of policies as Ranger knows them: users by name, everyone as the group `public`, and a role of Ranger
+for each group and role of Lily. Ranger compares names with case, so each is stated as it is written and folded."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
@@ -11,8 +11,8 @@ from lily.policy.subjects import Directory
 
 Keys = frozenset[str]  # subject keys as the policies have them: `u:ann`, `g:bi-team`, `r:analyst`, `*`
 PUBLIC = "public"  # the group that Ranger takes every user to be in
-DISABLED = "disabled"  # the role of users who are denied everything
-_KINDS = {"u": "user", "g": "group", "r": "role"}
+DISABLED = "x:users"  # the key of users who are denied everything
+_KINDS = {"u": "user", "g": "group", "r": "role", "x": "disabled"}
 _PUBLIC_KEY = group_key(PUBLIC)
 
 
@@ -81,8 +81,9 @@ class Subjects:
                 users |= self._spelled[key]
         return {"users": sorted(users), "groups": groups, "roles": sorted(roles)}
 
-    def disabled_item(self) -> dict[str, Any] | None:
-        return {"users": [], "groups": [], "roles": [DISABLED]} if self._disabled else None
+    @property
+    def disabled(self) -> Keys:
+        return frozenset({DISABLED} if self._disabled else ())
 
     def roles(self) -> Iterator[dict[str, Any]]:
         """Ranger's roles: one for each key that an item may have as a role."""
@@ -91,7 +92,9 @@ class Subjects:
             users, groups = (_names(self._spelled, holders, kind) for kind in ("u:", "g:"))
             yield _role(role_name(key), users, groups - {PUBLIC})
         if self._disabled:
-            yield _role(DISABLED, {spelling for name in self._disabled for spelling in (name, fold(name))}, set())
+            yield _role(
+                role_name(DISABLED), {spelling for name in self._disabled for spelling in (name, fold(name))}, set()
+            )
 
     def _is_role(self, key: str) -> bool:
         """A user whom Ranger would take for a macro, such as `{USER}`, can only be named as the member of a role."""

@@ -7,14 +7,13 @@ and all others, those of which Lily does not know included, have the rights of a
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lily.enforce.questions import Names
 from lily.enforce.ranger.entries import ACCESS, MASK, ROW_FILTER, Entry, Values, access, can_be_named
 from lily.enforce.ranger.expressions import condition, family_of, first_of_several, mask_expression
 from lily.enforce.ranger.rights import Rights, Ruling
 from lily.enforce.ranger.subjects import Keys
-from lily.enforce.trino.objects import ObjectNames
+from lily.enforce.trino.objects import ObjectNames, describes_engine
 from lily.enforce.trino.types import Family
-from lily.policy import Action
+from lily.policy import ACTIONS
 
 Path = tuple[str, str, str]  # catalogue, schema, table
 PLAIN = "\ufffe"  # a column that no catalogue has: its rights are those of every plain column of the table
@@ -46,45 +45,43 @@ def references(table: CatalogueTable, names: ObjectNames) -> Iterator[str]:
         yield from names.of((*table.path, column))
 
 
-def entries_of(table: CatalogueTable, names: ObjectNames, ruling: Ruling, operator: Rights) -> tuple[Entry, ...]:
-    """Empty if it may not be named to Ranger: then it is denied. `operator` is the right to operate the engine."""
-    if not can_be_named(*table.path):
+def entries_of(table: CatalogueTable, ruling: Ruling, operator: Rights) -> tuple[Entry, ...]:
+    """Empty if it cannot be named to Ranger, and is denied, or if the engine describes itself in it. `operator` is the
+    right to operate the engine."""
+    if not can_be_named(*table.path) or describes_engine(table.path):
         return ()
-    own = ruling.of("READ", names.of(table.path))
-    plain = _Shape(_column(ruling, names.of((*table.path, PLAIN)), own, "READ"), None)
+    own = ruling.of("READ", table.path)
+    plain = _Shape(_column(ruling, (*table.path, PLAIN), own), None)
     shapes: dict[_Shape, list[str]] = {}
     for column in table.columns:
-        shape = _Shape(_column(ruling, names.of((*table.path, column.name)), own, "READ"), family_of(column.type))
+        shape = _Shape(_column(ruling, (*table.path, column.name), own), family_of(column.type))
         if shape.read != plain.read or (plain.read.masks and shape.family and can_be_named(column.name)):
             shapes.setdefault(shape if '"' not in column.name else shape._replace(family=None), []).append(column.name)
     listed = tuple(sorted(name for columns in shapes.values() for name in columns))
     if not can_be_named(*listed):
         return ()
     reads = [own, plain.read, *(shape.read for shape in shapes)]
-    found = [_of_table(table, names, ruling, operator, reads), *_filtered(own, ruling)]
+    found = [_of_table(table, ruling, operator, reads), *_filtered(own, ruling)]
     found += _of_columns(Values(listed, others=True), plain, own, ruling)
     for shape, columns in shapes.items():
         found += _of_columns(Values(tuple(sorted(columns))), shape, own, ruling)
     return tuple(entry for entry in found if entry.type != ACCESS or entry.allow)
 
 
-def _column(ruling: Ruling, names: Names, table: Rights, action: Action) -> Rights:
+def _column(ruling: Ruling, path: Sequence[str], table: Rights) -> Rights:
     """A query needs both the table and the column. Masks are those of the column alone."""
-    column = ruling.of(action, names, is_column=True)
+    column = ruling.of("READ", path, is_column=True)
     both = ruling.together([table, column])
     return both._replace(masks=column.masks, filters=column.filters)
 
 
-def _of_table(  # noqa: PLR0917 - what the rights of a table are made of
-    table: CatalogueTable, names: ObjectNames, ruling: Ruling, operator: Rights, reads: Sequence[Rights]
-) -> Entry:
+def _of_table(table: CatalogueTable, ruling: Ruling, operator: Rights, reads: Sequence[Rights]) -> Entry:
     """Ranger asks for one access where Lily asks for several actions: then all of them are needed. ALTER is needed to
     rename a table, after which its data would have no tags, and to change its owner."""
-    own = names.of(table.path)
-    read, write, delete = (ruling.of(action, own) for action in ("READ", "WRITE", "DELETE"))
+    read, write, delete = (ruling.of(action, table.path) for action in ACTIONS)
     write, delete = write.in_clear(), delete.in_clear()
-    columns = ((PLAIN,), *((column.name,) for column in table.columns))
-    below = (ruling.of("WRITE", names.of((*table.path, *one)), is_column=True).in_clear() for one in columns)
+    columns = (PLAIN, *(column.name for column in table.columns))
+    below = (ruling.of("WRITE", (*table.path, column), is_column=True).in_clear() for column in columns)
     insert = ruling.together([write, *below])
     clear = [rights.in_clear() for rights in reads]
     alter = ruling.together([write, delete, operator, *clear])

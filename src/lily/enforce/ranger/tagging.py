@@ -7,31 +7,28 @@ from lily.enforce.ranger.definitions import DATA
 from lily.enforce.ranger.entries import can_be_named, only
 from lily.enforce.ranger.rights import Ruling
 from lily.enforce.ranger.tables import CatalogueTable
-from lily.enforce.trino.objects import ObjectNames
 
 TagNames = Callable[[str], str]  # how a tag is shown, by its folded name
 Tagged = tuple[dict[str, Any], tuple[str, ...]]
 
 
-def tagged_resources(
-    tables: Iterable[CatalogueTable], names: ObjectNames, ruling: Ruling, shown: TagNames
-) -> Iterator[Tagged]:
+def tagged_resources(tables: Iterable[CatalogueTable], ruling: Ruling, shown: TagNames) -> Iterator[Tagged]:
     """The effective tags of each table and of each column that has others than its table. A tag of a table is also one
     of its columns."""
     for table in tables:
         if not can_be_named(*table.path):
             continue
-        own = _tags(ruling, names, table.path, is_column=False)
+        own = _tags(ruling, table.path, is_column=False)
         if own:
             yield _elements(table.path), tuple(map(shown, own))
         for column in table.columns:
-            tags = _tags(ruling, names, (*table.path, column.name), is_column=True)
+            tags = _tags(ruling, (*table.path, column.name), is_column=True)
             if tags != own and tags and can_be_named(column.name):
                 yield _elements((*table.path, column.name)), tuple(map(shown, tags))
 
 
-def _tags(ruling: Ruling, names: ObjectNames, path: tuple[str, ...], *, is_column: bool) -> list[str]:
-    found = ruling.facts(names.of(path), is_column=is_column)
+def _tags(ruling: Ruling, path: tuple[str, ...], *, is_column: bool) -> list[str]:
+    found = ruling.facts(path, is_column=is_column)
     return sorted({tag for facts in found for tag in facts.tags})
 
 
