@@ -1,11 +1,11 @@
 """The entries of one table: who may read it and its columns, masked how and which rows, and who may change it.
 
-Every column is in exactly one access entry and in at most one mask entry: columns with rights of their own are listed,
-and all others, those of which Lily does not know included, have the rights of a plain column of the table.
+Columns with rights or masks of their own are listed, and all others, those of which Lily does not know included, have
+those of a plain column of the table. So no two entries are about the same column, and their order does not matter.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from lily.enforce.ranger.entries import ACCESS, MASK, ROW_FILTER, Entry, Values, access, can_be_named
 from lily.enforce.ranger.expressions import condition, family_of, first_of_several, mask_expression
@@ -16,6 +16,7 @@ from lily.enforce.trino.types import Family
 from lily.policy import ACTIONS
 
 Path = tuple[str, str, str]  # catalogue, schema, table
+Kind = TypeVar("Kind")
 PLAIN = "\ufffe"  # a column that no catalogue has: its rights are those of every plain column of the table
 
 
@@ -31,13 +32,6 @@ class CatalogueTable(NamedTuple):
     columns: tuple[Column, ...] = ()
 
 
-class _Shape(NamedTuple):
-    """What two columns must have in common to share their entries."""
-
-    read: Rights
-    family: Family | None
-
-
 def references(table: CatalogueTable, names: ObjectNames) -> Iterator[str]:
     """The names whose facts `entries_of` needs."""
     yield from names.of(table.path)
@@ -51,21 +45,34 @@ def entries_of(table: CatalogueTable, ruling: Ruling, operator: Rights) -> tuple
     if not can_be_named(*table.path) or describes_engine(table.path):
         return ()
     own = ruling.of("READ", table.path)
-    plain = _Shape(_column(ruling, (*table.path, PLAIN), own), None)
-    shapes: dict[_Shape, list[str]] = {}
-    for column in table.columns:
-        shape = _Shape(_column(ruling, (*table.path, column.name), own), family_of(column.type))
-        if shape.read != plain.read or (plain.read.masks and shape.family and can_be_named(column.name)):
-            shapes.setdefault(shape if '"' not in column.name else shape._replace(family=None), []).append(column.name)
-    listed = tuple(sorted(name for columns in shapes.values() for name in columns))
-    if not can_be_named(*listed):
+    columns = {PLAIN: "", **dict(table.columns)}
+    reads = {name: _column(ruling, (*table.path, name), own) for name in columns}
+    shown = {name: _shown(reads[name], _family(name, kind), own, ruling) for name, kind in columns.items()}
+    accesses = list(_divided({name: Rights(read.allow, read.deny) for name, read in reads.items()}))
+    masks = list(_divided(shown))
+    if not all(can_be_named(*values.listed) for values, _ in (*accesses, *masks)):
         return ()
-    reads = [own, plain.read, *(shape.read for shape in shapes)]
-    found = [_of_table(table, ruling, operator, reads), *_filtered(own, ruling)]
-    found += _of_columns(Values(listed, others=True), plain, own, ruling)
-    for shape, columns in shapes.items():
-        found += _of_columns(Values(tuple(sorted(columns))), shape, own, ruling)
+    found = [_of_table(table, ruling, operator, [own, *reads.values()]), *_filtered(own, ruling)]
+    found += [access([("select", rights)], values) for values, rights in accesses]
+    found += [Entry(MASK, values, shown=items) for values, items in masks if items]
     return tuple(entry for entry in found if entry.type != ACCESS or entry.allow)
+
+
+def _divided(columns: Mapping[str, Kind]) -> Iterator[tuple[Values, Kind]]:
+    """Every column is in exactly one part; those that are like a plain column are not listed."""
+    parts: dict[Kind, list[str]] = {columns[PLAIN]: []}
+    for name, kind in columns.items():
+        parts.setdefault(kind, []).append(name)
+    del parts[columns[PLAIN]]
+    listed = sorted(name for names in parts.values() for name in names)
+    yield Values(tuple(listed), others=True), columns[PLAIN]
+    for kind, names in parts.items():
+        yield Values(tuple(sorted(names))), kind
+
+
+def _family(name: str, data_type: str) -> Family | None:
+    """Unknown also where the name cannot be placed into an expression, or not be listed."""
+    return family_of(data_type) if can_be_named(name) and '"' not in name else None
 
 
 def _column(ruling: Ruling, path: Sequence[str], table: Rights) -> Rights:
@@ -94,18 +101,13 @@ def _filtered(own: Rights, ruling: Ruling) -> Iterator[Entry]:
         yield Entry(ROW_FILTER, shown=tuple(first_of_several(own.filters, ruling.subjects)))
 
 
-def _of_columns(columns: Values, shape: _Shape, table: Rights, ruling: Ruling) -> Iterator[Entry]:
-    yield access([("select", shape.read)], columns)
-    shown = tuple(_masked(shape, table, ruling))
-    if shown and shape.read.allow:
-        yield Entry(MASK, columns, shown=shown)
-
-
-def _masked(shape: _Shape, table: Rights, ruling: Ruling) -> Iterator[tuple[Keys, str]]:
-    """A row filter that the column has and its table has not hides the value in the rows that it excludes."""
-    own = [one for one in shape.read.filters if one not in table.filters]
+def _shown(read: Rights, family: Family | None, table: Rights, ruling: Ruling) -> tuple[tuple[Keys, str], ...]:
+    """The items of a column's masks. A row filter that the column has and its table has not hides the value in the rows
+    that it excludes."""
+    if not read.allow:
+        return ()
+    own = [one for one in read.filters if one not in table.filters]
     hidden = condition(own, ruling.subjects)
-    for mask, keys in shape.read.masks:
-        yield keys, mask_expression(shape.family, mask, hidden)
-    for keys, rows in first_of_several(own, ruling.subjects):
-        yield keys, mask_expression(shape.family, None, rows)
+    masked = [(keys, mask_expression(family, mask, hidden)) for mask, keys in read.masks]
+    filtered = first_of_several(own, ruling.subjects)
+    return (*masked, *((keys, mask_expression(family, None, rows)) for keys, rows in filtered))

@@ -1,4 +1,4 @@
-"""`GET /enforce/ranger/service/…`: what Ranger plug-ins download, with a token in a header or with a key in the path."""
+"""`GET /enforce/ranger/service/…`: what Ranger plug-ins download, with a token in a header or a key in the path."""
 
 from collections.abc import Callable
 from typing import Annotated
