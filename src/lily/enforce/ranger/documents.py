@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from lily.enforce.ranger.definitions import service_definition, tag_definition
+from lily.enforce.ranger.definitions import SERVICE_TYPE, service_definition, tag_definition
 from lily.enforce.ranger.engine import container_policies, disabled_policies, engine_policies, operator
 from lily.enforce.ranger.entries import ACCESS, ALL, Entry, Values, as_policy, only
 from lily.enforce.ranger.rights import Ruling
-from lily.enforce.ranger.subjects import Subjects
+from lily.enforce.ranger.subjects import NOBODY, Subjects
 from lily.enforce.ranger.tables import CatalogueTable, entries_of
 from lily.enforce.ranger.tagging import TagNames, tagged_resources
 
@@ -93,8 +93,9 @@ def _by_schema(estate: Estate) -> dict[tuple[str, str], list[str]]:
 
 
 def _tag_policies(service: str) -> dict[str, Any]:
-    """One policy that grants and denies nothing: tags are for those who read them, the policies above have decided."""
-    policy = as_policy(1, service, {"tag": ALL}, Entry(ACCESS), Subjects((), (), ()))
+    """One policy that allows nobody anything: without one the plug-in does not download tags."""
+    entry = Entry(ACCESS, allow=(((f"{SERVICE_TYPE}:select",), frozenset({NOBODY})),))
+    policy = as_policy(1, service, {"tag": ALL}, entry, Subjects((), (), ()))
     return {
         "serviceName": service,
         "serviceId": SERVICE_ID + 1,

@@ -11,8 +11,9 @@ from lily.policy.subjects import Directory
 
 Keys = frozenset[str]  # subject keys as the policies have them: `u:ann`, `g:bi-team`, `r:analyst`, `*`
 PUBLIC = "public"  # the group that Ranger takes every user to be in
-DISABLED = "x:users"  # the key of users who are denied everything
-_KINDS = {"u": "user", "g": "group", "r": "role", "x": "disabled"}
+DISABLED = "x:disabled"  # the key of users who are denied everything
+NOBODY = "x:nobody"
+_KINDS = {"u": "user", "g": "group", "r": "role", "x": "lily"}
 _PUBLIC_KEY = group_key(PUBLIC)
 
 
