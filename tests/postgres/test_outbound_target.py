@@ -373,3 +373,14 @@ def test_a_change_that_is_no_change_sends_nothing(target: EnforcedTarget, tool: 
     target.react(event_of(target, governance.decision_record(governance.TAG, "pii", 1)))
     target.run_all()
     assert not tool.asked
+
+
+def test_a_column_whose_name_nobody_knows_counts_for_every_column_that_is_not_listed(
+    target: EnforcedTarget, tool: BadServer
+) -> None:
+    """An edge may come before its assets, and has only their ids."""
+    target.world.asset("crm.people", data_source="crm", tags=["PII"])
+    target.world.edge("crm.people", MAIL)
+    target.world.settle()
+    target.run_all()
+    assert effects(tool) == [("mask", [])]

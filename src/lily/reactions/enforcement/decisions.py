@@ -18,12 +18,14 @@ SEPARATOR = "."
 
 class Named(NamedTuple):
     """A table of the target with its names in Lily: its own, and those of its columns. Not `complete`: it may have
-    other, plain columns, for which the table's decision has to hold as well."""
+    other, plain columns, for which the table's decision has to hold as well. `unnamed` are columns that it may have and
+    whose names nobody knows: so does what they are tagged with."""
 
     table: TargetTable
     name: str
     columns: tuple[str, ...]
     complete: bool = True
+    unnamed: tuple[Facts, ...] = ()
 
 
 class Group(NamedTuple):
@@ -56,8 +58,8 @@ class Deciding:
         own = self.decide(principal, table.name)
         if table.complete:
             return own
-        plain = [_plain_column(facts) for facts in self.candidates.get(table.name, ())]
-        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in plain)])
+        others = self._other_columns(table)
+        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in others)])
 
     def concerns(self, principal: Principal, table: Named) -> bool:
         """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
@@ -69,8 +71,13 @@ class Deciding:
             self.about[principal.key] = asset_set([policy for policy in own if policy.id not in everybody])
         about, names = self.about[principal.key], (table.name, *table.columns)
         known = [facts for name in names for facts in self.candidates.get(name, ())]
-        plain = [_plain_column(facts) for facts in self.candidates.get(table.name, ())]
-        return any(map(about.holds, (*known, *plain))) or not about.keys.isdisjoint(map(name_key, names))
+        return any(map(about.holds, (*known, *self._other_columns(table)))) or not about.keys.isdisjoint(
+            map(name_key, names)
+        )
+
+    def _other_columns(self, table: Named) -> list[Facts]:
+        """What columns may be that are not listed."""
+        return [*(_plain_column(facts) for facts in self.candidates.get(table.name, ())), *table.unnamed]
 
     def named_principals(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[PrincipalKind, ...]]:
         """Sorted, with the kind of each; one of several kinds stands there once for each."""

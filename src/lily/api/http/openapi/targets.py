@@ -23,7 +23,13 @@ TARGET_EXAMPLES: Examples = {
         "data_source": "shop",
         "config": {"url": "postgresql://lily:PASSWORD@db.example.com/shop"},
         "roles": {"bi_readers": {"group": "bi-team"}},
-    }
+    },
+    "a webhook": {
+        "name": "notebooks",
+        "type": "webhook",
+        "data_source": "shop",
+        "config": {"url": "https://notebooks.example.org/lily", "secrets": ["whsec_SECRET"]},
+    },
 }
 
 

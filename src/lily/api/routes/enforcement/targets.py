@@ -15,7 +15,7 @@ from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
-from lily.api.http.openapi.policy_responses import EXISTS
+from lily.api.http.openapi.policy_responses import EXISTS, FORBIDDEN_ADDRESS
 from lily.api.http.openapi.responses import Json
 from lily.api.http.openapi.targets import (
     TARGET_EXAMPLES,
@@ -32,6 +32,7 @@ from lily.api.reads.references import normal
 from lily.enforce.surroundings import surroundings_of
 from lily.model.errors import Problem, Refused, Terminal
 from lily.model.values import MAX_NAME
+from lily.outbound import ForbiddenAddress
 from lily.plugins import ENFORCERS, installed, situated
 from lily.policy import fold
 from lily.store.postgres.access.secrets import Vault
@@ -47,7 +48,7 @@ router = APIRouter(tags=["enforcement"])
 @router.post(
     PATH,
     status_code=201,
-    responses={201: {"model": Target}, **EXISTS},
+    responses={201: {"model": Target}, **EXISTS, **FORBIDDEN_ADDRESS},
     openapi_extra=body_model(NewTarget, TARGET_EXAMPLES),
 )
 async def add_target(call: Anyone) -> Json:
@@ -144,6 +145,8 @@ async def _validate(call: HttpCall, body: NewTarget, key: str) -> None:
     except TimeoutError as error:
         described = "the host of the target could not be resolved in time; try again, or correct it"
         raise Declined(503, Problem("SLOW_NAME_SERVER", described, "config")) from error
+    except ForbiddenAddress as error:
+        raise Declined(422, Problem("FORBIDDEN_ADDRESS", str(error), "config")) from error
     except Terminal as error:
         raise Refused(Problem("INVALID_TARGET", str(error), "config")) from error
 

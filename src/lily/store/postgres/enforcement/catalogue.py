@@ -36,15 +36,6 @@ class UnnamedAssets(Terminal):
     """A policy names an asset by an id that only the lake may know, so what it restricts is not known."""
 
 
-class CatalogueTable(NamedTuple):
-    """A table with its name and those of its columns in Lily. `id` is the asset's."""
-
-    id: str
-    table: TargetTable
-    name: str
-    columns: tuple[str, ...]
-
-
 class FoundColumn(NamedTuple):
     name: str
     qualified_name: str
@@ -56,6 +47,15 @@ class FoundTable(NamedTuple):
     name: str
     kind: str
     columns: dict[str, FoundColumn]  # by folded name
+
+
+class CatalogueTable(NamedTuple):
+    """A table with its name and those of its columns in Lily. `assets` are all that are this table in the target."""
+
+    table: TargetTable
+    name: str
+    columns: tuple[str, ...]
+    assets: tuple[FoundTable, ...]
 
 
 async def read_catalogue(
@@ -173,9 +173,10 @@ def _joined(earlier: CatalogueTable | None, path: Path, table: FoundTable) -> Ca
         columns = table.columns | {fold(one.name): FoundColumn(one.name, name, one.type) for one, name in known}
     listed = [columns[key] for key in sorted(columns)]
     shown = tuple(TargetColumn(column.name, column.type) for column in listed)
-    first = earlier or CatalogueTable(table.id, TargetTable(path, table.kind, ()), table.name, ())
+    first = earlier or CatalogueTable(TargetTable(path, table.kind, ()), table.name, (), ())
     names = tuple(column.qualified_name for column in listed)
-    return first._replace(table=first.table._replace(columns=shown), columns=names)
+    assets = (*first.assets, table)
+    return first._replace(table=first.table._replace(columns=shown), columns=names, assets=assets)
 
 
 def _too_large(data_source: str | None, limit: int, what: str) -> CatalogueTooLarge:

@@ -117,6 +117,3 @@ grant select (tenant_id, key, name, type, data_source, roles, is_removed, is_sto
       update (is_removed, is_stopped) on enforcement_targets to lily_api;
 -- The worker reports drift on `policy-events`.
 grant select, insert on decisions to lily_pipeline;
--- Disabled users are denied in targets as well.
-create policy every_tenant on disabled_users to lily_pipeline using (true);
-grant select on disabled_users to lily_pipeline;
