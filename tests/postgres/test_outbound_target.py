@@ -1,9 +1,10 @@
 """A target that cannot be read gets what changed, once, with the versions under which it was announced."""
 
 import base64
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -11,14 +12,37 @@ import pytest
 from lily.model import governance
 from lily.reactions.enforcement import task
 from lily.store.postgres.enforcement import catalogue, targets
-from lily.store.postgres.enforcement.ledger import TargetLedger
 from tests.badserver import BadServer, Reply, bad_server
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
 from tests.postgres.enforcement import KEY, EnforcedTarget, changed_asset, event_of
 from tests.postgres.migrated import Migrated
+from tests.postgres.test_enforcement_faults import is_locked, until
 from tests.webhook_tool import SECRET, known_tables, verified
 
+# A worker that stops after it has sent everything, and before it confirms that.
+WORKER = """
+import pathlib, sys, threading, time
+from prometheus_client import CollectorRegistry
+from lily.reactions.enforcement import Enforcing, task
+from lily.reactions.jobs import Jobs, Task
+from lily.settings import Settings
+from lily.store.postgres.enforcement.ledger import TargetLedger
+from tests.distributions import registry_of
+
+url, site, key_file, sent = sys.argv[1:]
+registry = registry_of(pathlib.Path(site))
+task.installed = lambda: registry
+
+def stop(*_):
+    pathlib.Path(sent).touch()
+    time.sleep(600)
+
+TargetLedger.confirm = stop
+settings = Settings(database_url=url, master_key_file=key_file, enforcement={"allowed_networks": ["127.0.0.0/8"]})
+metrics = CollectorRegistry()
+Jobs(settings, threading.Event(), metrics, [Task("enforce", Enforcing(settings, metrics).run)]).run()
+"""
 PEOPLE, PLAIN = "shop.public.people", "shop.public.plain"
 MAIL = f"{PEOPLE}.mail"
 
@@ -266,20 +290,18 @@ class TestFaults:
         assert repeated[0] == repeated[2]
 
     def test_a_worker_that_is_killed_after_it_sent_repeats_it_with_the_same_id(
-        self, target: EnforcedTarget, tool: BadServer, monkeypatch: pytest.MonkeyPatch
+        self, target: EnforcedTarget, tool: BadServer, tmp_path: Path
     ) -> None:
-        class Killed(BaseException):
-            pass
-
-        def killed(*_: Any) -> None:
-            raise Killed
-
-        target.run()
-        with monkeypatch.context() as patched:
-            patched.setattr(TargetLedger, "confirm", killed)
-            with pytest.raises(Killed):
-                target.run()
+        url = target.connection.info.dsn + f" password={target.connection.info.password}"
+        arguments = (url, str(tmp_path / "site"), str(target.key_file), str(tmp_path / "sent"))
+        with subprocess.Popen([sys.executable, "-c", WORKER, *arguments]) as process:
+            try:
+                until((tmp_path / "sent").exists)
+            finally:
+                process.kill()
+        until(lambda: not is_locked(target))
         sent = [asked.headers["webhook-id"] for asked in tool.asked]
+        assert len(sent) == 2
         assert target.shown()["state"] == "new"
         target.run_all()
         assert [asked.headers["webhook-id"] for asked in tool.asked] == sent * 2
