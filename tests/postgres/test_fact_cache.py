@@ -177,6 +177,19 @@ class TestWhatIsKept:
         assert before != after
         assert cached.difference(world.tenant, [COLUMN]) is None
 
+    def test_goes_with_a_change_above_what_only_the_lake_has(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        """The graph has a column and its table, which is in a schema that PostgreSQL has."""
+        insert = "insert into graph_nodes (tenant_id, id, parent, qualified_name) values (%s, %s, %s, %s)"
+        for name, parent in (("db.s.lake", "db.s"), ("db.s.lake.c", "db.s.lake")):
+            owner.execute(insert, [world.tenant, world.id_of(name), world.id_of(parent), name])
+        assert cached.of(world.tenant, ["db.s.lake.c"])["db.s.lake.c"][0][5] == []
+        world.asset("db.s", tags=["PII"])
+        world.settle()
+        catch_up(owner)
+        assert cached.of(world.tenant, ["db.s.lake.c"])["db.s.lake.c"][0][5] == ["pii"]
+
     def test_goes_with_a_change_of_many_assets(self, cached: CachedFacts, world: World, migrated: Migrated) -> None:
         def change_many() -> None:
             insert = (
