@@ -83,7 +83,7 @@ class _Deciding:
         decider = Decider(self.policies.index, unknown_objects, self.principal, context, known.facts)
         decisions = decider.decide_all(questions)
         if recorded:
-            effects = Counter(decision.effect for decision in decisions)
+            effects = Counter[str](decision.effect for decision in decisions)
             decided = zip(questions, decisions, strict=True)
             record(self.call, self.policies, self.principal.user, effects, decided)
         return decisions
