@@ -33,6 +33,9 @@ ConfigFile = Annotated[
     Path,
     typer.Option("--config", "-c", metavar="FILE", help="The plug-in's configuration in TOML; ${ENV} is expanded."),
 ]
+DataSource = Annotated[
+    str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
+]
 Wait = Annotated[int, option("--wait", "SECONDS", "How long to wait for the result.")]
 
 
@@ -50,9 +53,7 @@ def add(
     *,
     type_: Annotated[str, option("--type", "TYPE", "The plug-in, such as postgres: see `lily plugins`.")],
     config: ConfigFile,
-    data_source: Annotated[
-        str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
-    ] = "",
+    data_source: DataSource = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
