@@ -7,6 +7,7 @@ released by the next script, whether or not an earlier one was run.
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from lily.model.errors import Terminal
@@ -41,12 +42,16 @@ def restricted(decisions: Iterable[Decision]) -> dict[Path, set[str]]:
 def for_script(decisions: Sequence[Decision], written: Written, gone: Iterable[Path], kind: Kind) -> list[Decision]:
     """All decisions, with what takes back what earlier scripts may have done. `gone` are tables that are no longer
     enforced."""
-    now = restricted(decisions)
+    now, kinds = restricted(decisions), {decision.table: decision.table_kind for decision in decisions}
     earlier = {path: set(columns) for path, columns in written.items()}
     if kind == "remove":
         everything = {*now, *earlier, *gone}
         columns = {path: now.get(path, set()) | earlier.get(path, set()) for path in everything}
-        return [one for path in sorted(everything) for one in _withdrawn(path, columns[path], whole=True)]
+        return [
+            replace(one, table_kind=kinds.get(path, ""))
+            for path in sorted(everything)
+            for one in _withdrawn(path, columns[path], whole=True)
+        ]
     lost = {*earlier, *gone} - now.keys()
     released = [one for path in now for one in _withdrawn(path, earlier.get(path, set()) - now[path], whole=False)]
     removed = [one for path in sorted(lost) for one in _withdrawn(path, earlier.get(path, set()), whole=True)]
