@@ -109,6 +109,18 @@ def engine_asks(name: str, operation: str, **about: Any) -> dict[str, Route]:
     }
 
 
+def downloads(address: str) -> dict[str, Route]:
+    """As Ranger plug-ins do. They add parameters of their own, and some of them speak Kerberos."""
+    query = {"lastKnownVersion": "-1", "pluginId": "p", "clusterName": "", "supportsPolicyDeltas": "false"}
+    place = {"service": "trino"}
+    return {
+        f"GET /enforce/ranger/service/{address}/{{service}}": Route(("enforce:read",), path=place, query=query),
+        f"GET /enforce/ranger/k/{{key}}/service/{address}/{{service}}": Route(
+            (), path=place | {"key": NOTHING}, query=query
+        ),
+    }
+
+
 RULE = {"name": "r", "attribute": "owner_team", "direction": "downstream"}
 
 ROUTES: dict[str, Route] = {
@@ -171,6 +183,12 @@ ROUTES: dict[str, Route] = {
     "POST /policy/explain": Route(("policy:read",), body=CHECK),
     "POST /policy/dry-run": Route(("policy:read",), body={}),
     "GET /policy/decisions": Route(("policy:read",)),
+    **downloads("plugins/policies/download"),
+    **downloads("plugins/secure/policies/download"),
+    **downloads("tags/download"),
+    **downloads("tags/secure/download"),
+    **downloads("roles/download"),
+    **downloads("roles/secure/download"),
     **engine_asks("allow", "ExecuteQuery"),
     **engine_asks("batch", "FilterTables", filterResources=[{"table": TABLE}]),
     **engine_asks("row-filters", "GetRowFilters", resource={"table": TABLE}),

@@ -10,7 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports these, and its types do not export them
+    AdminClient,
+    ConfigResource,
+    ResourceType,
+)
 from confluent_kafka.cimpl import NewTopic
 from standardwebhooks import Webhook as StandardWebhook
 
@@ -147,8 +151,9 @@ class Reading:
             while unread:
                 for message in consumer.consume(100, 1.0):
                     if (error := message.error()) is None:
-                        headers = {name: value.decode() for name, value in message.headers() or []}
-                        read.append((message.key().decode(), message.value(), headers))
+                        stated: Any = message.headers() or []
+                        headers = {name: value.decode() for name, value in stated}
+                        read.append(((message.key() or b"").decode(), message.value(), headers))
                     else:
                         assert error.code() == KafkaError._PARTITION_EOF, error
                         unread.discard(message.partition())

@@ -9,6 +9,8 @@ from psycopg import sql
 
 from lily.bus import topics
 from lily.model import governance
+from lily.store.postgres.access.changes import DISABLED_USER
+from lily.store.postgres.access.users import disable_user, enable_user
 from lily.store.postgres.enforcement import targets
 from tests.postgres.enforcement import KEY, OWN, EnforcedTarget, changed_asset, event_of
 from tests.postgres.migrated import Migrated
@@ -36,6 +38,24 @@ def test_what_no_policy_allows_is_denied_to_a_role(target: EnforcedTarget) -> No
     target.policy("ann", "allow", subject="user:ann")
     target.refresh()
     assert target.enforced()["shop.public.people./ann"] == "allow"
+
+
+def test_a_disabled_user_is_denied_and_an_enabled_one_allowed_again(target: EnforcedTarget, migrated: Migrated) -> None:
+    target.policy("ann", "allow", subject="user:ann")
+    for change, effect in ((enable_user, "allow"), (disable_user, "deny"), (enable_user, "allow")):
+        change(migrated.owner, target.world.tenant, "ANN")
+        target.refresh()
+        assert target.enforced()["shop.public.people./ann"] == effect
+
+
+def test_disabling_a_user_is_published(target: EnforcedTarget, migrated: Migrated, owner: psycopg.Connection) -> None:
+    for change in (disable_user, disable_user, enable_user, enable_user):
+        change(migrated.owner, target.world.tenant, "ANN", by="eve")
+    published = "select name, before, after, by from decisions where tenant_id = %s and kind = %s order by position"
+    assert owner.execute(published, [target.world.tenant, DISABLED_USER]).fetchall() == [
+        ("ann", None, {"name": "ANN"}, "eve"),
+        ("ann", {"name": "ANN"}, None, "eve"),
+    ]
 
 
 def test_a_policy_for_a_role_that_the_target_lacks_is_reported(target: EnforcedTarget) -> None:
@@ -133,7 +153,10 @@ class TestWhatQueuesARun:
         target.run()
         assert target.queued() == []
 
-    @pytest.mark.parametrize("kind", ["policy", "role", "user", "tag", "setting", "engine-mapping", "access-settings"])
+    @pytest.mark.parametrize(
+        "kind",
+        ["policy", "role", "user", "disabled-user", "tag", "setting", "engine-mapping", "access-settings"],
+    )
     def test_a_change_that_may_concern_all_assets(self, target: EnforcedTarget, kind: str) -> None:
         target.react(event_of(target, governance.decision_record(kind, "x", 1)))
         assert len(target.queued()) == 1

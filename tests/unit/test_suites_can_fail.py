@@ -595,7 +595,7 @@ OUTBOUND: list[Broken] = [
     (KeepsOrder, "test_the_order_of_decisions_does_not_matter"),
     (FirstStays, "test_a_newer_version_replaces_the_decisions_of_a_table"),
     (NeverWithdraws, "test_a_table_that_is_no_longer_enforced_is_withdrawn"),
-    (NeverRemoves, "test_removing_leaves_nothing_enforced"),
+    (NeverRemoves, "test_removing_leaves_the_target_as_it_was"),
     (ConfirmsAnything, "test_a_target_that_is_not_there_is_reported"),
     (MailboxClosesOnce, "test_closing_twice_is_harmless"),
 ]

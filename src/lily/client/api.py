@@ -52,6 +52,8 @@ class Api(ABC, Generic[Feed]):
     lineage = sends(calls.lineage.lineage)
     travel = sends(calls.lineage.travel)
 
+    create_policy = sends(calls.policies.create_policy)
+    delete_policy = sends(calls.policies.delete_policy)
     check_access = sends(calls.policies.check_access)
     explain_access = sends(calls.policies.explain_access)
 

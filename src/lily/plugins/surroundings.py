@@ -5,8 +5,6 @@ from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol, TypeVar, runtime_checkable
 
-from lily.model.errors import Terminal
-
 P = TypeVar("P")
 
 
@@ -37,10 +35,3 @@ def situated(plugin: P, surroundings: Surroundings) -> P:
     if isinstance(plugin, Situated):
         plugin.situate(surroundings)
     return plugin
-
-
-def required(surroundings: Surroundings | None) -> Surroundings:
-    """Raises Terminal if `situate` was not called."""
-    if surroundings is None:
-        raise Terminal("the enforcer does not know for which target it is; call `situate` first")
-    return surroundings

@@ -1,30 +1,20 @@
 """The behaviour of an enforcer whose target cannot be read, such as a receiver of messages."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from lily.plugins.enforcers import Decision
-from lily.plugins.groups import ENFORCERS
 from lily.plugins.surroundings import Surroundings, situated
-from lily.testing.suite import ConfiguredSuite, assert_reported, failure
+from lily.testing.suite import assert_reported, failure
+from lily.testing.targets import TargetSuite
 
 
-class OutboundEnforcerSuite(ConfiguredSuite):
-    """Override everything that raises here. Every test first reverts what an earlier one applied."""
-
-    group = ENFORCERS
-
-    def decisions(self) -> Sequence[Decision]:
-        raise NotImplementedError("return decisions for at least two tables, with a version above 0")
-
-    def state(self) -> Any:
-        raise NotImplementedError("return what the target knows of each table, repeats dropped, comparable with ==")
-
-    def unreachable(self) -> Mapping[str, Any]:
-        raise NotImplementedError("return the settings of a target that does not exist or does not respond")
+class OutboundEnforcerSuite(TargetSuite):
+    """For targets that cannot be read: `state` returns what the target knows of each table, and `decisions` have a
+    version above 0."""
 
     def surroundings(self) -> Surroundings:
         """Where the enforcer runs, if it wants to know. Override it to allow networks, or to have a Kafka."""
@@ -32,18 +22,6 @@ class OutboundEnforcerSuite(ConfiguredSuite):
 
     def made(self, settings: Mapping[str, Any] | None = None) -> Any:
         return situated(super().made(settings), self.surroundings())
-
-    @contextmanager
-    def clean(self) -> Iterator[Any]:
-        with closing(self.made()) as enforcer:
-            enforcer.remove()
-            yield enforcer
-
-    def applied(self, enforcer: Any, decisions: Sequence[Decision]) -> Any:
-        """The state afterwards."""
-        failures = list(enforcer.apply(enforcer.plan(decisions)))
-        assert not failures, f"apply could not send what the suite decides: {failures}"
-        return self.state()
 
     def test_it_has_no_inventory(self) -> None:
         with self.clean() as enforcer:
@@ -97,15 +75,6 @@ class OutboundEnforcerSuite(ConfiguredSuite):
             gone = Decision(first.asset, first.table, (), "withdrawn", version=first.version + 1)
             assert self.applied(enforcer, [gone]) == without, "the withdrawn table is still there"
 
-    def test_removing_leaves_nothing_enforced(self) -> None:
-        with self.clean() as enforcer:
-            before = self.state()
-            self.applied(enforcer, self.decisions())
-            enforcer.remove()
-            assert self.state() == before, "remove left something behind"
-            enforcer.remove()
-            assert self.state() == before, "the second remove changed the target"
-
     def test_a_target_that_is_not_there_is_reported(self) -> None:
         with closing(self.made(self.unreachable())) as enforcer:
             lost: list[Any] = []
@@ -116,11 +85,6 @@ class OutboundEnforcerSuite(ConfiguredSuite):
             else:
                 assert_reported(error, "apply to a target that is not there")
             assert_reported(failure(enforcer.remove), "remove of a target that is not there")
-
-    def test_closing_twice_is_harmless(self) -> None:
-        enforcer = self.made()
-        enforcer.close()
-        enforcer.close()
 
     def state_of(self, enforcer: Any, decisions: Sequence[Decision]) -> Any:
         """The state of a target that has only these."""

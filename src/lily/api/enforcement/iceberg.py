@@ -1,5 +1,6 @@
 """Decides what a reader of an Iceberg table must do for a user, by the policies in force and what is committed now."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,16 +76,19 @@ class _Deciding:
         return self.policies.index.table(self.principal, "READ", "data").policies
 
     async def decide(self, questions: Sequence[Question], *, recorded: bool = True) -> list[Decision]:
-        facts = await self.call.services.facts.candidates(self.call.tenant, references(questions), self.wanted)
+        known = await self.call.services.facts.candidates(self.call.tenant, references(questions), self.wanted)
         # Neither the address nor the purpose of the engine's user is known, so denials that depend on them apply.
         context = Context(now=datetime.now(UTC))
         unknown_objects = self.policies.settings.unknown_objects
-        decisions = Decider(self.policies.index, unknown_objects, self.principal, context, facts).decide_all(questions)
+        decider = Decider(self.policies.index, unknown_objects, self.principal, context, known.facts)
+        decisions = decider.decide_all(questions)
         if recorded:
-            record(self.call, self.policies, self.principal.user, questions, decisions)
+            effects = Counter[str](decision.effect for decision in decisions)
+            decided = zip(questions, decisions, strict=True)
+            record(self.call, self.policies, self.principal.user, effects, decided)
         return decisions
 
     async def tables(self, names: Sequence[str]) -> list[Facts]:
         """The assets that the table may be."""
-        found = await self.call.services.facts.candidates(self.call.tenant, names, self.wanted)
-        return [facts for name in names for facts in of_types(found[name], BULK_TYPES)]
+        known = await self.call.services.facts.candidates(self.call.tenant, names, self.wanted)
+        return [facts for name in names for facts in of_types(known.facts[name], BULK_TYPES)]

@@ -1,7 +1,6 @@
 """What an engine was answered: counted, and kept in the log of decisions."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 from lily.api.calls import HttpCall
 from lily.api.policy.compiled import TenantPolicies
@@ -11,12 +10,14 @@ from lily.policy import Decision
 
 
 def record(
-    call: HttpCall, policies: TenantPolicies, user: str, questions: Sequence[Question], decisions: Sequence[Decision]
+    call: HttpCall,
+    policies: TenantPolicies,
+    user: str,
+    effects: Mapping[str, int],
+    decided: Iterable[tuple[Question, Decision]],
 ) -> None:
-    for effect, count in Counter(decision.effect for decision in decisions).items():
+    """`effects` has how many decisions had which effect."""
+    for effect, count in effects.items():
         call.services.metrics.policy.decisions[effect].inc(count)
-    decided = (
-        Decided(user, question.action, "data", question.names[0], decision)
-        for question, decision in zip(questions, decisions, strict=True)
-    )
-    call.services.decision_log.record(policies, call.principal.name, decided)
+    entries = (Decided(user, question.action, "data", question.names[0], decision) for question, decision in decided)
+    call.services.decision_log.record(policies, call.principal.name, entries)

@@ -97,7 +97,8 @@ def named(inventory: Inventory, data_source: str, mappings: Collection[EngineMap
 
 def groups_of(index: PolicyIndex, principals: Mapping[str, Principal]) -> list[Group]:
     """A thousand roles that no policy tells apart are one group, so decisions grow with the policies and not with the
-    roles. No attribute of a target's role is known, so conditions on principals do not tell them apart either."""
+    roles. No attribute of a target's role is known, so conditions on principals do not tell them apart either. Disabled
+    users are a group of their own: a stranger has no policies either, and may have what a setting opens."""
     groups: dict[tuple[bool, tuple[str, ...]], tuple[Principal, list[str]]] = {}
     for role, principal in principals.items():
         policies = tuple(policy.id for policy in index.table(principal, "READ", "data").policies)

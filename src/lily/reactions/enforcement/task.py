@@ -22,8 +22,9 @@ from lily.model.errors import LilyError
 from lily.plugins import ENFORCERS, TargetGone, installed, situated
 from lily.plugins.enforcers import Enforcer, Finding, Plan
 from lily.reactions.enforcement.metrics import EnforcementMetrics
-from lily.reactions.enforcement.run import Outcome, bring_in_line, called, changed_decisions, send, unconfirmed
+from lily.reactions.enforcement.run import Outcome, bring_in_line, called
 from lily.reactions.enforcement.scripts import Kind, OtherScript, Written, for_script, merged, parsed, script
+from lily.reactions.enforcement.sending import changed_decisions, send_changes, unconfirmed
 from lily.reactions.enforcement.wanted import Enforced, enforced
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
@@ -81,21 +82,14 @@ class Enforcing:
             decided = enforced(connection, job.tenant, target, inventory)
             ledger.keep_assets(target.key, decided.asset_ids)
             ledger.request(target.key, decided.receipts, min(job.enqueued_at, began))
-            if inventory is not None:
-                outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+            if inventory is None:
+                outcome = send_changes(enforcer, decided, ledger, target.key)
             else:
-                sent = ledger.sent(target.key)
-                changed = unconfirmed(decided.digests, sent)
-                if ledger.announce(target.key, changed):
-                    self._send_next(connection, job, target)
-                    return
-                outcome = send(enforcer, decided, changed, sent) if changed else Outcome()
-        self._record(connection, job, target, began, decided, outcome)
-
-    def _send_next(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
-        """What was announced is sent by a run of its own, after the announcement is committed: if a worker is killed
-        after it has sent something, the next one knows that the target may have it."""
-        enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key)))
+                outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+        if outcome is None:
+            enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key)))
+        else:
+            self._record(connection, job, target, began, decided, outcome)
 
     def _record(  # noqa: PLR0917 - what a run is
         self,

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaException
 from pydantic import BaseModel, ConfigDict, Field
 
-from lily.connect.enforcers.messages import WITHDRAWN, Message, messages, steps
+from lily.connect.enforcers.messages import WITHDRAWN, Message, messages
+from lily.connect.enforcers.messaging import Messaging
 from lily.connect.enforcers.signing import Secrets, signer
 from lily.connect.enforcers.topic.contents import TooSlow, live_keys
 from lily.connect.enforcers.topic.log import CompactedTopic, Record
 from lily.connect.enforcers.topic.names import topic_name
 from lily.model.errors import Terminal, Transient
-from lily.plugins import Decision, Drift, Failure, Plan, Surroundings
-from lily.plugins.surroundings import required
+from lily.plugins import Failure, Plan
 
 
 class TopicConfig(BaseModel):
@@ -23,22 +23,13 @@ class TopicConfig(BaseModel):
     partitions: int = Field(1, ge=1, le=64, description="of the topic, when Lily creates it")
 
 
-class Topic:
+class Topic(Messaging):
     Config = TopicConfig
 
     def __init__(self, config: TopicConfig) -> None:
+        super().__init__()
         self._config = config
         self._signer = signer(config.secrets)
-        self._surroundings: Surroundings | None = None
-
-    def situate(self, surroundings: Surroundings) -> None:
-        self._surroundings = surroundings
-
-    def inventory(self) -> None:
-        return None
-
-    def plan(self, decisions: Sequence[Decision]) -> Plan:
-        return Plan(steps(decisions, self._place))
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Writes the messages. Confirmed by all in-sync replicas."""
@@ -46,12 +37,9 @@ class Topic:
         failures = [Failure(one.table, one.problem, transient=False) for one in listed if one.problem]
         records = {one.key: one for one in listed if not one.problem}
         with self._reachable() as topic:
-            topic.ensure(self._config.partitions, self._place.kafka_replication)
+            topic.ensure(self._config.partitions, self.place.kafka_replication)
             failed = topic.write([self._record(one) for one in records.values()])
         return failures + [Failure(records[key].table, error, transient=True) for key, error in failed.items()]
-
-    def verify(self, decisions: Sequence[Decision]) -> list[Drift]:  # noqa: ARG002 - nothing is compared
-        return []
 
     def remove(self) -> None:
         """Deletes every message with a tombstone. The topic stays, because consumers may still have to read them."""
@@ -62,9 +50,6 @@ class Topic:
             key, error = next(iter(failed.items()))
             raise Transient(f"{len(failed)} messages of {topic.name} could not be deleted, the first is {key}: {error}")
 
-    def close(self) -> None:
-        """Holds nothing: producers end when a plan was applied."""
-
     def _record(self, message: Message) -> Record:
         """What is withdrawn is a tombstone, whose headers have the id and no signature: there is nothing to sign."""
         if message.type == WITHDRAWN:
@@ -73,7 +58,7 @@ class Topic:
 
     @contextmanager
     def _reachable(self) -> Iterator[CompactedTopic]:
-        place = self._place
+        place = self.place
         if not place.kafka_bootstrap:
             raise Terminal("there is no Kafka to write to; set LILY_KAFKA_BOOTSTRAP for the worker")
         topic = CompactedTopic(place.kafka_bootstrap, topic_name(place.tenant, place.target))
@@ -81,7 +66,3 @@ class Topic:
             yield topic
         except (KafkaException, TooSlow) as error:
             raise Transient(f"the topic {topic.name} cannot be written: {error}. It is tried again.") from error
-
-    @property
-    def _place(self) -> Surroundings:
-        return required(self._surroundings)

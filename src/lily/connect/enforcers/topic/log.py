@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports these, and its types do not export them
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 from confluent_kafka.cimpl import NewTopic
 
 PATIENCE_SECONDS = 15.0  # with brokers that do not respond
@@ -91,7 +97,7 @@ class CompactedTopic:
         admin.incremental_alter_configs([changed])[changed].result(timeout=PATIENCE_SECONDS)
 
     def _produce(self, producer: Producer, record: Record, confirm: Any, deadline: float) -> None:
-        headers = list(record.headers.items())
+        headers: list[tuple[str, str | bytes | None]] = list(record.headers.items())
         while True:
             try:
                 producer.produce(self.name, record.value, record.key.encode(), headers=headers, on_delivery=confirm)

@@ -69,6 +69,6 @@ class Delivery:
             response = poster.post(message.body, headers(self._signer, message))
         except Transient as error:
             return Failure(message.table, str(error), transient=True)
-        error = refusal(response)
+        refused = refusal(response)
         passing = response.status >= 500 or response.status in _PASSING
-        return Failure(message.table, error, transient=passing) if error else None
+        return Failure(message.table, refused, transient=passing) if refused else None

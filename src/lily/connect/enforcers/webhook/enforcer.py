@@ -5,13 +5,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-from lily.connect.enforcers.messages import messages, removed, steps
+from lily.connect.enforcers.messages import messages, removed
+from lily.connect.enforcers.messaging import Messaging
 from lily.connect.enforcers.signing import Secrets, signer
 from lily.connect.enforcers.webhook.delivery import Delivery, headers, refusal
 from lily.model.errors import Transient
 from lily.outbound import Endpoint, Guard, Poster, UnresolvedName, endpoint
-from lily.plugins import Decision, Drift, Failure, Plan, Surroundings
-from lily.plugins.surroundings import required
+from lily.plugins import Failure, Plan, Surroundings
 
 
 def _is_endpoint(url: SecretStr) -> SecretStr:
@@ -28,30 +28,24 @@ class WebhookConfig(BaseModel):
     connections: int = Field(4, ge=1, le=16, description="on which messages are posted at the same time")
 
 
-class Webhook:
+class Webhook(Messaging):
     Config = WebhookConfig
 
     def __init__(self, config: WebhookConfig) -> None:
+        super().__init__()
         self._config = config
         self._to: Endpoint = endpoint(config.url.get_secret_value())
         self._signer = signer(config.secrets)
         self._guard = Guard()
-        self._surroundings: Surroundings | None = None
 
     def situate(self, surroundings: Surroundings) -> None:
         """Raises ForbiddenAddress. A name that cannot be resolved now is checked when it is connected to."""
-        self._surroundings = surroundings
+        super().situate(surroundings)
         self._guard = Guard(surroundings.allowed_networks)
         try:
             self._guard.addresses(self._to)
         except UnresolvedName:
             return
-
-    def inventory(self) -> None:
-        return None
-
-    def plan(self, decisions: Sequence[Decision]) -> Plan:
-        return Plan(steps(decisions, self._place))
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Posts the messages. Confirmed by a status of 2xx. Raises TargetGone for 410."""
@@ -59,11 +53,8 @@ class Webhook:
         delivery = Delivery(self._poster, self._signer, self._config.connections)
         return delivery.send(listed)
 
-    def verify(self, decisions: Sequence[Decision]) -> list[Drift]:  # noqa: ARG002 - nothing can be read
-        return []
-
     def remove(self) -> None:
-        message, poster = removed(self._place), self._poster()
+        message, poster = removed(self.place), self._poster()
         try:
             response = poster.post(message.body, headers(self._signer, message))
         finally:
@@ -71,12 +62,5 @@ class Webhook:
         if error := refusal(response):
             raise Transient(error)
 
-    def close(self) -> None:
-        """Holds nothing: connections are closed when a plan was applied."""
-
     def _poster(self) -> Poster:
         return Poster(self._to, self._guard, self._config.seconds)
-
-    @property
-    def _place(self) -> Surroundings:
-        return required(self._surroundings)
