@@ -16,6 +16,11 @@ from lily.plugins.enforcers import Decision, Path, Plan
 Kind = Literal["apply", "remove"]
 Written = Mapping[Path, Collection[str]]  # by table: the columns that scripts restrict
 SEPARATOR = ";\n"
+MAX_LENGTH = 64_000_000  # characters: it is kept in one value of PostgreSQL, and in the memory of who reads it
+
+
+class ScriptTooLong(Terminal):
+    """The target has more tables than one script can have."""
 
 
 class NotByHand(Terminal):
@@ -69,10 +74,13 @@ def parsed(stored: Any) -> dict[Path, set[str]]:
 
 
 def script(name: str, plan: Plan, kind: Kind) -> Script:
-    """Raises NotByHand if Lily makes the changes itself."""
+    """Raises NotByHand if Lily makes the changes itself, and ScriptTooLong."""
     if not plan.by_hand:
         raise NotByHand(f"Lily changes {name} itself. `lily enforce plan {name}` shows what it would change.")
     body = "".join(step.change + SEPARATOR for step in plan.steps)
+    if len(body) > MAX_LENGTH:
+        described = f"the script of {name} has more than {MAX_LENGTH:,} characters"
+        raise ScriptTooLong(f"{described}. Divide its data source into several, with a target each.")
     digest = hashlib.sha256(body.encode()).hexdigest()
     purpose = "takes back what Lily's scripts did" if kind == "remove" else "brings the warehouse in line"
     lines = [
