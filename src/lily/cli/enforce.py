@@ -114,9 +114,11 @@ def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output
     """Bring a target in line now, without waiting for a change or the next refresh."""
     with _lily(data_dir) as lily:
         requested = lily.apply_target(name)["requested_at"]
-        found = _waited(lily, name, wait, lambda now: (now["last_run"] or {}).get("began_at", "") >= requested)
+        found = _waited(lily, name, wait, lambda now: _is_waiting(now) or _began(now) >= requested)
     if found["error"]:
         raise NotInLine(f"{name} is not in line: {found['error']}")
+    if _is_waiting(found):
+        raise NotInLine(f"{name} waits for you: run what `lily enforce script {name}` prints, then confirm it.")
     steps = counted(found["last_run"]["steps"], "step")
     _print(output, found, [f"{escape(name)} is in line: {counted(found['tables'], 'table')}, {steps}"])
 
@@ -153,11 +155,12 @@ def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, outpu
     from lily.client import NotFound
 
     with _lily(data_dir) as lily:
+        before = lily.target(name)
         lily.remove_target(name)
         try:
             found = _waited(lily, name, wait, lambda now: bool(now["error"]))
         except NotFound:
-            _print(output, {"name": name, "state": "removed"}, [f"{escape(name)} is as it was before Lily"])
+            _print(output, {"name": name, "state": "removed"}, [_removed(before)])
             return
     raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
 
@@ -179,6 +182,23 @@ def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any
             raise NotInTime(f"{name} is not done after {seconds} s. `lily enforce status {name}` shows how it goes on.")
         time.sleep(POLL_SECONDS)
     return found
+
+
+def _is_waiting(found: dict[str, Any]) -> bool:
+    """For a person to run its script."""
+    return bool(found["state"] == "waiting")
+
+
+def _began(found: dict[str, Any]) -> str:
+    return str((found["last_run"] or {}).get("began_at", ""))
+
+
+def _removed(before: dict[str, Any]) -> str:
+    if _is_waiting(before) or "digest" in (before["plan"] or {}):
+        return (
+            f"Lily forgets {escape(before['name'])}; `lily enforce script --remove` has printed what undoes its scripts"
+        )
+    return f"{escape(before['name'])} is as it was before Lily"
 
 
 def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:

@@ -68,9 +68,8 @@ class Decision:
     # Only a target that cannot be read gets the following, which others read from the target itself.
     kinds: tuple[PrincipalKind, ...] = ()  # of the principals, in their order
     column_type: str = ""  # as the catalogue states it, if it does
-    columns: tuple[
-        TargetColumn, ...
-    ] = ()  # of a table: those that Lily knows, with their types as far as it knows them
+    table_kind: str = ""  # such as `view`
+    columns: tuple[TargetColumn, ...] = ()  # of a table: all that Lily knows
     version: int = 0  # of the table's decisions: it grows with every change, and stays the same if a call is repeated
 
 

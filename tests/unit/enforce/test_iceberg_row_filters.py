@@ -155,6 +155,16 @@ def test_any_combination_returns_the_rows_that_sql_returns(sql: str) -> None:
     assert read_by_iceberg(sql) == read_by_sql(sql)
 
 
+@pytest.mark.parametrize(
+    "sql", ["age < 3", "age <= 3", "country <> 'DE'", "country not in ('DE')", "country not like 'D%'"]
+)
+def test_a_reader_that_sorts_null_first_excludes_it_too(sql: str) -> None:
+    """PyIceberg does not, and some readers do: there NULL is less than anything."""
+    found = predicate(sql)
+    assert found["type"] == "and"
+    assert found["left"]["type"] == "not-null"
+
+
 def test_columns_are_referenced_by_field_id() -> None:
     assert predicate("active") == {
         "type": "eq",

@@ -268,6 +268,30 @@ class TestMeaning:
             warehouse.apply(warehouse.plan(USUAL))
 
 
+class TestViews:
+    DECISIONS = (
+        of_table("allow", "clear", "masked", table_kind="view"),
+        of_table("row-filter", "filtered", row_filters=("a = 1",), table_kind="view"),
+        of_column("mask", "email", "masked", mask="show-last-4", table_kind="view"),
+    )
+
+    @pytest.mark.parametrize(("dialect", "warehouse"), [DATABRICKS, BIGQUERY], ids=IDS[1:])
+    def test_only_who_may_read_all_of_it_is_granted_a_view_that_cannot_be_masked(
+        self, dialect: str, warehouse: Scripted
+    ) -> None:
+        plan = warehouse.plan(self.DECISIONS)
+        verbs = [text.split()[0] for text in changes(plan) if "SCHEMA" not in text]
+        assert verbs == ["REVOKE"] * 3 + ["GRANT"], dialect
+        assert "clear" in changes(plan)[-1]
+        assert " ON VIEW " in changes(plan)[-1]
+        assert any("view" in finding.description for finding in plan.findings)
+
+    def test_snowflake_masks_views_too(self) -> None:
+        plan = SNOWFLAKE[1].plan(self.DECISIONS)
+        assert one(plan, "SET MASKING POLICY").startswith("ALTER VIEW ")
+        assert one(plan, "ADD ROW ACCESS POLICY").startswith("ALTER VIEW ")
+
+
 class TestBigQuery:
     """Its grants add up, so a member of two groups would have the more permissive of both."""
 

@@ -150,6 +150,7 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
             kinds=kinds,
             column_type=types.get(below, ""),
             columns=() if below or table.complete else table.table.columns,
+            table_kind="" if table.complete else table.table.kind,
         )
 
 

@@ -7,6 +7,7 @@ released by the next script, whether or not an earlier one was run.
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from lily.model.errors import Terminal
@@ -15,6 +16,11 @@ from lily.plugins.enforcers import Decision, Path, Plan
 Kind = Literal["apply", "remove"]
 Written = Mapping[Path, Collection[str]]  # by table: the columns that scripts restrict
 SEPARATOR = ";\n"
+MAX_LENGTH = 64_000_000  # characters: it is kept in one value of PostgreSQL, and in the memory of who reads it
+
+
+class ScriptTooLong(Terminal):
+    """The target has more tables than one script can have."""
 
 
 class NotByHand(Terminal):
@@ -41,12 +47,16 @@ def restricted(decisions: Iterable[Decision]) -> dict[Path, set[str]]:
 def for_script(decisions: Sequence[Decision], written: Written, gone: Iterable[Path], kind: Kind) -> list[Decision]:
     """All decisions, with what takes back what earlier scripts may have done. `gone` are tables that are no longer
     enforced."""
-    now = restricted(decisions)
+    now, kinds = restricted(decisions), {decision.table: decision.table_kind for decision in decisions}
     earlier = {path: set(columns) for path, columns in written.items()}
     if kind == "remove":
         everything = {*now, *earlier, *gone}
         columns = {path: now.get(path, set()) | earlier.get(path, set()) for path in everything}
-        return [one for path in sorted(everything) for one in _withdrawn(path, columns[path], whole=True)]
+        return [
+            replace(one, table_kind=kinds.get(path, ""))
+            for path in sorted(everything)
+            for one in _withdrawn(path, columns[path], whole=True)
+        ]
     lost = {*earlier, *gone} - now.keys()
     released = [one for path in now for one in _withdrawn(path, earlier.get(path, set()) - now[path], whole=False)]
     removed = [one for path in sorted(lost) for one in _withdrawn(path, earlier.get(path, set()), whole=True)]
@@ -64,10 +74,13 @@ def parsed(stored: Any) -> dict[Path, set[str]]:
 
 
 def script(name: str, plan: Plan, kind: Kind) -> Script:
-    """Raises NotByHand if Lily makes the changes itself."""
+    """Raises NotByHand if Lily makes the changes itself, and ScriptTooLong."""
     if not plan.by_hand:
         raise NotByHand(f"Lily changes {name} itself. `lily enforce plan {name}` shows what it would change.")
     body = "".join(step.change + SEPARATOR for step in plan.steps)
+    if len(body) > MAX_LENGTH:
+        described = f"the script of {name} has more than {MAX_LENGTH:,} characters"
+        raise ScriptTooLong(f"{described}. Divide its data source into several, with a target each.")
     digest = hashlib.sha256(body.encode()).hexdigest()
     purpose = "takes back what Lily's scripts did" if kind == "remove" else "brings the warehouse in line"
     lines = [

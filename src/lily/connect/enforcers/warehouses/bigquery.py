@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from lily.connect.enforcers.access import CLEAR, DENIED, Cell, stricter, union
 from lily.connect.enforcers.warehouses.row_filters import Unusable, filter_columns, written
-from lily.connect.enforcers.warehouses.scripts import Scripted, own_name
+from lily.connect.enforcers.warehouses.scripts import Scripted, Verb, own_name
 from lily.connect.enforcers.warehouses.tables import Column, Needs, Sight, Subject, WarehouseTable
 from lily.connect.enforcers.warehouses.types import ColumnType, Family, parse_type
 
@@ -74,8 +74,7 @@ class BigQuery(Scripted):
 
     def _statements(self, table: WarehouseTable) -> Iterator[str]:
         name, sights = quoted(*table.path), _without_leaks(table)
-        for subject in sights if self._config.grants else ():
-            yield f"REVOKE `roles/bigquery.dataViewer` ON TABLE {name} FROM {literal(self._member(subject))}"
+        yield from self._grants(table, "REVOKE", sights)
         if table.is_withdrawn:
             yield f"DROP ALL ROW ACCESS POLICIES ON {name}"
         else:
@@ -84,9 +83,16 @@ class BigQuery(Scripted):
                 yield from self._mask(table, place, column, sights)
         for released in table.released:
             yield f"ALTER TABLE IF EXISTS {name} ALTER COLUMN {quoted(released)} SET OPTIONS (data_policies = [])"
-        for subject, sight in sights.items() if self._config.grants else ():
-            if not sight.denied:
-                yield f"GRANT `roles/bigquery.dataViewer` ON TABLE {name} TO {literal(self._member(subject))}"
+        yield from self._grants(table, "GRANT", [subject for subject, sight in sights.items() if not sight.denied])
+
+    @property
+    def _with_grants(self) -> bool:
+        return self._config.grants
+
+    def _grant(self, table: WarehouseTable, verb: Verb, subject: Subject) -> str:
+        kind, preposition = table.noun, "TO" if verb == "GRANT" else "FROM"
+        begin = f"{verb} `roles/bigquery.dataViewer` ON {kind} {quoted(*table.path)}"
+        return f"{begin} {preposition} {literal(self._member(subject))}"
 
     def _rows(self, table: WarehouseTable, sights: Mapping[Subject, Sight]) -> str:
         """One policy, so that it is replaced in one step. Without a grantee nobody sees a row."""

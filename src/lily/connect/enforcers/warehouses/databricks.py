@@ -33,17 +33,17 @@ class Databricks(SessionPolicies):
 
     def _with_rows(self, table: str, policy: Policy, columns: str) -> Iterator[str]:
         yield f"CREATE OR REPLACE FUNCTION {policy.name}({policy.arguments}) RETURNS BOOLEAN RETURN {policy.body}"
-        yield f"ALTER TABLE {table} SET ROW FILTER {policy.name} ON ({columns})"
+        yield f"ALTER {table} SET ROW FILTER {policy.name} ON ({columns})"
 
-    def _without_rows(self, table: str) -> Iterator[str]:
-        yield f"ALTER TABLE {table} DROP ROW FILTER"
+    def _without_rows(self, noun: str, table: str) -> Iterator[str]:
+        yield f"ALTER {noun} {table} DROP ROW FILTER"
 
     def _with_mask(self, table: str, column: str, policy: Policy, kind: str) -> Iterator[str]:
         yield f"CREATE OR REPLACE FUNCTION {policy.name}({policy.arguments}) RETURNS {kind} RETURN {policy.body}"
-        yield f"ALTER TABLE {table} ALTER COLUMN {column} SET MASK {policy.name}"
+        yield f"ALTER {table} ALTER COLUMN {column} SET MASK {policy.name}"
 
-    def _without_mask(self, table: str, column: str) -> Iterator[str]:
-        yield f"ALTER TABLE {table} ALTER COLUMN {column} DROP MASK"
+    def _without_mask(self, noun: str, table: str, column: str) -> Iterator[str]:
+        yield f"ALTER {noun} {table} ALTER COLUMN {column} DROP MASK"
 
     def _quoted(self, *names: str) -> str:
         return QUOTING.name(*names)

@@ -2,13 +2,15 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Literal
 
-from lily.connect.enforcers.warehouses.tables import Needs, WarehouseTable, warehouse_tables
+from lily.connect.enforcers.warehouses.tables import Needs, Sight, Subject, WarehouseTable, warehouse_tables
 from lily.model.errors import Terminal
 from lily.plugins import Decision, Drift, Failure, Finding, Inventory, Plan, Step
 from lily.plugins.enforcers import Path
 
+Verb = Literal["GRANT", "REVOKE"]
 PREFIX = "lily_"  # of everything that a script makes
 
 
@@ -26,7 +28,9 @@ class Scripted(ABC):
         known = [table for table in tables if table is not None]
         steps += [Step((), text) for text in dict.fromkeys(self._prepared(known))]
         for table in known:
-            steps += [Step(table.path, text) for text in self._statements(table)]
+            restricts = table.noun == "TABLE" or table.noun in self._also_restricted
+            texts = self._statements(table) if restricts else self._granted_alone(table)
+            steps += [Step(table.path, text) for text in texts]
             findings += table.findings
         return Plan(tuple(steps), tuple(dict.fromkeys(findings)), by_hand=True)
 
@@ -51,6 +55,33 @@ class Scripted(ABC):
         findings.append(Finding(table.name, f"nothing is enforced for it. {described}"))
         return None
 
+    _also_restricted: Collection[str] = ()  # what can have masks and row filters besides tables
+
+    def _granted_alone(self, table: WarehouseTable) -> Iterator[str]:
+        """Of what cannot have masks and row filters: only those may read it who may read all of it."""
+        if not table.is_withdrawn:
+            table.note(
+                f"it is a {table.noun.lower()}, which can have neither masks nor row filters: only grants are made"
+            )
+        whole = [one for one, sight in table.sights.items() if not (sight.denied or sight.filters) and _is_clear(sight)]
+        yield from self._grants(table, "REVOKE", table.sights)
+        yield from self._grants(table, "GRANT", whole)
+
+    def _grants(self, table: WarehouseTable, verb: Verb, subjects: Iterable[Subject]) -> Iterator[str]:
+        """Revoked before everything else and granted last: a script that fails between leaves the table closed."""
+        for subject in subjects if self._with_grants else ():
+            if statement := self._grant(table, verb, subject):
+                yield statement
+
+    @property
+    @abstractmethod
+    def _with_grants(self) -> bool:
+        """Whether the script grants and revokes."""
+
+    @abstractmethod
+    def _grant(self, table: WarehouseTable, verb: Verb, subject: Subject) -> str:
+        """Empty for a subject to which nothing can be granted."""
+
     @property
     @abstractmethod
     def _parts(self) -> str:
@@ -71,6 +102,10 @@ class Scripted(ABC):
     @abstractmethod
     def _statements(self, table: WarehouseTable) -> Iterable[str]:
         """The statements of one table, in an order that leaves it closed if one of them fails."""
+
+
+def _is_clear(sight: Sight) -> bool:
+    return all(cell.is_clear for cell in sight.cells)
 
 
 def hashed(*parts: str) -> str:

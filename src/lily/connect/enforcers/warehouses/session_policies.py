@@ -10,7 +10,7 @@ from lily.connect.enforcers.access import Cell
 from lily.connect.enforcers.warehouses.conditions import shown_value, visible_rows
 from lily.connect.enforcers.warehouses.masks import Functions, masked
 from lily.connect.enforcers.warehouses.row_filters import Unusable, column_type, filter_columns, written
-from lily.connect.enforcers.warehouses.scripts import Scripted, own_name
+from lily.connect.enforcers.warehouses.scripts import Scripted, Verb, own_name
 from lily.connect.enforcers.warehouses.tables import Column, Needs, Subject, WarehouseTable
 from lily.connect.enforcers.warehouses.types import ColumnType, parse_type
 
@@ -28,7 +28,11 @@ class Policy(NamedTuple):
 
 class SessionPolicies(Scripted):
     def __init__(self, schema: str, *, grants: bool) -> None:
-        self._schema, self._with_grants = schema, grants
+        self._schema, self._grants_too = schema, grants
+
+    @property
+    def _with_grants(self) -> bool:
+        return self._grants_too
 
     @property
     @abstractmethod
@@ -54,13 +58,13 @@ class SessionPolicies(Scripted):
     def _with_rows(self, table: str, policy: Policy, columns: str) -> Iterable[str]: ...
 
     @abstractmethod
-    def _without_rows(self, table: str) -> Iterable[str]: ...
+    def _without_rows(self, noun: str, table: str) -> Iterable[str]: ...
 
     @abstractmethod
     def _with_mask(self, table: str, column: str, policy: Policy, kind: str) -> Iterable[str]: ...
 
     @abstractmethod
-    def _without_mask(self, table: str, column: str) -> Iterable[str]: ...
+    def _without_mask(self, noun: str, table: str, column: str) -> Iterable[str]: ...
 
     def _test(self, subjects: Iterable[Subject]) -> str:
         return " OR ".join(map(self._is, subjects))
@@ -84,22 +88,21 @@ class SessionPolicies(Scripted):
     def _statements(self, table: WarehouseTable) -> Iterator[str]:
         name = self._quoted(*table.path)
         if table.is_withdrawn:
-            yield from self._without_rows(name)
+            yield from self._without_rows(table.noun, name)
         else:
-            yield from self._grants(table, "REVOKE", "FROM", table.sights)
+            yield from self._grants(table, "REVOKE", table.sights)
             yield from self._rows(table)
             for place, column in enumerate(table.columns):
                 yield from self._mask(table, place, column)
         for released in table.released:
-            yield from self._without_mask(name, self._quoted(released))
+            yield from self._without_mask(table.noun, name, self._quoted(released))
         allowed = [subject for subject, sight in table.sights.items() if not sight.denied]
-        yield from self._grants(table, "GRANT", "TO", allowed)
+        yield from self._grants(table, "GRANT", allowed)
 
-    def _grants(self, table: WarehouseTable, verb: str, preposition: str, subjects: Iterable[Subject]) -> Iterator[str]:
-        """Revoked before everything else and granted last: a script that fails between leaves the table closed."""
-        for subject in subjects if self._with_grants else ():
-            if grantee := self._grantee(subject):
-                yield f"{verb} SELECT ON TABLE {self._quoted(*table.path)} {preposition} {grantee}"
+    def _grant(self, table: WarehouseTable, verb: Verb, subject: Subject) -> str:
+        grantee, preposition = self._grantee(subject), "TO" if verb == "GRANT" else "FROM"
+        name = self._quoted(*table.path)
+        return f"{verb} SELECT ON {table.noun} {name} {preposition} {grantee}" if grantee else ""
 
     def _rows(self, table: WarehouseTable) -> Iterator[str]:
         filters = sorted({one for sight in table.sights.values() if not sight.denied for one in sight.filters})
@@ -114,7 +117,7 @@ class SessionPolicies(Scripted):
         )
         arguments = ", ".join(f"{names[name]} {kind.sql}" for name, kind in types.items())
         policy = Policy(self._own(table, "rows", arguments, body), arguments, body)
-        yield from self._with_rows(self._quoted(*table.path), policy, ", ".join(map(self._quoted, types)))
+        yield from self._with_rows(self._named(table), policy, ", ".join(map(self._quoted, types)))
 
     def _unused(self, table: WarehouseTable) -> dict[str, ColumnType] | None:  # noqa: ARG002 - of those that need none
         """The arguments of a policy that compares no column; None if it cannot be without one."""
@@ -137,7 +140,11 @@ class SessionPolicies(Scripted):
 
         body, arguments = shown_value(table, place, self._test, value), f"{VALUE} {kind.sql}"
         policy = Policy(self._own(table, column.name, arguments, body), arguments, body)
-        yield from self._with_mask(self._quoted(*table.path), self._quoted(column.name), policy, kind.sql)
+        yield from self._with_mask(self._named(table), self._quoted(column.name), policy, kind.sql)
+
+    def _named(self, table: WarehouseTable) -> str:
+        """With the word that says what it is."""
+        return f"{table.noun} {self._quoted(*table.path)}"
 
     def _own(self, table: WarehouseTable, *parts: str) -> str:
         return self._quoted(table.path[0], self._schema, own_name(table.path, *parts))

@@ -29,6 +29,7 @@ class Snowflake(SessionPolicies):
     Config = SnowflakeConfig
     _parts = "database.schema.table"
     _dialect = "snowflake"
+    _also_restricted = ("VIEW",)
     _functions = Functions(
         QUOTING.text, "SHA2_BINARY({}, 256)", "CONCAT(CURRENT_SESSION(), TO_VARCHAR(CURRENT_TIMESTAMP()))"
     )
@@ -45,19 +46,19 @@ class Snowflake(SessionPolicies):
         signature = f"({policy.arguments}) RETURNS BOOLEAN"
         yield f"CREATE ROW ACCESS POLICY IF NOT EXISTS {policy.name} AS {signature} -> {policy.body}"
         # A table has one at most, and its name is known to nobody but the table.
-        yield f"ALTER TABLE {table} DROP ALL ROW ACCESS POLICIES"
-        yield f"ALTER TABLE {table} ADD ROW ACCESS POLICY {policy.name} ON ({columns})"
+        yield f"ALTER {table} DROP ALL ROW ACCESS POLICIES"
+        yield f"ALTER {table} ADD ROW ACCESS POLICY {policy.name} ON ({columns})"
 
-    def _without_rows(self, table: str) -> Iterator[str]:
-        yield f"ALTER TABLE IF EXISTS {table} DROP ALL ROW ACCESS POLICIES"
+    def _without_rows(self, noun: str, table: str) -> Iterator[str]:
+        yield f"ALTER {noun} IF EXISTS {table} DROP ALL ROW ACCESS POLICIES"
 
     def _with_mask(self, table: str, column: str, policy: Policy, kind: str) -> Iterator[str]:
         signature = f"({policy.arguments}) RETURNS {kind}"
         yield f"CREATE MASKING POLICY IF NOT EXISTS {policy.name} AS {signature} -> {policy.body}"
-        yield f"ALTER TABLE {table} MODIFY COLUMN {column} SET MASKING POLICY {policy.name} FORCE"
+        yield f"ALTER {table} MODIFY COLUMN {column} SET MASKING POLICY {policy.name} FORCE"
 
-    def _without_mask(self, table: str, column: str) -> Iterator[str]:
-        yield f"ALTER TABLE IF EXISTS {table} MODIFY COLUMN {column} UNSET MASKING POLICY"
+    def _without_mask(self, noun: str, table: str, column: str) -> Iterator[str]:
+        yield f"ALTER {noun} IF EXISTS {table} MODIFY COLUMN {column} UNSET MASKING POLICY"
 
     def _unused(self, table: WarehouseTable) -> dict[str, ColumnType] | None:
         """A row access policy needs a column, if only to ignore it."""

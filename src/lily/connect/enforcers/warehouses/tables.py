@@ -11,6 +11,7 @@ from lily.plugins import Decision, Finding
 from lily.plugins.enforcers import Path
 
 WITHDRAWN = "withdrawn"
+_NOUNS = {"view": "VIEW", "materialized_view": "MATERIALIZED VIEW"}
 
 
 class Subject(NamedTuple):
@@ -47,11 +48,17 @@ class WarehouseTable:
     types: dict[str, ColumnType | None] = field(default_factory=dict)  # of all columns that Lily knows
     released: tuple[str, ...] = ()
     is_withdrawn: bool = False
+    kind: str = ""  # as the catalogue calls it
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return ".".join(self.path)
+
+    @property
+    def noun(self) -> str:
+        """What DDL calls it."""
+        return _NOUNS.get(self.kind, "TABLE")
 
     def note(self, description: str) -> None:
         self.findings.append(Finding(self.name, description))
@@ -76,14 +83,15 @@ def _table(path: Path, decisions: Sequence[Decision], needs: Needs) -> Warehouse
     gone = [one for one in decisions if one.effect == WITHDRAWN]
     stated = [one for one in decisions if one.effect != WITHDRAWN]
     released = tuple(sorted({one.column for one in gone if one.column} - {one.column for one in stated}))
+    kind = next((one.table_kind for one in decisions if one.table_kind), "")
     if not stated:
-        return WarehouseTable(path, released=released, is_withdrawn=any(not one.column for one in gone))
+        whole = any(not one.column for one in gone)
+        return WarehouseTable(path, released=released, is_withdrawn=whole, kind=kind)
     known = {column.name: column.type for one in stated for column in one.columns}
     own = {one.column: one.column_type for one in stated if one.column}
     types = {name: needs.parse_type(kind) for name, kind in sorted((known | own).items())}
-    table = WarehouseTable(
-        path, tuple(Column(name, types[name]) for name in sorted(own)), types=types, released=released
-    )
+    columns = tuple(Column(name, types[name]) for name in sorted(own))
+    table = WarehouseTable(path, columns, types=types, released=released, kind=kind)
     for subject, decided in _by_subject(stated).items():
         table.sights[subject] = _sight(table, decided, needs)
     _note_unknown_types(table, needs)
