@@ -96,6 +96,7 @@ ALLOW = {
 }
 ASKED = {"context": {"identity": {"user": "ann", "groups": []}}, "action": {"operation": "ExecuteQuery"}}
 TABLE = {"catalogName": "open", "schemaName": "public", "tableName": "orders"}
+AN_ICEBERG_TABLE = {"namespace": "open.public", "table": NOTHING}
 COLUMN = {"column": TABLE | {"columnName": "id", "columnType": "bigint"}}
 
 
@@ -163,6 +164,10 @@ ROUTES: dict[str, Route] = {
     "DELETE /enforcement-targets/{name}": Route(("admin",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/apply": Route(("policy:write",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/plan": Route(("policy:write",), path={"name": NOTHING}),
+    "GET /enforcement-targets/{name}/script": Route(("policy:write",), path={"name": NOTHING}),
+    "POST /enforcement-targets/{name}/confirm": Route(
+        ("policy:write",), path={"name": NOTHING}, body={"digest": "0" * 64}
+    ),
     "GET /enforcements": Route(("policy:read",)),
     **administers("/policies", "id", ALLOW),
     **administers("/roles", "name", {"name": "someone"}),
@@ -189,6 +194,10 @@ ROUTES: dict[str, Route] = {
     **engine_asks("row-filters", "GetRowFilters", resource={"table": TABLE}),
     **engine_asks("column-masking", "GetColumnMask", resource=COLUMN),
     **engine_asks("batch-column-masking", "GetColumnMask", filterResources=[COLUMN]),
+    "GET /enforce/iceberg/{namespace}/{table}": Route(("enforce:read",), path=AN_ICEBERG_TABLE, query={"user": "ann"}),
+    "GET /enforce/iceberg/k/{key}/{namespace}/{table}": Route(
+        (), path=AN_ICEBERG_TABLE | {"key": NOTHING}, query={"user": "ann"}
+    ),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),

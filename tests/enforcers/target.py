@@ -11,6 +11,7 @@ from psycopg import errors
 from lily.connect.enforcers.postgres import Postgres
 from lily.plugins import Decision, Failure
 from tests.postgres_server import Server
+from tests.shared_stack import Stack
 
 PASSWORD = "x"
 OWNER, LILY, LOADER = "shop_owner", "lily_enforcer", "loader"
@@ -139,6 +140,13 @@ class Target:
         path = (self.database, *table.split(".", 1))
         asset = ".".join((*path, column)) if column else ".".join(path)
         return Decision(asset, path, tuple(roles), effect, column, **further)  # type: ignore[arg-type]
+
+
+def forget_targets(stack: Stack, tenant: str) -> None:
+    """Their databases are gone after a test, and would be tried for ever."""
+    with psycopg.connect(stack.database, autocommit=True) as owner:
+        owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
+        owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
 
 
 def refusable(connection: psycopg.Connection[Any], text: str) -> Any:

@@ -75,6 +75,17 @@ def test_an_unknown_table_is_decided_by_the_tenants_setting(unknown: UnknownObje
     assert [(one.column, one.effect) for one in found] == [("", effect)]
 
 
+def test_a_disabled_user_is_denied_what_a_setting_opens_to_others() -> None:
+    """No policy names either of them, so nothing but the user's state tells them apart."""
+    roles = [TargetRole("stranger"), ANN]
+    disabled = {"ann": User("ann", disabled=True)}
+    for order in (roles, roles[::-1]):
+        groups = groups_of(index(), principals_of(order, {}, disabled))
+        tables = named(Inventory((PEOPLE,), tuple(order)), "shop", ())
+        found = decisions_for(tables, groups, Deciding(index(), "open", {}, Context()))
+        assert {one.principals: one.effect for one in found} == {("ann",): "deny", ("stranger",): "allow"}
+
+
 def test_of_several_assets_with_the_name_but_for_case_the_stricter_decision_holds() -> None:
     twice = KNOWN | {"db.public.people.mail": [facts("db.public.people.MAIL"), facts("db.public.people.mail", "pii")]}
     found = decided(index(allow({"user": "*"}), mask({"user": "*"})), twice, ANN)

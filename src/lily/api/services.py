@@ -10,6 +10,7 @@ import structlog
 
 from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
+from lily.api.enforcement.answers import AnswerCache
 from lily.api.enforcement.ranger import RangerDocuments
 from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
@@ -57,6 +58,7 @@ class Services:
     sql_analyzer: SqlAnalyzer
     policies: PolicyCache
     facts: FactCache
+    answers: AnswerCache
     ranger: RangerDocuments
     decision_log: DecisionLog
     bulk: BulkCapacity
@@ -118,6 +120,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
             facts=FactCache(database),
+            answers=AnswerCache(),
             ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),

@@ -1,7 +1,7 @@
-"""The documents that Ranger plug-ins download, kept as long as nothing at all has changed.
+"""The documents that Ranger plug-ins download, kept as long as nothing has changed on which decisions rest.
 
-They are about everything, so making them costs more than an answer to one question. The state of the database is
-compared as `fact_cache` does it. A plug-in downloads roles, policies and tags one after the other: within a second it
+They are about everything, so making them costs more than an answer to one question. Whether something has changed is
+found out as `fact_cache` does it. A plug-in downloads roles, policies and tags one after the other: within a second it
 gets those of one moment, even if something was committed in between.
 """
 
@@ -21,9 +21,9 @@ from lily.model.errors import Problem, Terminal
 from lily.policy import Context, Role, User, fold
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.enforcement.catalogue import read_disabled_users
+from lily.store.postgres.policies.decision_state import Changes, State, changes_since
 from lily.store.postgres.policies.snapshot import first_users
 from lily.store.postgres.policies.stored_objects import stored_user
-from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 EVERYTHING = "trino"  # the service that has the tables of all data sources
@@ -39,7 +39,8 @@ class TooManyUsers(Terminal):
 
 class _Kept(NamedTuple):
     made_at: float
-    state: str
+    state: State
+    lagging: bool
     version: int
     depends_on_time: bool
     documents: Documents
@@ -71,9 +72,9 @@ class RangerDocuments:
 
     async def _current(self, tenant: str, service: str, kept: _Kept | None) -> _Kept:
         began = time.monotonic()
-        ((state,),) = await self._database.fetch(tenant, query("policies/visible_state"), {})
+        changes = await changes_since(self._database, tenant, kept.state if kept else State())
         policies = await self._policies.get(tenant)
-        if kept is not None and self._is_current(kept, began, state, policies):
+        if kept is not None and self._is_current(kept, began, changes, policies):
             return kept
         rules = await read_tag_rules(self._database, tenant)
         known = await read_estate(
@@ -84,13 +85,14 @@ class RangerDocuments:
         users = await self._users(tenant)
         made = await asyncio.to_thread(_made, service, policies, known, users, rules)
         self._metrics.ranger_seconds.observe(time.monotonic() - began)
-        return _Kept(began, state, policies.version.number, _depends_on_time(policies), made)
+        return _Kept(began, changes.now, changes.lags, policies.version.number, _depends_on_time(policies), made)
 
     @staticmethod
-    def _is_current(kept: _Kept, now: float, state: str, policies: TenantPolicies) -> bool:
+    def _is_current(kept: _Kept, now: float, changes: Changes, policies: TenantPolicies) -> bool:
         if now - kept.made_at < SAME_MOMENT_SECONDS:
             return True
-        return kept.state == state and kept.version == policies.version.number and not kept.depends_on_time
+        unchanged = changes.assets == () and kept.lagging == changes.lags
+        return unchanged and kept.version == policies.version.number and not kept.depends_on_time
 
     async def _users(self, tenant: str) -> list[User]:
         bodies, count = await first_users(self._database, tenant, MAX_USERS)

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 
 from lily.api.auth.engine_keys import Engine
 from lily.api.calls import Enforces, HttpCall
-from lily.api.enforcement.trino import Ask, decide
-from lily.api.http.bodies import read_json
+from lily.api.enforcement.trino import Ask, respond
+from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.openapi import enforcement as documented
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.responses import Json
@@ -19,8 +19,8 @@ router = APIRouter(tags=["enforcement"])
 
 
 async def _respond(call: HttpCall, ask: Ask) -> Json:
-    request = trino.parse_request(await read_json(call.request, MAX_BYTES))
-    return Json({"result": await decide(call, request, ask)})
+    require_media_type(call.request, (JSON,))
+    return Json(await respond(call, await read_bytes(call.request, MAX_BYTES), ask))
 
 
 def _serve(name: str, ask: Ask, example: Any, response: type, about: str) -> None:

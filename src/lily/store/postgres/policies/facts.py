@@ -25,16 +25,19 @@ class Wanted(NamedTuple):
 
 
 class Earlier:
-    """Facts of earlier reads. Where a row is the same again, so are its facts: making them takes longer than that."""
+    """Facts of earlier reads. Where a row is the same again, so are its facts: making them takes longer than that.
+
+    `lags` collects, of every read, whether propagation lagged."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Row, tuple[Ancestor, ...], Facts]] = {}
+        self.lags: set[bool] = set()
 
     def __len__(self) -> int:
         return len(self._made)
 
     def facts(self, reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
-        content, above = row[1:], ancestors.above(row[14])
+        content, above = row[1:-1], ancestors.above(row[14])
         made = self._made.get(reference)
         if made is None or made[0] != content or made[1] != above:
             made = self._made[reference] = (content, above, _facts(reference, row, ancestors, wanted))
@@ -80,6 +83,7 @@ async def _read(  # noqa: PLR0917 - what is read, of what and for whom
     )
     ancestors = Ancestors((row[1], row[4], row[14], None) for row in rows if row[0] is None)
     known = Earlier() if earlier is None else earlier
+    known.lags.update({row[-1] for row in rows})
     found: dict[str, Facts | None] = dict.fromkeys(requested)
     for row in rows:
         if row[0] is not None and row[2]:
