@@ -81,7 +81,7 @@ class RangerEngine:
 
 def _matches(level: Mapping[str, Any], value: str, user: str) -> bool:
     listed = [user if one == "{USER}" else one.lower() for one in level["values"]]
-    return (value.lower() in listed or "*" in listed) != level["isExcludes"]
+    return bool((value.lower() in listed or "*" in listed) != level["isExcludes"])
 
 
 def holds(condition: str | None, row: Row, user: str, groups: Sequence[str] = ()) -> bool:

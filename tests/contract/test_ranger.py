@@ -30,8 +30,11 @@ class Plugin:
     door: Door
     key: str
 
-    def get(self, address: str, service: str = "trino", key: str | None = None, **known: Any) -> httpx.Response:
-        parameters = {"pluginId": "trino@host-trino", "clusterName": "", "pluginCapabilities": "7ffff", **known}
+    def get(
+        self, address: str, service: str = "trino", key: str | None = None, known: int | None = None
+    ) -> httpx.Response:
+        parameters = {"pluginId": "trino@host-trino", "clusterName": "", "pluginCapabilities": "7ffff"}
+        parameters |= {} if known is None else {KNOWN[address]: str(known)}
         url = f"{self.door.stack.url}/enforce/ranger/k/{key or self.key}/service/{address}/{service}"
         return httpx.get(url, params=parameters, timeout=60)
 
@@ -74,12 +77,12 @@ def test_a_tag_that_arrives_by_lineage_masks_the_column_and_is_downloaded(plugin
     source = door.ingest("crm.persons.mail", "column")
     connect(door, (source, f"{TABLE}.email"))
     propagate(door)
-    until(lambda: plugin.engine().allows("select", EMAIL, "ann"), 30)
-    assert plugin.engine().mask(EMAIL, "ann") is None
-    assert plugin.tags() == {}
+    # The lake has yet to report the parents of new columns; until then, tags might be on their way.
+    until(lambda: plugin.engine().mask(EMAIL, "ann") is None and plugin.tags() == {}, 60)
+    assert plugin.engine().allows("select", EMAIL, "ann")
     door.change("POST", f"/metadata/{source}/tags", {"tag": "PII"})
     propagate(door)
-    until(lambda: plugin.tags() == {f"{TABLE}.email": ["PII"]}, 30)
+    until(lambda: plugin.tags() == {f"{TABLE}.email": ["PII"]}, 60)
     engine = plugin.engine()
     assert "lpad" in str(engine.mask(EMAIL, "ann"))
     assert engine.mask((*PEOPLE, "id"), "ann") is None
@@ -87,39 +90,44 @@ def test_a_tag_that_arrives_by_lineage_masks_the_column_and_is_downloaded(plugin
     assert not engine.allows("select", EMAIL, "bob")
     door.change("DELETE", f"/metadata/{source}/tags/PII")
     propagate(door)
-    until(lambda: plugin.engine().mask(EMAIL, "ann") is None and plugin.tags() == {}, 30)
+    until(lambda: plugin.engine().mask(EMAIL, "ann") is None and plugin.tags() == {}, 60)
 
 
 def test_a_column_that_was_never_ingested_masks_every_column_that_is_not_listed(plugin: Plugin) -> None:
     """An edge has the id of its end and not the name, so which of the columns it is cannot be said."""
     door = plugin.door
     source = door.ingest("crm.persons", "table", tags=["PII"])
-    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") is None, 30)
+    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") is None, 60)
     connect(door, (source, f"{TABLE}.phone"))
     propagate(door)
-    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") == "NULL", 30)
+    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") == "NULL", 60)
     assert plugin.engine().mask(EMAIL, "ann") is None
     door.ingest(f"{TABLE}.phone", "column", parent=TABLE, data_type="text")
-    until(lambda: "lpad" in str(plugin.engine().mask((*PEOPLE, "phone"), "ann")), 30)
+    until(lambda: "lpad" in str(plugin.engine().mask((*PEOPLE, "phone"), "ann")), 60)
     assert plugin.engine().mask((*PEOPLE, "id"), "ann") is None
 
 
 def test_columns_are_found_by_name_in_any_case_and_without_a_parent(plugin: Plugin) -> None:
+    """Without a parent they are not below `memory`, which Ann may read, so she is denied them."""
     door = plugin.door
     door.ingest(f"{TABLE}.IBAN", "column", tags=["PII"])
     door.ingest("MEMORY.default.People.Phone", "column", tags=["PII"])
     door.ingest("memory.default.ORDERS", "table", parent="memory.default")
     door.ingest("memory.default.ORDERS.Card", "column", parent="memory.default.ORDERS", tags=["PII"])
-    for path in ((*PEOPLE, "iban"), (*PEOPLE, "phone"), ("memory", "default", "orders", "card")):
-        until(lambda path=path: plugin.engine().mask(path, "ann") is not None, 30)  # type: ignore[misc]
-    assert plugin.engine().mask(("memory", "default", "orders", "id"), "ann") is None
+    orders = ("memory", "default", "orders")
+    until(lambda: plugin.engine().mask((*orders, "card"), "ann") is not None, 60)
+    engine = plugin.engine()
+    assert not engine.allows("select", (*PEOPLE, "iban"), "ann")
+    assert not engine.allows("select", (*PEOPLE, "phone"), "ann")
+    assert engine.allows("select", (*PEOPLE, "id"), "ann")
+    assert engine.allows("select", (*orders, "id"), "ann")
 
 
 def test_a_deleted_column_keeps_its_mask(plugin: Plugin) -> None:
     door = plugin.door
     phone = door.ingest(f"{TABLE}.phone", "column", parent=TABLE, tags=["PII"])
     door.change("DELETE", f"/metadata/{phone}")
-    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") is not None, 30)
+    until(lambda: plugin.engine().mask((*PEOPLE, "phone"), "ann") is not None, 60)
 
 
 def test_decisions_follow_groups_roles_users_and_mappings(plugin: Plugin) -> None:
@@ -130,24 +138,24 @@ def test_decisions_follow_groups_roles_users_and_mappings(plugin: Plugin) -> Non
     create(door, "/policies", policy({"user": "eve"}, {"asset": TABLE}, "row-filter", row_filter="country = 'DE'"))
     mapping = {"name": "m", "data_source": "pg", "engine_name": "pg.public", "asset_name": "memory.default"}
     create(door, "/engine-mappings", mapping)
-    until(lambda: plugin.engine().allows("select", ("pg", "public", "people"), "eve"), 30)
+    until(lambda: plugin.engine().allows("select", ("pg", "public", "people"), "eve"), 60)
     engine = plugin.engine()
     assert engine.allows("select", EMAIL, "zoe", ["bi"])
     assert not engine.allows("select", EMAIL, "zoe", ["bo"])
     assert engine.row_filter(PEOPLE, "eve") == "(country = 'DE')"
     assert engine.row_filter(PEOPLE, "zoe", ["bi"]) is None
     assert door.http.post("/users/eve/disable").is_success
-    until(lambda: not plugin.engine().allows("select", EMAIL, "eve"), 30)
+    until(lambda: not plugin.engine().allows("select", EMAIL, "eve"), 60)
     assert not plugin.engine().allows_on("execute", {"queryid": "1"}, "eve")
 
 
 @pytest.mark.parametrize("address", [POLICIES, TAGS, ROLES])
 def test_a_plug_in_that_has_the_version_is_answered_304(plugin: Plugin, address: str) -> None:
     version = plugin.document(address)[VERSIONS[address]]
-    same = plugin.get(address, **{KNOWN[address]: version})
+    same = plugin.get(address, known=version)
     assert (same.status_code, same.content) == (304, b"")
-    assert plugin.get(address, **{KNOWN[address]: -1}).status_code == 200
-    assert plugin.get(address, **{KNOWN[address]: version + 1}).status_code == 200
+    assert plugin.get(address, known=-1).status_code == 200
+    assert plugin.get(address, known=version + 1).status_code == 200
 
 
 def test_a_version_changes_with_the_content_and_with_nothing_else(plugin: Plugin) -> None:
@@ -155,11 +163,11 @@ def test_a_version_changes_with_the_content_and_with_nothing_else(plugin: Plugin
     version = plugin.document(POLICIES)["policyVersion"]
     door.ingest("elsewhere.notes", "table", description="no policy is about it")
     made = create(door, "/policies", policy({"user": "bob"}, {"asset": TABLE}))
-    until(lambda: plugin.engine().allows("select", EMAIL, "bob"), 30)
+    until(lambda: plugin.engine().allows("select", EMAIL, "bob"), 60)
     assert plugin.document(POLICIES)["policyVersion"] != version
     assert door.http.delete(f"/policies/{made['id']}").is_success
     door.http.delete("/metadata/elsewhere.notes")
-    until(lambda: plugin.document(POLICIES)["policyVersion"] == version, 30)
+    until(lambda: plugin.document(POLICIES)["policyVersion"] == version, 60)
 
 
 def test_the_addresses_for_kerberos_and_a_token_in_the_header_serve_the_same(plugin: Plugin) -> None:
@@ -176,7 +184,7 @@ def test_a_service_is_a_data_source_or_all_of_them(plugin: Plugin) -> None:
     door.ingest("hive.default.clicks", "table", data_source="Hive")
     create(door, "/policies", policy({"user": "ann"}, {"asset": "hive.default.clicks"}))
     clicks = ("hive", "default", "clicks")
-    until(lambda: plugin.engine().allows("select", clicks, "ann"), 30)
+    until(lambda: plugin.engine().allows("select", clicks, "ann"), 60)
     assert plugin.engine("hive").allows("select", clicks, "ann")
     assert plugin.document(POLICIES, "hive")["serviceName"] == "hive"
     assert not plugin.engine("hive").allows("select", PEOPLE, "ann")
@@ -189,7 +197,7 @@ def test_what_cannot_be_translated_is_an_error(plugin: Plugin) -> None:
     """The name of the asset is not known, so neither is the column that may not be read."""
     unknown = "0b54ac2f-4b9b-4c4b-9f0e-2f6f2f6f2f6f"
     create(plugin.door, "/policies", policy({"user": "*"}, {"asset": unknown}, "deny"))
-    until(lambda: plugin.get(POLICIES).status_code == 503, 30)
+    until(lambda: plugin.get(POLICIES).status_code == 503, 60)
     assert codes(plugin.get(POLICIES)) == {"CANNOT_TRANSLATE"}
 
 

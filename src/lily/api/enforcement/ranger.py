@@ -61,6 +61,8 @@ class RangerDocuments:
         async with self._locks.setdefault(place, asyncio.Lock()):  # concurrent downloads share one set of documents
             try:
                 kept = await self._current(tenant, service, self._kept.pop(place, None))
+            except Declined:
+                raise
             except Terminal as error:
                 raise Declined(503, Problem("CANNOT_TRANSLATE", str(error), service)) from error
             finally:

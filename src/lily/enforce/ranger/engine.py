@@ -34,12 +34,13 @@ def engine_policies(ruling: Ruling) -> Iterator[Named]:
     yield {"queryid": ALL}, access([("execute", _EVERYONE)])
     yield {"trinouser": only(ITSELF)}, access([("impersonate", _EVERYONE)])
     yield {"systemproperty": ALL}, access([("alter", _EVERYONE)])
-    yield _function(only(SYSTEM), only(BUILTIN)), access([("execute", _EVERYONE), ("show", _EVERYONE)])
     reads, writes = operator(ruling, "READ"), operator(ruling, "WRITE")
     yield {"trinouser": ALL}, access([("impersonate", writes)])
     yield {"sysinfo": ALL}, access([("read_sysinfo", reads), ("write_sysinfo", writes)])
     visible = _anything(ruling.index)
     yield {"catalog": ALL, "sessionproperty": ALL}, access([("alter", visible)])
+    functions = {"catalog": only(SYSTEM), "schema": only(BUILTIN), "schemafunction": ALL}
+    yield functions, access([("execute", visible), ("show", visible)])
     yield from _described(ALL, ((INFORMATION_SCHEMA, ALL),), visible)
     yield from _described(only(SYSTEM), _FILTERED, visible)
     yield from _described(only(SYSTEM), (("runtime", Values(("queries",), others=True)),), reads)
@@ -88,7 +89,3 @@ def _described(catalog: Values, schemas: Iterable[tuple[str, Values]], rights: R
 
 def _columns(catalog: Values, schema: Values, tables: Values) -> Resources:
     return {"catalog": catalog, "schema": schema, "table": tables, "column": ALL}
-
-
-def _function(catalog: Values, schema: Values) -> Resources:
-    return {"catalog": catalog, "schema": schema, "schemafunction": ALL}

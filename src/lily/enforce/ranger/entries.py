@@ -51,8 +51,8 @@ def access(granted: Iterable[tuple[str, Rights]], columns: Values | None = None)
             allow.setdefault(rights.allow, []).append(name)
             if rights.deny:
                 deny.setdefault(rights.deny, []).append(name)
-    items = (tuple((tuple(names), keys) for keys, names in one.items()) for one in (allow, deny))
-    return Entry(ACCESS, columns, *items)
+    allowed, denied = (tuple((tuple(names), keys) for keys, names in one.items()) for one in (allow, deny))
+    return Entry(ACCESS, columns, allowed, denied)
 
 
 def as_policy(
