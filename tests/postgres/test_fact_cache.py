@@ -218,9 +218,13 @@ class TestWhatIsKept:
     def test_goes_when_propagation_no_longer_lags(
         self, cached: CachedFacts, world: World, owner: psycopg.Connection
     ) -> None:
-        """What could not be known counted as tagged; it turns out that it is not."""
-        world.edge("lake.people.mail", COLUMN)
+        """What could not be known counted as tagged, two steps downstream; it turns out that it is not."""
+        world.edge("db.s.u", COLUMN)
+        world.settle()
+        catch_up(owner)
+        assert cached.of(world.tenant, [COLUMN])[COLUMN][0][5] == []
+        world.edge("lake.people.mail", "db.s.u")
         assert cached.of(world.tenant, [COLUMN])[COLUMN][0][5] == ["gdpr", "pii"]
-        owner.execute("delete from edges where tenant_id = %s", [world.tenant])
+        owner.execute("delete from edges where from_id = %s", [world.id_of("lake.people.mail")])
         catch_up(owner)
         assert cached.of(world.tenant, [COLUMN])[COLUMN][0][5] == []

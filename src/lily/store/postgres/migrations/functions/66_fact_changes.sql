@@ -44,9 +44,11 @@ end
 $$;
 
 -- Of an asset, decisions see what its layers state and what is generated from that; whether it is deleted depends on clocks
--- as well. A crawler that states the same again changes nothing of it.
+-- as well. A crawler that states the same again changes nothing of it. The pipeline's sessions allow nested loops alone, for
+-- which the two tables have no index.
 create or replace function note_updated_assets() returns trigger
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+set enable_nestloop = off set enable_hashjoin = on as $$
 begin
   perform note_fact_changes(array_agg(c.tenant_id), array_agg(c.id))
   from changed c join previous p on p.tenant_id = c.tenant_id and p.id = c.id
