@@ -50,7 +50,7 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
             made, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         )
         yield made
-    forget_targets(stack, tenant)
+    forget_targets(stack.database, tenant)
 
 
 def added(door: Door, shop: Target, **fields: Any) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def session(
         yield reader
         reader.close()
     # A page that failed midway may have left a target, whose database is gone.
-    forget_targets(stack, tenant)
+    forget_targets(stack.database, tenant)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from psycopg import errors
 from lily.connect.enforcers.postgres import Postgres
 from lily.plugins import Decision, Failure
 from tests.postgres_server import Server
-from tests.shared_stack import Stack
 
 PASSWORD = "x"
 OWNER, LILY, LOADER = "shop_owner", "lily_enforcer", "loader"
@@ -142,9 +141,9 @@ class Target:
         return Decision(asset, path, tuple(roles), effect, column, **further)  # type: ignore[arg-type]
 
 
-def forget_targets(stack: Stack, tenant: str) -> None:
+def forget_targets(owner_url: str, tenant: str) -> None:
     """Their databases are gone after a test, and would be tried for ever."""
-    with psycopg.connect(stack.database, autocommit=True) as owner:
+    with psycopg.connect(owner_url, autocommit=True) as owner:
         owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
         owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
 

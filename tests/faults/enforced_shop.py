@@ -24,7 +24,7 @@ from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.sessions import Database
-from tests.enforcers.target import LILY, Target
+from tests.enforcers.target import LILY, Target, forget_targets
 from tests.faults.own_stack import OwnStack
 from tests.lineage_world import World
 from tests.postgres_server import Server
@@ -53,7 +53,7 @@ class EnforcedShop:
         writer = opened.enter_context(closing(CatalogueWriter(self._url_of("lily_pipeline"))))
         propagator = opened.enter_context(closing(Propagator(self._url_of("lily_pipeline"))))
         self.world = World(tenant, writer, propagator, owner)
-        opened.callback(lambda: owner.execute("delete from queued_jobs where tenant_id = %s", [tenant]))
+        opened.callback(forget_targets, engines.database, tenant)
 
     def policy(self, key: str, effect: str, resource: dict[str, str], **more: Any) -> None:
         """About Ann."""
