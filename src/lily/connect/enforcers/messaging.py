@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lily.connect.enforcers.messages import steps
+from lily.connect.enforcers.signing import SigningConfig, signer
 from lily.model.errors import Terminal
 from lily.plugins import Decision, Drift, Plan, Surroundings
 
@@ -10,7 +11,8 @@ from lily.plugins import Decision, Drift, Plan, Surroundings
 class Messaging:
     """The part of the port that does not depend on how messages are sent. Holds no connection between calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: SigningConfig) -> None:
+        self._signer = signer(config.secrets)
         self._surroundings: Surroundings | None = None
 
     @property

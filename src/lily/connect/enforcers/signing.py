@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from lily.outbound import Signer, checked_secret
 
@@ -17,6 +17,14 @@ Secrets = Annotated[
     list[Annotated[SecretStr, AfterValidator(_is_secret)]],
     Field(min_length=1, max_length=3, description="whsec_…: each signs every message, so that one can be replaced"),
 ]
+
+
+class SigningConfig(BaseModel):
+    """What the configuration of every such enforcer begins with."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    secrets: Secrets
 
 
 def signer(secrets: Iterable[SecretStr]) -> Signer:

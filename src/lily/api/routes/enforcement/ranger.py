@@ -10,8 +10,10 @@ from lily.api.auth.engine_keys import Engine
 from lily.api.calls import Enforces, HttpCall
 from lily.api.http.openapi import ranger as documented
 from lily.api.http.openapi.responses import Json
+from lily.api.routes.enforcement.engine_addresses import add_addresses
 from lily.enforce.ranger import Document, Documents
 
+START = "/enforce/ranger"
 NOT_MODIFIED = 304
 
 router = APIRouter(tags=["enforcement"])
@@ -28,8 +30,7 @@ async def _respond(call: HttpCall, service: str, choose: Choose, known: str) -> 
 
 
 def _serve(choose: Choose, parameter: str, addresses: tuple[str, ...], response: type, about: str) -> None:
-    """One document at the addresses that plug-ins call, those of plug-ins with Kerberos included, each twice: engines
-    that cannot send a header have a key in the path."""
+    """One document at the addresses that plug-ins call, those of plug-ins with Kerberos included."""
     version = Query(alias=parameter, description="The version that the plug-in has, -1 for none")
 
     async def with_header(call: Enforces, service: Service, known: Annotated[str, version] = "-1") -> Response:
@@ -38,15 +39,12 @@ def _serve(choose: Choose, parameter: str, addresses: tuple[str, ...], response:
     async def with_key(call: Engine, service: Service, known: Annotated[str, version] = "-1") -> Response:
         return await _respond(call, service, choose, known)
 
+    documentation = {200: {"model": response}, NOT_MODIFIED: {"description": "The plug-in has this version"}}
     for address in addresses:
-        for start, handler in (("/enforce/ranger", with_header), ("/enforce/ranger/k/{key}", with_key)):
-            router.add_api_route(
-                f"{start}/service/{address}/{{service}}",
-                handler,
-                methods=["GET"],
-                description=about,
-                responses={200: {"model": response}, NOT_MODIFIED: {"description": "The plug-in has this version"}},
-            )
+        path = f"service/{address}/{{service}}"
+        add_addresses(
+            router, START, path, with_header, with_key, methods=["GET"], description=about, responses=documentation
+        )
 
 
 _serve(

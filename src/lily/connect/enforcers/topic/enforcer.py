@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from confluent_kafka import KafkaException
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lily.connect.enforcers.messages import WITHDRAWN, Message, messages
 from lily.connect.enforcers.messaging import Messaging
-from lily.connect.enforcers.signing import Secrets, signer
+from lily.connect.enforcers.signing import SigningConfig
 from lily.connect.enforcers.topic.contents import TooSlow, live_keys
 from lily.connect.enforcers.topic.log import CompactedTopic, Record
 from lily.connect.enforcers.topic.names import topic_name
@@ -16,10 +16,7 @@ from lily.model.errors import Terminal, Transient
 from lily.plugins import Failure, Plan
 
 
-class TopicConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    secrets: Secrets
+class TopicConfig(SigningConfig):
     partitions: int = Field(1, ge=1, le=64, description="of the topic, when Lily creates it")
 
 
@@ -27,9 +24,8 @@ class Topic(Messaging):
     Config = TopicConfig
 
     def __init__(self, config: TopicConfig) -> None:
-        super().__init__()
+        super().__init__(config)
         self._config = config
-        self._signer = signer(config.secrets)
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Writes the messages. Confirmed by all in-sync replicas."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from lily.connect.enforcers.messages import messages, removed
 from lily.connect.enforcers.messaging import Messaging
-from lily.connect.enforcers.signing import Secrets, signer
+from lily.connect.enforcers.signing import SigningConfig
 from lily.connect.enforcers.webhook.delivery import Delivery, headers, refusal
 from lily.model.errors import Transient
 from lily.outbound import Endpoint, Guard, Poster, UnresolvedName, endpoint
@@ -19,11 +19,8 @@ def _is_endpoint(url: SecretStr) -> SecretStr:
     return url
 
 
-class WebhookConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class WebhookConfig(SigningConfig):
     url: Annotated[SecretStr, AfterValidator(_is_endpoint)] = Field(description="where messages are posted: https://…")
-    secrets: Secrets
     seconds: float = Field(10.0, gt=0, le=60, description="for one message, from the connection to the response")
     connections: int = Field(4, ge=1, le=16, description="on which messages are posted at the same time")
 
@@ -32,10 +29,9 @@ class Webhook(Messaging):
     Config = WebhookConfig
 
     def __init__(self, config: WebhookConfig) -> None:
-        super().__init__()
+        super().__init__(config)
         self._config = config
         self._to: Endpoint = endpoint(config.url.get_secret_value())
-        self._signer = signer(config.secrets)
         self._guard = Guard()
 
     def situate(self, surroundings: Surroundings) -> None:

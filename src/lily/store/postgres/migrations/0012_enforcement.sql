@@ -16,6 +16,7 @@ create index graph_awaiting_lake_of_tenant on graph_nodes (tenant_id) where awai
 
 -- They get a parameter. `functions/70_reached_from_elsewhere.sql` and `80_decision_facts.sql` create them again.
 drop function reached_from_elsewhere(text, text[], boolean, uuid[], uuid[]);
+drop function if exists ids_by_name_in_any_case(text[]);
 drop function if exists decision_facts(text, uuid[], uuid[], boolean, text[], text[], boolean);
 
 -- What was committed that decisions rest on, by transaction: of which asset, or without one of any of the tenant's. Written

@@ -8,7 +8,7 @@
 union
 (select t.id::text, a.qualified_name, a.name,
         coalesce(a."user" ->> 'data_type', a.enriched ->> 'data_type', a.source ->> 'data_type', '')
- from ids_below_name_in_any_case(%(names)s::text[]) b
+ from ids_by_name_in_any_case(%(names)s::text[], true) b
  join unnest(%(tables)s::uuid[], %(names)s::text[]) as t (id, name) on t.name = b.name
  join assets a on a.tenant_id = %(tenant)s and a.id = b.id)
 union
