@@ -25,7 +25,7 @@ class Topic(Messaging):
 
     def __init__(self, config: TopicConfig) -> None:
         super().__init__(config)
-        self._config = config
+        self._partitions = config.partitions
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Writes the messages. Confirmed by all in-sync replicas."""
@@ -33,7 +33,7 @@ class Topic(Messaging):
         failures = [Failure(one.table, one.problem, transient=False) for one in listed if one.problem]
         records = {one.key: one for one in listed if not one.problem}
         with self._reachable() as topic:
-            topic.ensure(self._config.partitions, self.place.kafka_replication)
+            topic.ensure(self._partitions, self.place.kafka_replication)
             failed = topic.write([self._record(one) for one in records.values()])
         return failures + [Failure(records[key].table, error, transient=True) for key, error in failed.items()]
 
