@@ -136,6 +136,17 @@ def test_a_column_that_is_no_longer_restricted_is_released(target: EnforcedTarge
     assert "UNSET" not in script(target)
 
 
+def test_a_table_that_is_not_in_the_script_is_not_confirmed(target: EnforcedTarget) -> None:
+    """Its name has not the three parts that Snowflake's have."""
+    target.world.asset("people", data_source="shop", tags=["PII"])
+    confirm(target, digest_of(script(target)))
+    assert target.receipts()[MAIL, "pii"]["state"] == "confirmed"
+    assert target.receipts()["people", "pii"]["state"] == "failed"
+    assert [one["table"] for one in target.shown()["failed_tables"]] == ["people"]
+    run_all(target)
+    assert target.shown()["state"] != "in line"
+
+
 def test_the_script_of_the_removal_takes_all_back(target: EnforcedTarget) -> None:
     script(target)
     text = script(target, "remove")

@@ -23,7 +23,7 @@ from lily.plugins import ENFORCERS, TargetGone, installed, situated
 from lily.plugins.enforcers import Enforcer, Finding, Plan
 from lily.reactions.enforcement.metrics import EnforcementMetrics
 from lily.reactions.enforcement.run import Outcome, bring_in_line, called
-from lily.reactions.enforcement.scripts import Kind, OtherScript, Written, for_script, merged, parsed, script
+from lily.reactions.enforcement.script_requests import ScriptRequests
 from lily.reactions.enforcement.sending import changed_decisions, send_changes, unconfirmed
 from lily.reactions.enforcement.wanted import Enforced, enforced
 from lily.settings import Settings
@@ -161,8 +161,7 @@ class Enforcing:
         """What a run would change, or why that is not known. Changes nothing. With a digest, confirms that the script
         was run which has it."""
         ledger = TargetLedger(connection, job.tenant)
-        stored = ledger.written(target.key)
-        written = parsed(stored)
+        stored, began = ledger.written(target.key), ledger.now()
         planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
         if stored is not None:
             planned["written"] = stored
@@ -171,7 +170,10 @@ class Enforcing:
                 inventory = called(enforcer.inventory)
                 decided = enforced(connection, job.tenant, target, inventory)
                 if kind := job.arguments.get("script"):
-                    return planned | self._script(ledger, job, target, enforcer, decided, written, kind)
+                    requests = ScriptRequests(ledger, target, enforcer, decided, began)
+                    digest = job.arguments.get("digest")
+                    plan, kept = requests.hand_out(kind) if digest is None else requests.confirm(digest)
+                    return planned | _planned(decided, plan) | kept
                 decisions = decided.decisions
                 if inventory is None:
                     sent = ledger.sent(target.key)
@@ -180,34 +182,6 @@ class Enforcing:
         except LilyError as error:
             return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
         return planned | _planned(decided, plan)
-
-    def _script(  # noqa: PLR0917 - what a script is made of
-        self,
-        ledger: TargetLedger,
-        job: Job,
-        target: StoredTarget,
-        enforcer: Enforcer,
-        decided: Enforced,
-        written: Written,
-        kind: Kind,
-    ) -> dict[str, Any]:
-        sent, began = ledger.sent(target.key), datetime.now(UTC)
-        gone = [path for path in sent if path not in decided.digests]
-        plan = called(lambda: enforcer.plan(for_script(decided.decisions, written, gone, kind)))
-        made, found = script(target.name, plan, kind), _planned(decided, plan)
-        digest = job.arguments.get("digest")
-        if digest is None:
-            stored = merged(written, decided.decisions if kind == "apply" else ())
-            return found | {"digest": made.digest, "script": made.text, "written": stored}
-        if digest != made.digest:
-            raise OtherScript(
-                f"the decisions have changed since the script {digest[:64]} was made, or something else was run; run "
-                f"`lily enforce script {target.name}` again: its digest is {made.digest}"
-            )
-        ledger.confirm(target.key, decided.digests, {})
-        ledger.finish(target.key, began, steps=len(plan.steps), tables=decided.tables, columns=decided.columns)
-        _log.info("script confirmed", tenant=job.tenant, target=target.name, digest=made.digest)
-        return found | {"digest": made.digest, "confirmed": True, "written": merged({}, decided.decisions)}
 
     def _made(self, tenant: str, target: StoredTarget) -> Enforcer:
         """Raises Terminal if the configuration cannot be decrypted, or if the plug-in is not installed here."""

@@ -17,6 +17,8 @@ PREFIX = "lily_"  # of everything that a script makes
 class Scripted(ABC):
     """Writes scripts and connects to nothing, so it has neither an inventory nor anything to verify."""
 
+    _also_restricted: Collection[str] = ()  # what can have masks and row filters besides tables
+
     def inventory(self) -> Inventory | None:
         """The tables are those of the catalogue."""
         return None
@@ -55,15 +57,15 @@ class Scripted(ABC):
         findings.append(Finding(table.name, f"nothing is enforced for it. {described}"))
         return None
 
-    _also_restricted: Collection[str] = ()  # what can have masks and row filters besides tables
-
     def _granted_alone(self, table: WarehouseTable) -> Iterator[str]:
-        """Of what cannot have masks and row filters: only those may read it who may read all of it."""
+        """Of what cannot have masks and row filters: only those may read it who may read all of it. A group may have
+        members for whom something is restricted, so it may read it only if that is nobody."""
         if not table.is_withdrawn:
-            table.note(
-                f"it is a {table.noun.lower()}, which can have neither masks nor row filters: only grants are made"
-            )
-        whole = [one for one, sight in table.sights.items() if not (sight.denied or sight.filters) and _is_clear(sight)]
+            made = "only grants are made" if self._with_grants else "nothing is enforced for it"
+            table.note(f"it is a {table.noun.lower()}, which can have neither masks nor row filters: {made}")
+        whole = [one for one, sight in table.sights.items() if _is_clear(sight)]
+        if len(whole) < len(table.sights):
+            whole = [subject for subject in whole if subject.kind == "user"]
         yield from self._grants(table, "REVOKE", table.sights)
         yield from self._grants(table, "GRANT", whole)
 
@@ -105,7 +107,7 @@ class Scripted(ABC):
 
 
 def _is_clear(sight: Sight) -> bool:
-    return all(cell.is_clear for cell in sight.cells)
+    return not (sight.denied or sight.filters) and all(cell.is_clear for cell in sight.cells)
 
 
 def hashed(*parts: str) -> str:

@@ -73,6 +73,13 @@ class TargetLedger:
         began: datetime = row[0]
         return began
 
+    def now(self) -> datetime:
+        """By PostgreSQL's clock: everything that was committed before is part of what is read next."""
+        row = self._connection.execute(query("enforcement/clock")).fetchone()
+        assert row is not None  # noqa: S101 - the query has no condition
+        began: datetime = row[0]
+        return began
+
     def confirmed_digests(self, key: str) -> dict[Path, bytes]:
         """By table, what was decided when it was last in line."""
         rows = self._connection.execute(query("enforcement/digests"), self._about(key))
