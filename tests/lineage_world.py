@@ -70,6 +70,10 @@ class World:
         stated = {"name": name, **attributes}
         self._state({"entity_type": kind, "qualified_name": name, "attributes": stated, "by": "crawler"})
 
+    def column(self, name: str, table: str, **attributes: object) -> None:
+        stated = {"name": name.removeprefix(f"{table}."), "parent": table, **attributes}
+        self._state({"entity_type": "column", "qualified_name": name, "attributes": stated, "by": "crawler"})
+
     def person(self, name: str, operation: str, **more: object) -> None:
         self._state({"layer": "user", "qualified_name": name, "operation": operation, "by": "ada", **more})
 

@@ -14,10 +14,12 @@ from lily.embedded.bootstrap import url_for_role
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 
-# Tests wait for the lake often and put little into it: small batches, soon. And they end before the best machine code
-# would pay for its making.
+# Tests wait for the lake often and put little into it: small batches, soon. They wait for what was changed by hand in a
+# target to come back. And they end before the best machine code would pay for its making.
 ENVIRONMENT = {
     "LILY_LAKE__TRIGGER_SECONDS": "0.5",
+    "LILY_ENFORCEMENT__REFRESH_SECONDS": "5",
+    "LILY_ENFORCEMENT__ALLOWED_NETWORKS": '["127.0.0.0/8"]',  # where tests receive webhooks
     "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
 }
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
-from tests.enforcers.target import PASSWORD, Target, make_roles
+from tests.enforcers.target import OWNER, PASSWORD, Target, forget_targets, make_roles
 from tests.postgres_server import Server, postgres_server
 from tests.shared_stack import Stack
 
@@ -51,10 +50,7 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
             made, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         )
         yield made
-    # Its database is gone after the test, and would be tried for ever.
-    with psycopg.connect(stack.database, autocommit=True) as owner:
-        owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
-        owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
+    forget_targets(stack.database, tenant)
 
 
 def added(door: Door, shop: Target, **fields: Any) -> dict[str, Any]:
@@ -118,15 +114,50 @@ def test_a_policy_reaches_the_target(door: Door, shop: Target) -> None:
     eventually(lambda: shop.seen("ann", CLEAR), "refused")
 
 
+def test_a_disabled_user_is_denied_and_an_enabled_one_reads_again(door: Door, shop: Target) -> None:
+    added(door, shop)
+    assert shop.seen("ann", CLEAR) == [(EMAIL,)]
+    assert door.http.post("/users/ANN/disable").status_code == 200
+    eventually(lambda: shop.seen("ann", CLEAR), "refused")
+    assert shop.seen("ann", MASKED) == "refused"
+    assert shop.seen("bob", CLEAR) == [(EMAIL,)]
+    assert door.http.delete("/users/ann/disable").status_code == 200
+    eventually(lambda: shop.seen("ann", CLEAR), [(EMAIL,)])
+
+
+def test_a_renamed_table_is_read_by_nobody_until_it_is_in_the_catalogue(door: Door, shop: Target) -> None:
+    """It stays as it was decided for its old name, and what it is now called is not in the catalogue."""
+    door.change("POST", "/metadata/shop.customers/tags", {"tag": "PII"})
+    added(door, shop)
+    shop.run("alter table shop.customers rename to buyers", user=OWNER)
+    assert shop.seen("ann", "select email from shop.buyers") == "refused"
+    assert door.http.post("/enforcement-targets/shop/apply").status_code == 202
+    eventually(lambda: shop.seen("bob", "select count(id) from shop.buyers"), "refused")
+    door.ingest("shop.buyers", data_source="shop")
+    eventually(lambda: shop.seen("bob", "select count(email) from shop_masked.buyers"), [(2,)])
+
+
+def test_a_role_on_one_side_only_is_reported_and_reads_nothing(door: Door, shop: Target) -> None:
+    create(door, "/policies", policy({"role": "auditor"}, {"data_source": "shop"}, name="auditors read"))
+    added(door, shop)
+    found = until(door, lambda target: "auditors read" in {one["subject"] for one in target["findings"]})
+    assert found["state"] == "in line"
+    with shop.person("carla"):
+        shop.run("grant usage on schema shop to carla; grant select on shop.customers to carla", user=OWNER)
+        eventually(lambda: shop.seen("carla", CLEAR), "refused")
+
+
 def test_what_was_changed_by_hand_is_reported_and_comes_back(door: Door, shop: Target) -> None:
     door.change("POST", "/metadata/shop.customers/tags", {"tag": "PII"})
     added(door, shop)
     assert shop.seen("ann", CLEAR) == "refused"
     shop.run("grant select on shop.customers to ann")
-    assert door.http.post("/enforcement-targets/shop/apply").status_code == 202
     eventually(lambda: shop.seen("ann", CLEAR), "refused")
     found = until(door, lambda target: bool(target["drifted"]))
-    assert [one["table"] for one in found["drifted"]] == [f"{shop.database}.shop.customers"]
+    (drifted,) = found["drifted"]
+    assert drifted["table"] == f"{shop.database}.shop.customers"
+    assert drifted["at"] <= drifted["repaired_at"]
+    assert found["receipts"]["waiting"] == 0 < found["receipts"]["confirmed"]
     eventually(lambda: {bool(one["drift_at"]) for one in receipts(door, asset="shop.customers")}, {True})
 
 
@@ -157,6 +188,10 @@ def test_a_target_that_does_not_respond_is_reported_and_holds_up_no_other(door: 
     eventually(lambda: answer.update(door.http.get("/enforcement-targets/down").json()) or answer["state"], "failing")
     assert answer["error"]
     assert "secret-word" not in httpx.Response(200, json=answer).text
+    tagged = door.http.post("/metadata/shop.customers/tags", json={"tag": "PII"})
+    written = f"/propagations/{tagged.headers['Lily-Receipt']}"
+    states = {"Down": "failed", "Shop": "confirmed"}
+    eventually(lambda: {one["target"]: one["state"] for one in door.http.get(written).json()["enforcements"]}, states)
 
 
 def test_the_command_line_adds_shows_plans_applies_and_removes(door: Door, shop: Target, tmp_path: Path) -> None:
@@ -177,6 +212,7 @@ def test_the_command_line_adds_shows_plans_applies_and_removes(door: Door, shop:
     assert shop.state() != before
     assert [one["name"] for one in enforce("list")["items"]] == ["shop"]
     assert enforce("status", "shop")["error"] is None
+    assert [(one["name"], one["state"]) for one in enforce("status")["items"]] == [("shop", "in line")]
     assert enforce("plan", "shop")["count"] == 0
     assert enforce("remove", "shop") == {"name": "shop", "state": "removed"}
     assert shop.state() == before

@@ -1,7 +1,8 @@
 """The fenced code blocks of a page, and what its author says about them.
 
 The first word behind a fence is the language. `not-run="REASON"` marks a block that no test can run, `response` a block
-of JSON that shows the response to the request before it, and `refused` a request that Lily refuses.
+of JSON that shows the response to the request before it, or of text that shows the output of the commands before it,
+and `refused` a request that Lily refuses, or a command that fails.
 """
 
 import re

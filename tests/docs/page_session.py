@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -43,6 +44,7 @@ class PageSession:
         self._python: PythonSession | None = None
         self._http = httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
         self._response: httpx.Response | None = None
+        self._printed: str | None = None
 
     def close(self) -> None:
         self._http.close()
@@ -51,9 +53,11 @@ class PageSession:
 
     def run(self, block: Block) -> None:
         """Raises AssertionError, or what a parser raises, if the block does not do what it shows."""
-        if block.language in ("", "text") or block.not_run:
+        if block.not_run:
             return
-        if block.language == "bash":
+        if block.language in ("", "text"):
+            self._compare_output(block)
+        elif block.language == "bash":
             self._run_shell(block)
         elif block.language == "python":
             self._python = self._python or PythonSession(self._directory, self._environment)
@@ -82,7 +86,14 @@ class PageSession:
             timeout=BLOCK_SECONDS,
             check=False,
         )
-        assert done.returncode == 0, f"{block} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        shown = f"{block} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        assert (done.returncode == 0) is (block.role != "refused"), shown
+        self._printed = done.stdout + done.stderr
+
+    def _compare_output(self, block: Block) -> None:
+        if block.role == "response":
+            assert self._printed is not None, f"{block} shows an output, and nothing was run before it."
+            assert prints(block.text, self._printed), f"{block} shows what was not printed:\n{self._printed}"
 
     def _send(self, block: Block, request: Request) -> None:
         receipt = self._response.headers.get("Lily-Receipt", "") if self._response is not None else ""
@@ -113,6 +124,12 @@ class PageSession:
         with psycopg.connect(self._stack.database) as connection:
             connection.execute(block.text.encode())
             connection.rollback()
+
+
+def prints(shown: str, actual: str) -> bool:
+    """Whether an output is what the page shows. … stands for any text, also of several lines."""
+    pattern = ".*".join(re.escape(part) for part in shown.strip().split(ANYTHING))
+    return re.fullmatch(pattern, actual.strip(), re.DOTALL) is not None
 
 
 def holds(shown: Any, actual: Any) -> bool:

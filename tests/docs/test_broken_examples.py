@@ -30,6 +30,8 @@ def block(language: str, text: str, role: str = "") -> Block:
         block("bash", 'curl -H "Authorization: Bearer $TOKEN" $URL/no-such-call'),
         block("bash", "lily estate --no-such-option"),
         block("bash", "false\ntrue"),
+        block("bash", "true", role="refused"),
+        block("text", "an output, and nothing was run", role="response"),
         block("python", "from lily.client import Lily\nLily().no_such_call()"),
         block("http", "GET /metadata/no.such.table"),
         block("http", "GET /metadata", role="refused"),
@@ -48,6 +50,14 @@ def test_a_response_that_is_not_the_one_shown_fails(session: PageSession) -> Non
     session.run(block("json", '{"items": []}', role="response"))
     with pytest.raises(AssertionError):
         session.run(block("json", '{"items": ["…"]}', role="response"))
+
+
+def test_an_output_that_is_not_the_one_shown_fails(session: PageSession) -> None:
+    session.run(block("bash", "echo one; false", role="refused"))
+    session.run(block("text", "one\n", role="response"))
+    session.run(block("text", "not compared\n"))
+    with pytest.raises(AssertionError):
+        session.run(block("text", "two\n", role="response"))
 
 
 def test_sql_that_names_no_column_fails(session: PageSession) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.docs.blocks import read_blocks
 from tests.docs.http_requests import read_requests
-from tests.docs.page_session import holds
+from tests.docs.page_session import holds, prints
 
 PAGE = """Text.
 
@@ -74,3 +74,18 @@ def test_a_request_that_cannot_be_sent_is_refused(text: str) -> None:
 )
 def test_a_response_has_what_a_page_shows(shown: object, actual: object, same: bool) -> None:  # noqa: FBT001
     assert holds(shown, actual) is same
+
+
+@pytest.mark.parametrize(
+    ("shown", "actual", "same"),
+    [
+        ("DE\n", "DE\n", True),
+        ("DE", "DE\nFR", False),
+        ("DE", "FR", False),
+        ("in line, …", "in line, 3 tables\nconfirmed", True),
+        ("…\nrepaired", "found\nnot repaired", False),
+        ("a.c", "abc", False),
+    ],
+)
+def test_an_output_is_what_a_page_shows(shown: str, actual: str, same: bool) -> None:  # noqa: FBT001
+    assert prints(shown, actual) is same

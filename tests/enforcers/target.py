@@ -141,6 +141,13 @@ class Target:
         return Decision(asset, path, tuple(roles), effect, column, **further)  # type: ignore[arg-type]
 
 
+def forget_targets(owner_url: str, tenant: str) -> None:
+    """Their databases are gone after a test, and would be tried for ever."""
+    with psycopg.connect(owner_url, autocommit=True) as owner:
+        owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
+        owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
+
+
 def refusable(connection: psycopg.Connection[Any], text: str) -> Any:
     try:
         return connection.execute(text.encode()).fetchall()

@@ -1,5 +1,7 @@
 """What Lily changed in a database can be taken back, and what it does not understand it leaves alone."""
 
+import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -193,6 +195,23 @@ def test_a_target_that_does_not_respond_in_time_is_tried_again(target: Target) -
         with pytest.raises(Transient, match="busy"):
             enforcer.plan(decided)
     assert in_line(enforcer, decided)
+
+
+def test_a_server_that_hangs_does_not_hold_the_worker(target: Target) -> None:
+    """The kernel goes on to acknowledge what is sent, so no limit of the network or of PostgreSQL helps."""
+    decided = [target.decision("shop.orders", ["ann"], "allow")]
+    enforcer = target.enforcer(statement_seconds=1)
+    assert not apply(target.enforcer(), decided)
+    enforcer.inventory()
+    own = "select pid from pg_stat_activity where usename = %s and datname = %s order by backend_start desc limit 1"
+    ((backend,),) = target.admin.execute(own, [LILY, target.database]).fetchall()
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        with pytest.raises(Transient, match="does not respond"):
+            enforcer.plan(decided)
+    finally:
+        os.kill(backend, signal.SIGCONT)
+    assert in_line(target.enforcer(), decided)
 
 
 def test_a_connection_that_is_lost_in_the_middle_leaves_whole_tables(target: Target) -> None:

@@ -9,9 +9,10 @@ from psycopg import sql
 
 from lily.bus import topics
 from lily.model import governance
-from lily.reactions.base import Event
+from lily.store.postgres.access.changes import DISABLED_USER
+from lily.store.postgres.access.users import disable_user, enable_user
 from lily.store.postgres.enforcement import targets
-from tests.postgres.enforcement import KEY, OWN, EnforcedTarget
+from tests.postgres.enforcement import KEY, OWN, EnforcedTarget, changed_asset, event_of
 from tests.postgres.migrated import Migrated
 
 MASKED = "shop.public.people./readers"
@@ -22,7 +23,7 @@ def test_a_tag_reaches_the_target_and_its_receipt_is_confirmed(target: EnforcedT
     assert target.enforced()[MASKED] == "allow"
     assert target.shown()["state"] == "in line"
     target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
-    target.react(_asset(target, "shop.public.people"))
+    target.react(changed_asset(target, "shop.public.people"))
     target.run()
     assert target.enforced()[MASKED] == "show-last-4"
     assert target.enforced()["shop.public.plain./readers"] == "allow"
@@ -37,6 +38,24 @@ def test_what_no_policy_allows_is_denied_to_a_role(target: EnforcedTarget) -> No
     target.policy("ann", "allow", subject="user:ann")
     target.refresh()
     assert target.enforced()["shop.public.people./ann"] == "allow"
+
+
+def test_a_disabled_user_is_denied_and_an_enabled_one_allowed_again(target: EnforcedTarget, migrated: Migrated) -> None:
+    target.policy("ann", "allow", subject="user:ann")
+    for change, effect in ((enable_user, "allow"), (disable_user, "deny"), (enable_user, "allow")):
+        change(migrated.owner, target.world.tenant, "ANN")
+        target.refresh()
+        assert target.enforced()["shop.public.people./ann"] == effect
+
+
+def test_disabling_a_user_is_published(target: EnforcedTarget, migrated: Migrated, owner: psycopg.Connection) -> None:
+    for change in (disable_user, disable_user, enable_user, enable_user):
+        change(migrated.owner, target.world.tenant, "ANN", by="eve")
+    published = "select name, before, after, by from decisions where tenant_id = %s and kind = %s order by position"
+    assert owner.execute(published, [target.world.tenant, DISABLED_USER]).fetchall() == [
+        ("ann", None, {"name": "ANN"}, "eve"),
+        ("ann", {"name": "ANN"}, None, "eve"),
+    ]
 
 
 def test_a_policy_for_a_role_that_the_target_lacks_is_reported(target: EnforcedTarget) -> None:
@@ -134,32 +153,35 @@ class TestWhatQueuesARun:
         target.run()
         assert target.queued() == []
 
-    @pytest.mark.parametrize("kind", ["policy", "role", "user", "tag", "setting", "engine-mapping", "access-settings"])
+    @pytest.mark.parametrize(
+        "kind",
+        ["policy", "role", "user", "disabled-user", "tag", "setting", "engine-mapping", "access-settings"],
+    )
     def test_a_change_that_may_concern_all_assets(self, target: EnforcedTarget, kind: str) -> None:
-        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        target.react(event_of(target, governance.decision_record(kind, "x", 1)))
         assert len(target.queued()) == 1
 
     @pytest.mark.parametrize("kind", ["rule", "scraper-policy", "enforcement-drift"])
     def test_not_one_that_decisions_do_not_depend_on(self, target: EnforcedTarget, kind: str) -> None:
-        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        target.react(event_of(target, governance.decision_record(kind, "x", 1)))
         assert target.queued() == []
 
     def test_one_of_its_assets_or_columns(self, target: EnforcedTarget) -> None:
-        target.react(_asset(target, "shop.public.people.mail"))
+        target.react(changed_asset(target, "shop.public.people.mail"))
         assert len(target.queued()) == 1
 
     def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:
-        target.react(_asset(target, "crm.people"))
+        target.react(changed_asset(target, "crm.people"))
         assert target.queued() == []
 
     def test_a_tag_that_propagated_to_one_of_its_assets(self, target: EnforcedTarget) -> None:
         assets = [target.world.id_of("shop.public.people")]
-        target.react(_event(target, {"data": {"assets": assets}}, topics.PROPAGATED))
+        target.react(event_of(target, {"data": {"assets": assets}}, topics.PROPAGATED))
         assert len(target.queued()) == 1
 
     def test_many_changes_are_few_runs(self, target: EnforcedTarget) -> None:
         for _ in range(5):
-            target.react(_asset(target, "shop.public.people"))
+            target.react(changed_asset(target, "shop.public.people"))
         assert len(target.queued()) == 2  # one of which may be running
         target.run()
         assert target.queued() == []
@@ -201,11 +223,3 @@ def test_its_configuration_is_encrypted_and_not_for_the_api(
     assert "rules.json" not in json.dumps(target.shown())
     with psycopg.connect(migrated.url_of("lily_api")) as api, pytest.raises(psycopg.errors.InsufficientPrivilege):
         api.execute("select sealed from enforcement_targets")
-
-
-def _asset(target: EnforcedTarget, name: str) -> Event:
-    return _event(target, governance.asset_record(target.world.id_of(name), "source", ["tags"], 1, ""))
-
-
-def _event(target: EnforcedTarget, record: governance.Record, topic: str = topics.GOVERNANCE) -> Event:
-    return Event(topic, 0, 0, target.world.tenant.encode() + b"/x", json.dumps(record).encode())

@@ -9,7 +9,7 @@ from lily.model.engine_names import EngineMapping
 from lily.plugins.enforcers import Decision, Inventory, TargetColumn, TargetRole, TargetTable
 from lily.policy import Context, Facts, PolicyIndex, User, compile_policies, parse_policy, parse_role
 from lily.policy.candidates import UnknownObjects
-from lily.reactions.enforcement.decisions import Deciding, decisions_for, digest, groups_of, named
+from lily.reactions.enforcement.decisions import Deciding, Named, decisions_for, digest, groups_of, named
 from lily.reactions.enforcement.principals import principals_of, user_names
 
 TENANT = "t"
@@ -75,6 +75,17 @@ def test_an_unknown_table_is_decided_by_the_tenants_setting(unknown: UnknownObje
     assert [(one.column, one.effect) for one in found] == [("", effect)]
 
 
+def test_a_disabled_user_is_denied_what_a_setting_opens_to_others() -> None:
+    """No policy names either of them, so nothing but the user's state tells them apart."""
+    roles = [TargetRole("stranger"), ANN]
+    disabled = {"ann": User("ann", disabled=True)}
+    for order in (roles, roles[::-1]):
+        groups = groups_of(index(), principals_of(order, {}, disabled))
+        tables = named(Inventory((PEOPLE,), tuple(order)), "shop", ())
+        found = decisions_for(tables, groups, Deciding(index(), "open", {}, Context()))
+        assert {one.principals: one.effect for one in found} == {("ann",): "deny", ("stranger",): "allow"}
+
+
 def test_of_several_assets_with_the_name_but_for_case_the_stricter_decision_holds() -> None:
     twice = KNOWN | {"db.public.people.mail": [facts("db.public.people.MAIL"), facts("db.public.people.mail", "pii")]}
     found = decided(index(allow({"user": "*"}), mask({"user": "*"})), twice, ANN)
@@ -91,6 +102,48 @@ def test_the_digest_changes_with_what_the_target_has_to_do_and_not_with_tags() -
     allowed, tagged = (decided(index(allow({"user": "*"})), known, ANN) for known in (KNOWN, _tagged(KNOWN)))
     assert digest(allowed) == digest(tagged)
     assert digest(allowed) != digest(decided(index(allow({"user": "*"}), mask({"user": "*"})), KNOWN, ANN))
+
+
+class TestIncompleteTables:
+    """Tables of the catalogue, whose plain columns only the lake has."""
+
+    @staticmethod
+    def effects(policies: PolicyIndex, candidates: Mapping[str, Sequence[Facts]]) -> list[tuple[str, str]]:
+        table = Named(PEOPLE, "db.public.people", ("db.public.people.id", "db.public.people.mail"), complete=False)
+        groups = groups_of(policies, principals_of([ANN], {}, {}))
+        deciding = Deciding(policies, "closed", candidates, Context(), {"ann": ("user",)})
+        found = decisions_for([table], groups, deciding)
+        assert {one.kinds for one in found} == {("user",)}
+        return [(one.column, one.effect) for one in found]
+
+    def test_the_tables_decision_holds_for_a_column_that_is_not_listed(self) -> None:
+        masked = {**mask({"user": "*"}), "resources": [{"entity_type": "column"}]}
+        assert self.effects(index(allow({"user": "*"}), masked), KNOWN) == [
+            ("", "mask"),
+            ("id", "allow"),
+            ("mail", "allow"),
+        ]
+
+    def test_unknown_attributes_of_a_column_count_as_those_that_deny(self) -> None:
+        known = {name: [Facts(name, name, attributes={"region": "eu"})] for name in KNOWN}
+        denied = {**allow({"user": "*"}), "effect": "deny", "conditions": {"attributes": {"asset": {"region": "us"}}}}
+        found = self.effects(index(allow({"user": "*"}), denied), known)
+        assert found == [("", "deny"), ("id", "allow"), ("mail", "allow")]
+
+    def test_else_the_columns_share_the_tables_decision(self) -> None:
+        assert self.effects(index(allow({"user": "*"}), mask({"user": "*"})), KNOWN) == [
+            ("", "allow"),
+            ("mail", "mask"),
+        ]
+
+
+def test_a_disabled_user_is_not_decided_with_one_that_no_policy_names() -> None:
+    policies = index(allow({"user": "bob"}))
+    off = principals_of([ANN], {}, {"ann": User("ann", disabled=True)})
+    groups = groups_of(policies, principals_of([READER], {}, {}) | off)
+    deciding = Deciding(policies, "open", {}, Context())
+    found = decisions_for(named(Inventory((PEOPLE,), ()), "shop", ()), groups, deciding)
+    assert {one.principals: one.effect for one in found} == {("ann",): "deny", ("reader",): "allow"}
 
 
 class TestPrincipals:

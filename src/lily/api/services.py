@@ -11,6 +11,7 @@ import structlog
 from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
 from lily.api.enforcement.answers import AnswerCache
+from lily.api.enforcement.ranger import RangerDocuments
 from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
@@ -58,6 +59,7 @@ class Services:
     policies: PolicyCache
     facts: FactCache
     answers: AnswerCache
+    ranger: RangerDocuments
     decision_log: DecisionLog
     bulk: BulkCapacity
 
@@ -119,6 +121,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             policies=policies,
             facts=FactCache(database),
             answers=AnswerCache(),
+            ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
         )

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 
 enforce = typer.Typer(cls=Group, help="Keep databases in line with the policies.", no_args_is_help=True)
 
+NO_TARGET = "There is no target. `lily enforce add` adds one."
 ROLES = "roles"  # the table of a configuration file that is not the plug-in's
 POLL_SECONDS = 0.2
+MAX_SHOWN = 20  # receipts that a status lists
 
 TargetName = Annotated[str, typer.Argument(metavar="NAME", help="The target's name.")]
+AnyTarget = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The target's name; all of them without one.")]
 ConfigFile = Annotated[
     Path,
     typer.Option("--config", "-c", metavar="FILE", help="The plug-in's configuration in TOML; ${ENV} is expanded."),
@@ -76,19 +80,20 @@ def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -
     if output is Format.json:
         print_json({"items": found})
     elif not found:
-        print_text("There is no target. `lily enforce add` adds one.")
+        print_text(NO_TARGET)
     else:
         columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
         print_table(found, {name: name.replace("_", " ") for name in columns})
 
 
 @enforce.command("status")
-def status(name: TargetName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Show whether a target is in line, what was changed by hand, and what failed."""
+def status(name: AnyTarget = None, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+    """Show whether targets are in line, what they wait for, what was changed by hand, and what failed."""
     with _lily(data_dir) as lily:
-        found = lily.target(name)
-        waiting = list(lily.enforcements(target=name, state="requested"))
-    _print(output, found | {"waiting": waiting}, _status_lines(found, waiting))
+        found = [lily.target(name)] if name else list(lily.targets())
+        shown = [one | {"waiting": _unconfirmed(lily, one["name"])} for one in found]
+    lines = [line for one in shown for line in (*status_lines(one), "")][:-1]
+    _print(output, shown[0] if name else {"items": shown}, lines or [NO_TARGET])
 
 
 @enforce.command("plan")
@@ -109,11 +114,39 @@ def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output
     """Bring a target in line now, without waiting for a change or the next refresh."""
     with _lily(data_dir) as lily:
         requested = lily.apply_target(name)["requested_at"]
-        found = _waited(lily, name, wait, lambda now: (now["last_run"] or {}).get("began_at", "") >= requested)
+        found = _waited(lily, name, wait, lambda now: _is_waiting(now) or _began(now) >= requested)
     if found["error"]:
         raise NotInLine(f"{name} is not in line: {found['error']}")
+    if _is_waiting(found):
+        raise NotInLine(f"{name} waits for you: run what `lily enforce script {name}` prints, then confirm it.")
     steps = counted(found["last_run"]["steps"], "step")
     _print(output, found, [f"{escape(name)} is in line: {counted(found['tables'], 'table')}, {steps}"])
+
+
+@enforce.command("script")
+def script(
+    name: TargetName,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="The script that takes back what earlier ones did.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Print the script of a target that Lily does not connect to, such as a warehouse."""
+    with _lily(data_dir) as lily:
+        typer.echo(lily.target_script(name, remove=remove), nl=False)
+
+
+@enforce.command("confirm")
+def confirm(
+    name: TargetName,
+    *,
+    digest: Annotated[str, option("--digest", "DIGEST", "From the beginning of the script.")],
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Report that a script was run completely. Lily cannot see that itself."""
+    with _lily(data_dir) as lily:
+        found = lily.confirm_script(name, digest)
+    _print(output, found, [f"The script of {escape(name)} is confirmed."])
 
 
 @enforce.command("remove")
@@ -122,11 +155,12 @@ def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, outpu
     from lily.client import NotFound
 
     with _lily(data_dir) as lily:
+        before = lily.target(name)
         lily.remove_target(name)
         try:
             found = _waited(lily, name, wait, lambda now: bool(now["error"]))
         except NotFound:
-            _print(output, {"name": name, "state": "removed"}, [f"{escape(name)} is as it was before Lily"])
+            _print(output, {"name": name, "state": "removed"}, [_removed(before)])
             return
     raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
 
@@ -150,6 +184,23 @@ def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any
     return found
 
 
+def _is_waiting(found: dict[str, Any]) -> bool:
+    """For a person to run its script."""
+    return bool(found["state"] == "waiting")
+
+
+def _began(found: dict[str, Any]) -> str:
+    return str((found["last_run"] or {}).get("began_at", ""))
+
+
+def _removed(before: dict[str, Any]) -> str:
+    if _is_waiting(before) or "digest" in (before["plan"] or {}):
+        return (
+            f"Lily forgets {escape(before['name'])}; `lily enforce script --remove` has printed what undoes its scripts"
+        )
+    return f"{escape(before['name'])} is as it was before Lily"
+
+
 def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:
     if output is Format.json:
         print_json(found)
@@ -157,18 +208,43 @@ def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:
         print_text("\n".join(lines))
 
 
-def _status_lines(found: dict[str, Any], waiting: list[dict[str, Any]]) -> list[str]:
-    colour = {"in line": "green", "failing": "red"}.get(found["state"], "yellow")
+def _unconfirmed(lily: "Lily", name: str) -> list[dict[str, Any]]:
+    states = ("requested", "failed")
+    return [one for state in states for one in islice(lily.enforcements(target=name, state=state), MAX_SHOWN)]
+
+
+def status_lines(found: dict[str, Any]) -> list[str]:
+    """A target with its unconfirmed receipts (`waiting`), for people. With rich markup."""
+    colour = {"in line": "green", "failing": "red", "stopped": "red"}.get(found["state"], "yellow")
     size = f"{counted(found['tables'], 'table')}, {counted(found['columns'], 'column')}"
+    tags = f"{counted(found['receipts']['confirmed'], 'tag')} enforced, {found['receipts']['waiting']:,} waiting"
     lines = [
         f"[bold {colour}]{found['state']}[/]  {escape(found['name'])} ({escape(found['type'])})",
-        f"{size}, confirmed {found['confirmed_at'] or 'never'}",
+        f"{size}; {tags}",
+        f"last confirmed {found['confirmed_at'] or 'never'}{_last_run(found['last_run'])}",
     ]
+    lines += [f"a run was requested {found['waiting_since']}"] if found["waiting_since"] else []
     lines += [f"[red]✗[/] {escape(found['error'])}"] if found["error"] else []
     lines += [f"[red]✗[/] {escape(one['table'])}: {escape(one['error'])}" for one in found["failed_tables"]]
-    lines += [f"[yellow]changed by hand[/] {escape(one['table'])} {one['at']}" for one in found["drifted"]]
-    lines += [f"waiting: {escape(one['tag'])} on {escape(one['qualified_name'])}" for one in waiting[:20]]
+    lines += [_drift_line(one) for one in found["drifted"]]
+    lines += [_waiting_line(one) for one in found["waiting"]]
     return [*lines, *_findings(found)]
+
+
+def _last_run(run: dict[str, Any] | None) -> str:
+    return f"; last run {run['began_at']}, {counted(run['steps'], 'step')}" if run else ""
+
+
+def _waiting_line(receipt: dict[str, Any]) -> str:
+    change = "the removal of " if receipt["withdrawn"] else ""
+    about = f"{escape(receipt['tag'])} on {escape(receipt['qualified_name'])}"
+    return f"waiting since {receipt['requested_at']}: {change}{about}"
+
+
+def _drift_line(drift: dict[str, Any]) -> str:
+    repaired = f"repaired {drift['repaired_at']}" if drift["repaired_at"] else "[red]not repaired yet[/]"
+    found = f"found {escape(drift['found'])}"
+    return f"[yellow]changed by hand[/] {escape(drift['table'])}: {found}; noticed {drift['at']}, {repaired}"
 
 
 def _findings(found: dict[str, Any]) -> list[str]:

@@ -52,6 +52,8 @@ class Api(ABC, Generic[Feed]):
     lineage = sends(calls.lineage.lineage)
     travel = sends(calls.lineage.travel)
 
+    create_policy = sends(calls.policies.create_policy)
+    delete_policy = sends(calls.policies.delete_policy)
     check_access = sends(calls.policies.check_access)
     explain_access = sends(calls.policies.explain_access)
 
@@ -61,6 +63,8 @@ class Api(ABC, Generic[Feed]):
     remove_target = sends(calls.enforcement.remove_target)
     apply_target = sends(calls.enforcement.apply_target)
     plan_target = sends(calls.enforcement.plan_target)
+    target_script = sends(calls.enforcement.target_script)
+    confirm_script = sends(calls.enforcement.confirm_script)
     enforcements = pages(calls.enforcement.enforcements)
 
     health = sends(calls.operations.health)

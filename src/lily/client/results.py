@@ -180,13 +180,16 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """The state of a write: how many assets gained or lost a tag by it, and the depth of the farthest."""
+    """The state of a write: how many assets gained or lost a tag by it, and the depth of the farthest.
+
+    `enforcements` has for each target its `state`, and `confirmed_at`: when everything up to this write was in line."""
 
     state: Literal["pending", "applied", "superseded", "refused"]
     reached: int
     depth: int
     started: str | None
     finished: str | None
+    enforcements: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,24 @@ def qualified_name(engine_name: str, data_source: str, mappings: Iterable[Engine
     return best
 
 
+def engine_names(asset_name: str, data_source: str, mappings: Iterable[EngineMapping]) -> list[str]:
+    """The names under which an engine has an asset: by the mappings of its data source with the longest matching asset
+    name, else the same name. Only names that lead back to the asset: none if a mapping gives them to others."""
+    known, given = list(mappings), asset_name.casefold()
+    by_length: dict[int, list[str]] = {}
+    for mapping in known:
+        start = mapping.asset_name.casefold()
+        applies = mapping.data_source.casefold() == data_source.casefold()
+        if applies and (given == start or given.startswith(f"{start}.")):
+            name = mapping.engine_name + asset_name[len(mapping.asset_name) :]
+            by_length.setdefault(len(start), []).append(name)
+    for names in (*(by_length[length] for length in sorted(by_length, reverse=True)), [asset_name]):
+        found = dict.fromkeys(name for name in names if qualified_name(name, data_source, known).casefold() == given)
+        if found:
+            return list(found)
+    return []
+
+
 def _field(checker: Checker, value: Any, field: str) -> str:
     if value is None:
         checker.refuse("MISSING_FIELD", f"{field} is required: {_MEANING[field]}", field)

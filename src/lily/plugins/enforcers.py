@@ -6,7 +6,11 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
-Effect = Literal["allow", "deny", "mask", "row-filter"]
+from lily.model.errors import Terminal
+
+# `withdrawn` is for targets that cannot be read: the table is no longer enforced.
+Effect = Literal["allow", "deny", "mask", "row-filter", "withdrawn"]
+PrincipalKind = Literal["user", "group", "role"]
 Path = tuple[str, ...]  # of a table, as the target spells it: database, schema, table
 
 
@@ -61,6 +65,12 @@ class Decision:
     mask_value: str | int | float | bool | None = None  # of `mask-to-fixed-value`; None: by the column's type
     row_filters: tuple[str, ...] = ()  # in Lily's dialect, PostgreSQL's
     tags: tuple[str, ...] = ()  # because of which it was decided
+    # Only a target that cannot be read gets the following, which others read from the target itself.
+    kinds: tuple[PrincipalKind, ...] = ()  # of the principals, in their order
+    column_type: str = ""  # as the catalogue states it, if it does
+    table_kind: str = ""  # such as `view`
+    columns: tuple[TargetColumn, ...] = ()  # of a table: all that Lily knows
+    version: int = 0  # of the table's decisions: it grows with every change, and stays the same if a call is repeated
 
 
 class Step(NamedTuple):
@@ -85,6 +95,7 @@ class Plan(NamedTuple):
 
     steps: tuple[Step, ...] = ()
     findings: tuple[Finding, ...] = ()
+    by_hand: bool = False  # the changes are statements of a script that a person runs: `apply` is not called
 
 
 class Failure(NamedTuple):
@@ -106,12 +117,25 @@ class Drift(NamedTuple):
     expected: str
 
 
+class TargetGone(Terminal):
+    """The target refuses everything for good. Lily does not call it again until someone applies: the others of its
+    errors are retried."""
+
+
 class Enforcer(Protocol):
     """One target: a database, a warehouse. Constructed with its validated configuration.
 
     Raises Transient if a later attempt may succeed (the target does not respond); the call is then repeated with
     backoff. Raises Terminal if something has to change first (a missing privilege). Either way the target is as it
     was before the call, or `plan` finds the rest: no call leaves an asset readable that a decision denies or masks.
+
+    A target that cannot be read, such as a receiver of messages, returns None as its inventory. The tables are then
+    those of the catalogue that have the target's data source, and the principals those that policies name. Since there
+    is nothing to compare with, Lily keeps in mind what was confirmed: `plan` gets all decisions of the tables that
+    changed since, and of tables that are no longer enforced one with the effect `withdrawn`. `verify` is not called.
+
+    If its plans are carried out by hand, a person confirms them. A column that a script restricted earlier, and that
+    has no decision of its own any more, has then one with the effect `withdrawn` as well.
     """
 
     @property
@@ -119,18 +143,24 @@ class Enforcer(Protocol):
         """A class attribute: the model of the configuration. It refuses unknown settings."""
         ...
 
-    def inventory(self) -> Inventory:
-        """Returns the tables and roles that the target has now, for which decisions are made. Changes nothing."""
+    def inventory(self) -> Inventory | None:
+        """Returns the tables and roles that the target has now, for which decisions are made; None if it cannot be
+        read. Changes nothing."""
         ...
 
     def plan(self, decisions: Sequence[Decision]) -> Plan:
-        """Compares the target with all decisions for it and returns what has to change. Changes nothing."""
+        """Compares the target with all decisions for it and returns what has to change. Changes nothing.
+
+        Of a target that cannot be read, every given table has to change.
+        """
         ...
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Carries the plan out. Idempotent: applied twice, the target is the same, and `plan` is then empty.
 
-        Returns the tables that could not be changed, such as one that was dropped since; the others are in line.
+        Returns the tables that could not be changed, such as one that was dropped since; the others are in line. A
+        target that cannot be read has confirmed them: Lily repeats what it has no confirmation of, with the same
+        `version`.
         """
         ...
 
@@ -139,7 +169,8 @@ class Enforcer(Protocol):
         ...
 
     def remove(self) -> None:
-        """Reverts everything that was ever applied: the target is as it was before the first `apply`."""
+        """Reverts everything that was ever applied: the target is as it was before the first `apply`. A target that
+        cannot be read gets to know that nothing is enforced in it any more."""
         ...
 
     def close(self) -> None:

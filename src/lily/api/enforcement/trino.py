@@ -9,9 +9,9 @@ import orjson
 
 from lily.api.calls import HttpCall
 from lily.api.enforcement.answers import Answer, Key
+from lily.api.enforcement.recording import record
 from lily.api.http.bodies import parse_json
 from lily.api.policy.compiled import TenantPolicies
-from lily.api.policy.decision_log import Decided
 from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.fact_cache import Known
 from lily.enforce.questions import Decider, Question, references
@@ -94,10 +94,4 @@ async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Questi
 
 
 def _record(call: HttpCall, answer: Answer) -> None:
-    for effect, count in answer.effects.items():
-        call.services.metrics.policy.decisions[effect].inc(count)
-    decided = (
-        Decided(answer.user, question.action, "data", question.names[0], decision)
-        for question, decision in answer.decided
-    )
-    call.services.decision_log.record(answer.policies, call.principal.name, decided)
+    record(call, answer.policies, answer.user, answer.effects, answer.decided)

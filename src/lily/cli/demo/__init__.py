@@ -1,7 +1,7 @@
 """`lily demo`: runs the use cases against a stack of its own and measures their latencies.
 
 `command` is the command, `stack` its stack, `step` what a step is. The steps, in order: `catalogue`, `large_estate`,
-`propagation`, `attribute_rules`. Their data: `shop` and `contact_lineage`.
+`propagation`, `attribute_rules`, `enforcement`. Their data: `shop`, `contact_lineage` and `mailing`.
 """
 
 from lily.cli.demo.command import demo

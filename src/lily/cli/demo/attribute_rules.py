@@ -1,11 +1,8 @@
-"""The last step: a rule propagates an owner along the lineage, and removing the rule removes the owner."""
-
-import time
-from collections.abc import Callable
+"""A step about rules: a rule propagates an owner along the lineage, and removing the rule removes the owner."""
 
 from lily.cli.demo.contact_lineage import DASHBOARD, EMAIL
 from lily.cli.demo.propagation import WAIT
-from lily.cli.demo.step import DemoContext, Step, StepResult, expect_equal, require
+from lily.cli.demo.step import DemoContext, Step, StepResult, expect_equal, wait_until
 
 RULE, TEAM = "owners", "crm-team"
 OWNER = "an owner along the lineage, sent to readable"
@@ -20,9 +17,8 @@ def propagate_owner(demo: DemoContext) -> StepResult:
     (derived,) = lily.attributes(DASHBOARD)
     expect_equal("the origin of the owner", lily.get(derived.origin).attributes["qualified_name"], EMAIL)
     lily.undefine_rule(RULE, wait=WAIT)
-    _wait_until(
-        lambda: lily.get(DASHBOARD).attributes["owner"] is None, f"{DASHBOARD} did not lose the owner with the rule"
-    )
+    failure = f"{DASHBOARD} did not lose the owner with the rule"
+    wait_until(lambda: lily.get(DASHBOARD).attributes["owner"] is None, failure, WAIT)
     lily.update(EMAIL, {"owner": None}, wait=WAIT)
     text = f"A rule propagates owners: {TEAM} owns [b]{DASHBOARD}[/], {derived.depth} edges away, until the rule goes"
     return StepResult(text, seconds)
@@ -33,13 +29,6 @@ ATTRIBUTE_RULES = (Step("propagate an owner", propagate_owner),)
 
 def _set_owner(demo: DemoContext, owner: str) -> None:
     demo.lily.update(EMAIL, {"owner": owner}, wait=WAIT)
+    # A derived attribute goes through the log like any other write, so it is readable a moment later.
     failure = f"{DASHBOARD} did not get the owner of {EMAIL}"
-    _wait_until(lambda: demo.lily.get(DASHBOARD).attributes["owner"] == owner, failure)
-
-
-def _wait_until(reached: Callable[[], bool], failure: str) -> None:
-    """A derived attribute goes through the log like any other write, so it is readable a moment later."""
-    deadline = time.monotonic() + WAIT
-    while not reached():
-        require(that=time.monotonic() < deadline, failure=f"{failure} within {WAIT} seconds")
-        time.sleep(0.02)
+    wait_until(lambda: demo.lily.get(DASHBOARD).attributes["owner"] == owner, failure, WAIT)

@@ -54,6 +54,7 @@ def _run_steps(running: "DemoStack", printer: "DemoOutput") -> "DemoReport":
     """Runs the steps in order. Stops at the first that fails, because the later ones depend on it."""
     from lily.cli.demo.attribute_rules import ATTRIBUTE_RULES
     from lily.cli.demo.catalogue import CATALOGUE
+    from lily.cli.demo.enforcement import ENFORCEMENT
     from lily.cli.demo.large_estate import LARGE_ESTATE
     from lily.cli.demo.propagation import PROPAGATION
     from lily.cli.demo.stack import read_lag
@@ -62,9 +63,11 @@ def _run_steps(running: "DemoStack", printer: "DemoOutput") -> "DemoReport":
 
     printer.title(f"Running the use cases against {running.url}")
     with Lily(running.url, running.token) as lily:
-        context = DemoContext(lily, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal)
+        context = DemoContext(
+            running, lily, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal
+        )
         report = DemoReport(running.start_seconds)
-        for step in (*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES):
+        for step in (*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES, *ENFORCEMENT):
             try:
                 result = step.run(context)
             except LilyError as error:

@@ -22,6 +22,8 @@ from lily.embedded.state import load
 from lily.embedded.supervision.shutdown import stop_stack
 from lily.settings import Settings
 
+# What is changed by hand in a target should be back while someone is looking.
+REFRESH = {"LILY_ENFORCEMENT__REFRESH_SECONDS": "2"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -33,6 +35,11 @@ class DemoStack:
     token: str
     data_dir: Path
     start_seconds: float
+
+    @property
+    def database(self) -> str:
+        """The libpq URI of the owner, who is a superuser."""
+        return load(self.data_dir).database
 
 
 @contextmanager
@@ -60,7 +67,7 @@ def running_stack(settings: Settings, *, keep: bool, to_stderr: bool) -> Iterato
         state, kept = None, False  # None if a stack already runs in the directory: that one is not ours to stop
         try:
             with StartupProgress(to_stderr=to_stderr) as progress:
-                state = start_detached(settings, "", progress.show)
+                state = start_detached(settings, "", progress.show, environment=REFRESH)
             token = admin_token(settings.data_dir)
             yield DemoStack(state.url, token, settings.data_dir, time.perf_counter() - began)
             kept = keep

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from lily.cli.demo.stack import DemoStack
 from lily.client import Lily
 from lily.model.errors import Terminal
 
 T = TypeVar("T")
+POLL_SECONDS = 0.02
 
 
 class StepFailed(Terminal):
@@ -25,8 +27,9 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class DemoContext:
-    """The client, the lag and the measurements so far."""
+    """The stack, its client, the lag and the measurements so far."""
 
+    stack: DemoStack
     lily: Lily
     read_lag: Callable[[], dict[str, int] | None]  # unreadable events by topic; None while an engine does not respond
     shows_progress: bool = False
@@ -72,6 +75,14 @@ def require(*, that: bool, failure: str) -> None:
     """Raises StepFailed with the message unless the condition holds."""
     if not that:
         raise StepFailed(failure)
+
+
+def wait_until(reached: Callable[[], bool], failure: str, seconds: float) -> None:
+    """Polls. Raises StepFailed with the message after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not reached():
+        require(that=time.monotonic() < deadline, failure=f"{failure} within {seconds:.0f} seconds")
+        time.sleep(POLL_SECONDS)
 
 
 def expect_equal(what: str, found: object, expected: object) -> None:

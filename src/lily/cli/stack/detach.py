@@ -1,9 +1,10 @@
 """Starts a supervisor in the background and follows it until the stack is ready."""
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lily.embedded.lock import DirectoryLock
@@ -20,13 +21,16 @@ class NotStarted(Terminal):
     """The supervisor ended before the stack was ready."""
 
 
-def start_detached(settings: Settings, parts: str, show: Callable[[StackState], None]) -> StackState:
-    """Returns the state once everything is ready. Raises NotStarted with the reason; Ctrl-C stops the supervisor."""
+def start_detached(
+    settings: Settings, parts: str, show: Callable[[StackState], None], environment: Mapping[str, str] | None = None
+) -> StackState:
+    """Returns the state once everything is ready. Raises NotStarted with the reason; Ctrl-C stops the supervisor.
+    `environment` has defaults of variables, which the user's own override."""
     make_data_dir(settings.data_dir)
     with DirectoryLock(settings.data_dir):
         pass  # raises at once if a stack already runs here
     log = settings.data_dir / "logs" / "supervisor.log"
-    supervisor = _launch(settings, parts, log)
+    supervisor = _launch(settings, parts, log, {**(environment or {}), **os.environ})
     try:
         return _follow(supervisor, settings.data_dir, log, show)
     except BaseException:
@@ -35,7 +39,7 @@ def start_detached(settings: Settings, parts: str, show: Callable[[StackState], 
         raise
 
 
-def _launch(settings: Settings, parts: str, log: Path) -> subprocess.Popen[bytes]:
+def _launch(settings: Settings, parts: str, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Starts it in a session of its own, without our file handles: a pipe that reads our output ends when we return."""
     rotate(log)
     command = [sys.executable, "-m", "lily", "supervise", "--data-dir", str(settings.data_dir)]
@@ -43,6 +47,7 @@ def _launch(settings: Settings, parts: str, log: Path) -> subprocess.Popen[bytes
         return subprocess.Popen(
             [*command, "--port", str(settings.port), "--parts", parts],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, close_fds=True,
+            env=environment,
         )  # fmt: skip
 
 

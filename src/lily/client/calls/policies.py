@@ -1,11 +1,21 @@
-"""Policies: decisions, and why they are what they are."""
+"""Policies: their administration, decisions, and why these are what they are."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lily.client import parsing
-from lily.client.call import Call
+from lily.client.call import CREATED, Call, path
 from lily.client.encoding import encoded
+
+
+def create_policy(policy: Mapping[str, Any]) -> Call[dict[str, Any]]:
+    """Creates a policy and returns it, with its id. Needs the scope policy:write."""
+    return Call("POST", "/policies", parsing.one(dict), content=encoded(dict(policy)), success=CREATED)
+
+
+def delete_policy(policy_id: str) -> Call[None]:
+    """Deletes a policy. Needs the scope policy:write."""
+    return Call("DELETE", path("policies", policy_id), parsing.nothing)
 
 
 def check_access(checks: Sequence[Mapping[str, Any]], *, as_of: str | None = None) -> Call[dict[str, Any]]:

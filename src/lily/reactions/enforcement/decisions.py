@@ -2,24 +2,30 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from lily.model.engine_names import EngineMapping, qualified_name
 from lily.plugins import enforcers
-from lily.plugins.enforcers import Inventory, Path, TargetTable
-from lily.policy import Context, Decision, Facts, PolicyIndex, Principal
+from lily.plugins.enforcers import Inventory, Path, PrincipalKind, TargetTable
+from lily.policy import Ancestor, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
+from lily.policy.names import name_key
+from lily.policy.visibility import AssetSet, asset_set
 
 SEPARATOR = "."
 
 
 class Named(NamedTuple):
-    """A table of the target with its names in Lily: its own, and those of its columns."""
+    """A table of the target with its names in Lily: its own, and those of its columns. Not `complete`: it may have
+    other, plain columns, for which the table's decision has to hold as well. `unnamed` are columns that it may have and
+    whose names nobody knows: so does what they are tagged with."""
 
     table: TargetTable
     name: str
     columns: tuple[str, ...]
+    complete: bool = True
+    unnamed: tuple[Facts, ...] = ()
 
 
 class Group(NamedTuple):
@@ -31,12 +37,15 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """By what is decided. `candidates` has, by name, the assets that it may mean: the stricter decision holds."""
+    """By what is decided. `candidates` has, by name, the assets that it may mean: the stricter decision holds. `kinds`
+    are those of the principals, for a target that cannot be read."""
 
     index: PolicyIndex
     unknown_objects: UnknownObjects
     candidates: Mapping[str, Sequence[Facts]]
     context: Context
+    kinds: Mapping[str, tuple[PrincipalKind, ...]] = field(default_factory=dict)
+    about: dict[str, AssetSet] = field(default_factory=dict)  # by principal, what its own policies are about
 
     def decide(self, principal: Principal, name: str) -> Decision:
         found = self.candidates.get(name, ())
@@ -44,6 +53,39 @@ class Deciding:
             facts = unknown_facts(self.index.tenant, name)
             return decided_unknown(self.index.decide(principal, "READ", facts, self.context), self.unknown_objects)
         return combined([self.index.decide(principal, "READ", facts, self.context) for facts in found])
+
+    def decide_table(self, principal: Principal, table: Named) -> Decision:
+        own = self.decide(principal, table.name)
+        if table.complete:
+            return own
+        others = self._other_columns(table)
+        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in others)])
+
+    def concerns(self, principal: Principal, table: Named) -> bool:
+        """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
+        if principal.disabled:
+            return True
+        if principal.key not in self.about:
+            everybody = {policy.id for policy in self.index.table(Principal(), "READ", "data").policies}
+            own = self.index.table(principal, "READ", "data").policies
+            self.about[principal.key] = asset_set([policy for policy in own if policy.id not in everybody])
+        about, names = self.about[principal.key], (table.name, *table.columns)
+        known = [facts for name in names for facts in self.candidates.get(name, ())]
+        return any(map(about.holds, (*known, *self._other_columns(table)))) or not about.keys.isdisjoint(
+            map(name_key, names)
+        )
+
+    def _other_columns(self, table: Named) -> list[Facts]:
+        """What columns may be that are not listed."""
+        return [*(_plain_column(facts) for facts in self.candidates.get(table.name, ())), *table.unnamed]
+
+    def named_principals(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[PrincipalKind, ...]]:
+        """Sorted, with the kind of each; one of several kinds stands there once for each."""
+        ordered = sorted(names)
+        if not self.kinds:
+            return tuple(ordered), ()
+        pairs = [(name, kind) for name in ordered for kind in self.kinds[name]]
+        return tuple(name for name, _ in pairs), tuple(kind for _, kind in pairs)
 
     def tags(self, name: str) -> tuple[str, ...]:
         return tuple(sorted({tag for facts in self.candidates.get(name, ()) for tag in facts.tags}))
@@ -62,11 +104,12 @@ def named(inventory: Inventory, data_source: str, mappings: Collection[EngineMap
 
 def groups_of(index: PolicyIndex, principals: Mapping[str, Principal]) -> list[Group]:
     """A thousand roles that no policy tells apart are one group, so decisions grow with the policies and not with the
-    roles. No attribute of a target's role is known, so conditions on principals do not tell them apart either."""
-    groups: dict[tuple[str, ...], tuple[Principal, list[str]]] = {}
+    roles. No attribute of a target's role is known, so conditions on principals do not tell them apart either. Disabled
+    users are a group of their own: a stranger has no policies either, and may have what a setting opens."""
+    groups: dict[tuple[bool, tuple[str, ...]], tuple[Principal, list[str]]] = {}
     for role, principal in principals.items():
         policies = tuple(policy.id for policy in index.table(principal, "READ", "data").policies)
-        groups.setdefault(policies, (principal, []))[1].append(role)
+        groups.setdefault((principal.disabled, policies), (principal, []))[1].append(role)
     return [Group(tuple(sorted(roles)), principal) for principal, roles in groups.values()]
 
 
@@ -77,23 +120,44 @@ def decisions_for(tables: Iterable[Named], groups: Sequence[Group], deciding: De
 
 def digest(decisions: Iterable[enforcers.Decision]) -> bytes:
     """Of the decisions of one table. Tags are no part of it: a tag without an effect changes nothing in the target."""
-    parts = sorted(
-        repr((one.column, one.principals, one.effect, one.mask, one.mask_value, one.row_filters)) for one in decisions
-    )
+    parts = sorted(repr((one.column, one.column_type, one.principals, one.kinds, *_effect(one))) for one in decisions)
     return hashlib.sha256("\n".join(parts).encode()).digest()
+
+
+def _effect(decision: enforcers.Decision) -> tuple[object, ...]:
+    return (decision.effect, decision.mask, decision.mask_value, decision.row_filters)
 
 
 def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iterable[enforcers.Decision]:
     roles: dict[tuple[str, str, Decision], list[str]] = {}
     for group in groups:
-        own = deciding.decide(group.principal, table.name)
+        own = deciding.decide_table(group.principal, table)
+        undecided = not (own.allowed or own.policy_id or table.complete)
+        if undecided and not deciding.concerns(group.principal, table):
+            continue  # a member of it and of another group has what the other one has
         roles.setdefault((table.name, "", _essence(own)), []).extend(group.roles)
         for column, name in zip(table.table.columns, table.columns, strict=True):
             decision = deciding.decide(group.principal, name)
             if _essence(decision) != _essence(own):
                 roles.setdefault((name, column.name, _essence(decision)), []).extend(group.roles)
+    if not (roles or table.complete):
+        roles[table.name, "", Decision("deny", None, "")] = []  # without a decision it would not be enforced
+    types = {column.name: column.type for column in table.table.columns} if not table.complete else {}
     for (name, below, decision), principals in roles.items():
-        yield _shown(table.table.path, name, below, tuple(sorted(principals)), decision, deciding.tags(name))
+        shown, kinds = deciding.named_principals(principals)
+        yield replace(
+            _shown(table.table.path, name, below, shown, decision, deciding.tags(name)),
+            kinds=kinds,
+            column_type=types.get(below, ""),
+            columns=() if below or table.complete else table.table.columns,
+            table_kind="" if table.complete else table.table.kind,
+        )
+
+
+def _plain_column(table: Facts) -> Facts:
+    """Any column of a table that has no tags, lineage or policy of its own. Its name and attributes are unknown."""
+    above = (Ancestor(table.id, table.qualified_name), *table.ancestors)
+    return Facts("", "", "column", table.data_source, above, table.tags)
 
 
 def _essence(decision: Decision) -> Decision:

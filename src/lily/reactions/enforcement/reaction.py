@@ -13,13 +13,13 @@ from psycopg import Connection
 from lily.bus import topics
 from lily.model import governance
 from lily.reactions.base import Event
+from lily.store.postgres.access.changes import DISABLED_USER
 from lily.store.postgres.enforcement.ledger import TargetLedger
 from lily.store.postgres.enforcement.targets import KIND
 
 # What decides for all assets at once. `access-settings` has what happens to objects that are not in the catalogue.
-EVERYTHING = frozenset(
-    {governance.TAG, governance.SETTING, "policy", "role", "user", "engine-mapping", "access-settings", KIND}
-)
+OF_POLICIES = frozenset({"policy", "role", "user", DISABLED_USER, "engine-mapping", "access-settings"})
+EVERYTHING = OF_POLICIES | {governance.TAG, governance.SETTING, KIND}
 
 
 class Enforcement:

@@ -9,20 +9,19 @@ from typing import Any
 from psycopg import Connection
 
 from lily.model import ids
-from lily.model.engine_names import EngineMapping
 from lily.plugins import enforcers
 from lily.plugins.enforcers import Finding, Inventory, Path, TargetRole
-from lily.policy import Context, Facts, Policy, PolicyIndex, Role, User, compile_policies, fold
-from lily.policy.candidates import UnknownObjects
+from lily.policy import Context, Facts, PolicyIndex, Principal, User, fold
+from lily.policy.reading import reading_data
 from lily.policy.visibility import asset_set
-from lily.reactions.enforcement.decisions import Deciding, Group, Named, decisions_for, digest, groups_of, named
+from lily.reactions.enforcement.decisions import Deciding, Group, Named, decisions_for, digest, groups_of
 from lily.reactions.enforcement.principals import principals_of, user_names
-from lily.store.postgres.definitions.tags import read_tag_rules
+from lily.reactions.enforcement.scope import of_catalogue, of_target, read_in_force
 from lily.store.postgres.enforcement.ledger import Receipt, StoredTarget
 from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.policies.facts import Wanted
-from lily.store.postgres.policies.snapshot import read_snapshot, read_users
-from lily.store.postgres.policies.stored_objects import parsed, stored_user
+from lily.store.postgres.policies.snapshot import read_users
+from lily.store.postgres.policies.stored_objects import stored_user
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 CHUNK = 5_000  # names of one query
@@ -42,24 +41,23 @@ class Enforced:
     findings: Sequence[Finding]
 
 
-@dataclass(frozen=True, slots=True)
-class _InForce:
-    index: PolicyIndex
-    mappings: tuple[EngineMapping, ...]
-    unknown_objects: UnknownObjects
-    wanted: Wanted
-
-
-def enforced(connection: Connection[Any], tenant: str, target: StoredTarget, inventory: Inventory) -> Enforced:
-    """Raises Terminal if a stored policy cannot be read: without it, too much could be allowed."""
+def enforced(connection: Connection[Any], tenant: str, target: StoredTarget, inventory: Inventory | None) -> Enforced:
+    """Without an inventory, the catalogue's tables. Raises Terminal if a stored policy cannot be read: without it, too
+    much could be allowed."""
     reads = WorkerReads(connection)
-    in_force = completed(_in_force(reads, tenant))
-    tables = named(inventory, target.data_source, in_force.mappings)
+    in_force = completed(read_in_force(reads, tenant))
+    if inventory is None:
+        scope = completed(of_catalogue(reads, tenant, target, in_force))
+    else:
+        scope = of_target(target, inventory, in_force)
+    tables = scope.tables
     candidates = completed(_candidates(reads, tenant, tables, in_force.wanted))
-    names = {fold(name) for name in user_names(inventory.roles, target.roles)}
+    names = {fold(name) for name in user_names(scope.roles, scope.mapped)}
     users = completed(_users(reads, tenant, names))
-    principals = principals_of(inventory.roles, target.roles, users)
-    deciding = Deciding(in_force.index, in_force.unknown_objects, candidates, Context(now=datetime.now(UTC)))
+    principals = principals_of(scope.roles, scope.mapped, users)
+    principals |= {name: Principal(name, disabled=True) for name in scope.denied}
+    context = Context(now=datetime.now(UTC))
+    deciding = Deciding(in_force.index, in_force.unknown_objects, candidates, context, scope.kinds)
     groups = groups_of(in_force.index, principals)
     decisions = decisions_for(tables, groups, deciding)
     return Enforced(
@@ -69,7 +67,11 @@ def enforced(connection: Connection[Any], tenant: str, target: StoredTarget, inv
         _concerned(tenant, tables, candidates),
         len(tables),
         sum(len(table.columns) for table in tables),
-        [*_unrestricted(inventory.roles), *_without_roles(in_force.index, groups, tables, candidates)],
+        [
+            *scope.findings,
+            *_unrestricted(scope.roles),
+            *_without_roles(in_force.index, groups, tables, candidates),
+        ],
     )
 
 
@@ -85,29 +87,11 @@ def _without_roles(
     """Policies about tables of the target that name none of its roles: a role may be missing, or be spelt otherwise."""
     held = {policy.id for group in groups for policy in index.table(group.principal, "READ", "data").policies}
     others = (policy for policy in index.policies.values() if policy.id not in held)
-    relevant = (policy for policy in others if "READ" in policy.actions and "data" in policy.applies_to)
     known = [facts for table in tables for facts in candidates.get(table.name, ())]
-    for policy in islice(relevant, MAX_POLICIES):
+    for policy in islice(reading_data(others), MAX_POLICIES):
         about = asset_set([policy])
         if any(about.holds(facts) for facts in known):
             yield Finding(policy.name, "no role of the target is one of the policy's subjects; map one with `roles`")
-
-
-async def _in_force(reads: WorkerReads, tenant: str) -> _InForce:
-    snapshot = await read_snapshot(reads, tenant, -1)
-    objects = [parsed(tenant, stored) for stored in snapshot.objects]
-    index = compile_policies(
-        tenant,
-        [one for one in objects if isinstance(one, Policy)],
-        [one for one in objects if isinstance(one, Role)],
-    )
-    rules = await read_tag_rules(reads, tenant)
-    return _InForce(
-        index,
-        tuple(one for one in objects if isinstance(one, EngineMapping)),
-        (snapshot.version.settings or {}).get("unknown_objects", "closed"),
-        Wanted(rules, rules.protective | index.named_tags, bool(index.compared_attributes)),
-    )
 
 
 async def _candidates(

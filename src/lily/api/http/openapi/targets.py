@@ -23,7 +23,13 @@ TARGET_EXAMPLES: Examples = {
         "data_source": "shop",
         "config": {"url": "postgresql://lily:PASSWORD@db.example.com/shop"},
         "roles": {"bi_readers": {"group": "bi-team"}},
-    }
+    },
+    "a webhook": {
+        "name": "notebooks",
+        "type": "webhook",
+        "data_source": "shop",
+        "config": {"url": "https://notebooks.example.org/lily", "secrets": ["whsec_SECRET"]},
+    },
 }
 
 
@@ -66,14 +72,32 @@ class PlanResponse(BaseModel):
     error: str | None
 
 
+class ReceiptCounts(BaseModel):
+    """How many tags of assets the target enforces, and how many changes of tags it has not confirmed yet."""
+
+    confirmed: int
+    waiting: int
+
+
+class DriftedTable(BaseModel):
+    """`repaired_at` is null while the table is not as decided."""
+
+    table: str
+    at: str
+    repaired_at: str | None
+    found: str
+    expected: str
+
+
 class Target(BaseModel):
-    """Never the configuration. `drifted` has the last tables that were changed by hand."""
+    """Never the configuration. The state `waiting`: for a person to run the script. `waiting_since`: a change or a
+    refresh was requested then and is not finished. `drifted` has the last tables that were changed by hand."""
 
     name: str
     type: str
     data_source: str
     roles: dict[str, dict[str, str]]
-    state: Literal["new", "in line", "failing", "removing"]
+    state: Literal["new", "waiting", "in line", "failing", "stopped", "removing"]
     tables: int
     columns: int
     findings: list[Finding]
@@ -81,8 +105,10 @@ class Target(BaseModel):
     confirmed_at: str | None
     failed_at: str | None
     error: str | None
+    waiting_since: str | None
     last_run: Run | None
-    drifted: list[dict[str, str]]
+    receipts: ReceiptCounts
+    drifted: list[DriftedTable]
     failed_tables: list[dict[str, str]]
     plan: PlanResponse | None
 

@@ -1,7 +1,10 @@
 """A connection to the target, and its errors as Lily's."""
 
+import os
+import socket
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -21,6 +24,31 @@ _PASSING = (
     psycopg.OperationalError,
 )
 _REFUSED = ("authentication failed", "does not exist", "pg_hba.conf", "no password supplied", "not permitted to log in")
+
+
+# A message may have several statements, and PostgreSQL limits the time of each.
+_STATEMENTS_AT_ONCE = 5
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """Raises OperationalError if the server does not respond at all. PostgreSQL's own limits need one that works: a
+    server that hangs, or a network that swallows packets, would hold the worker for ever."""
+
+    silence_seconds = 300.0
+
+    def wait(self, *arguments: Any, **named: Any) -> Any:
+        timer = threading.Timer(self.silence_seconds, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            return super().wait(*arguments, **named)
+        finally:
+            timer.cancel()
+
+    def _give_up(self) -> None:
+        """Ends the wait of the other thread, which finds the connection closed."""
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as ours:
+            ours.shutdown(socket.SHUT_RDWR)
 
 
 class Session:
@@ -59,9 +87,10 @@ class Session:
         return Terminal(f"{self.target} refuses: {text}. Correct the configuration of the target.")
 
     def _opened(self) -> Connection:
-        connection = psycopg.connect(
+        connection = BoundedConnection.connect(
             self._url, autocommit=True, connect_timeout=self._connect_seconds, application_name="lily enforcer"
         )
+        connection.silence_seconds = _STATEMENTS_AT_ONCE * self._limits["statement_timeout"]
         connection.prepare_threshold = None
         # Without a search path PostgreSQL writes every name in full, so definitions can be compared.
         settings = {"search_path": "pg_catalog", "timezone": "UTC", "standard_conforming_strings": "on"}

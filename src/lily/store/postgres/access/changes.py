@@ -8,6 +8,7 @@ from lily.store.postgres.queries import query
 
 Change = Literal["user.disabled", "user.enabled", "token.created", "token.revoked"]  # as the audit names them
 
+DISABLED_USER = "disabled-user"  # of the decisions that keep users out or let them in, on `policy-events`
 OWNER = "owner"  # the principal in the audit for a change made as the database's owner, without a name
 
 _STATEMENTS: dict[Change, str] = {
@@ -20,7 +21,7 @@ _STATEMENTS: dict[Change, str] = {
 
 @cache
 def change_statement(change: Change) -> LiteralString:
-    """Its parameters are those of the change, `by` (who made it) and `action` (the change). It returns one row, whose
-    first column is whether anything changed."""
+    """Its parameters are those of the change, `by` (who made it), `action` (the change), and for users `kind`. It
+    returns one row, whose first column is whether anything changed."""
     followed_by = query("access/user_changed") if change in {"user.disabled", "user.enabled"} else ""
     return query(_STATEMENTS[change]) + followed_by + query("access/access_changed")

@@ -8,7 +8,7 @@ import psycopg
 from lily.model.access import Principal
 from lily.model.errors import Terminal
 from lily.model.values import MAX_NAME, Checker
-from lily.store.postgres.access.changes import OWNER, change_statement
+from lily.store.postgres.access.changes import DISABLED_USER, OWNER, change_statement
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -35,7 +35,7 @@ async def disabled_since(database: Database, tenant: str, user: str) -> datetime
 async def change_user(database: Database, principal: Principal, change: Change, user: str) -> bool:
     """Disables or enables a user of the principal's tenant. Returns False if that changed nothing. Raises
     StoreUnavailable."""
-    values = {"user": user, "by": principal.name, "action": change}
+    values = {"user": user, "by": principal.name, "action": change, "kind": DISABLED_USER}
     ((changed, _),) = await database.fetch(principal.tenant, change_statement(change), values)
     return bool(changed)
 
@@ -56,7 +56,7 @@ def _change(owner_url: str, change: Change, tenant: str, user: str, by: str) -> 
         raise Terminal(
             f"{user[:64]!r} is not a valid user name. Use up to {MAX_NAME} bytes without control characters."
         )
-    values = {"tenant": tenant, "user": user, "by": by, "action": change}
+    values = {"tenant": tenant, "user": user, "by": by, "action": change, "kind": DISABLED_USER}
     with psycopg.connect(owner_url) as connection:
         try:
             row = connection.execute(change_statement(change), values).fetchone()

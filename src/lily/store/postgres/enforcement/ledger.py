@@ -24,7 +24,9 @@ class StoredTarget(NamedTuple):
     wrapped_key: bytes
     sealed: bytes
     is_removed: bool
+    is_stopped: bool
     failures: int
+    created_at: datetime
 
 
 class Receipt(NamedTuple):
@@ -40,6 +42,15 @@ class Drifted(NamedTuple):
     path: Path
     found: str
     expected: str
+
+
+class Sent(NamedTuple):
+    """What a target that cannot be read knows of a table. `announced` are decisions that it may have got and has not
+    confirmed; empty: that the table is no longer enforced."""
+
+    confirmed: bytes | None
+    announced: bytes | None
+    version: int
 
 
 class TargetLedger:
@@ -62,10 +73,28 @@ class TargetLedger:
         began: datetime = row[0]
         return began
 
+    def now(self) -> datetime:
+        """By PostgreSQL's clock: everything that was committed before is part of what is read next."""
+        row = self._connection.execute(query("enforcement/clock")).fetchone()
+        assert row is not None  # noqa: S101 - the query has no condition
+        began: datetime = row[0]
+        return began
+
     def confirmed_digests(self, key: str) -> dict[Path, bytes]:
         """By table, what was decided when it was last in line."""
         rows = self._connection.execute(query("enforcement/digests"), self._about(key))
         return {tuple(path): bytes(digest) for path, digest in rows}
+
+    def sent(self, key: str) -> dict[Path, Sent]:
+        """By table, for a target that cannot be read. Digests of decisions."""
+        rows = self._connection.execute(query("enforcement/sent"), self._about(key))
+        return {tuple(path): Sent(*found) for path, *found in rows}
+
+    def announce(self, key: str, digests: Mapping[Path, bytes]) -> int:
+        """Records what is about to be sent, with a new version for each table. Returns for how many tables that was not
+        recorded yet: only what is committed here may be sent, or nobody would know that the target may have it."""
+        given = {"paths": [Jsonb(path) for path in digests], "digests": list(digests.values())}
+        return len(self._connection.execute(query("enforcement/announce"), self._about(key) | given).fetchall())
 
     def keep_assets(self, key: str, asset_ids: Collection[str]) -> None:
         """Whose changes concern the target from now on."""
@@ -126,6 +155,21 @@ class TargetLedger:
             "findings": None if findings is None else Jsonb(list(findings)),
         }
         self._connection.execute(query("enforcement/finish"), self._about(key) | parameters)
+
+    def stop(self, job: Job, key: str) -> None:
+        """The target refuses for good: it is not called again until someone requests a run."""
+        about = self._about(key) | {"group": group_of(key), "task": TASK, "job": job.id}
+        self._connection.execute(query("enforcement/stop"), about)
+
+    def wait(self, key: str, *, tables: int, columns: int, findings: Iterable[Mapping[str, str]]) -> None:
+        """Records that a person has to act before the target is in line."""
+        given = {"tables": tables, "columns": columns, "findings": Jsonb(list(findings))}
+        self._connection.execute(query("enforcement/wait"), self._about(key) | given)
+
+    def written(self, key: str) -> Any:
+        """What the scripts restrict that were handed out, as `keep_plan` stored it; None before the first."""
+        row = self._connection.execute(query("enforcement/written"), self._about(key)).fetchone()
+        return None if row is None else row[0]
 
     def keep_plan(self, key: str, plan: Mapping[str, Any]) -> None:
         self._connection.execute(query("enforcement/keep_plan"), self._about(key) | {"plan": Jsonb(plan)})

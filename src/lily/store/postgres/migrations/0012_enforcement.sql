@@ -16,6 +16,7 @@ create index graph_awaiting_lake_of_tenant on graph_nodes (tenant_id) where awai
 
 -- They get a parameter. `functions/70_reached_from_elsewhere.sql` and `80_decision_facts.sql` create them again.
 drop function reached_from_elsewhere(text, text[], boolean, uuid[], uuid[]);
+drop function if exists ids_by_name_in_any_case(text[]);
 drop function if exists decision_facts(text, uuid[], uuid[], boolean, text[], text[], boolean);
 
 -- What was committed that decisions rest on, by transaction: of which asset, or without one of any of the tenant's. Written
@@ -44,6 +45,7 @@ create table enforcement_targets (
   wrapped_key  bytea not null,
   sealed       bytea not null,
   is_removed   boolean not null default false,  -- to be reverted, then deleted
+  is_stopped   boolean not null default false,  -- it refuses for good: it is not called until someone applies
   created_at   timestamptz not null default clock_timestamp(),
   tables       integer not null default 0,
   columns      integer not null default 0,
@@ -74,6 +76,8 @@ create table enforcement_tables (
   target       text collate "C" not null,
   path         text[] not null,
   digest       bytea,                      -- of its decisions, once confirmed
+  announced    bytea,                      -- of decisions that a target that cannot be read may have got, unconfirmed
+  version      bigint not null default 0,  -- of what was announced
   confirmed_at timestamptz,
   error        text,
   drift_at     timestamptz,
@@ -126,9 +130,9 @@ call separate_tenants('fact_changes', 'enforcement_targets', 'enforcement_runs',
                       'enforcement_assets', 'enforcement_receipts');
 grant select on enforcement_runs, enforcement_tables, enforcement_receipts to lily_api;
 -- The API stores the encrypted configuration and cannot read it back.
-grant select (tenant_id, key, name, type, data_source, roles, is_removed, created_at, tables, columns, findings, plan,
+grant select (tenant_id, key, name, type, data_source, roles, is_removed, is_stopped, created_at, tables, columns, findings, plan,
               confirmed_at, failed_at, failures, error),
       insert (tenant_id, key, name, type, data_source, roles, wrapped_key, sealed),
-      update (is_removed) on enforcement_targets to lily_api;
+      update (is_removed, is_stopped) on enforcement_targets to lily_api;
 -- The worker reports drift on `policy-events`.
 grant select, insert on decisions to lily_pipeline;

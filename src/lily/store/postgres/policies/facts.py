@@ -1,6 +1,6 @@
 """What decisions need to know of assets, for many assets in one query. Nothing is cached."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lily.lineage.tag_rules import TagRules
@@ -49,14 +49,32 @@ async def read_facts(
 ) -> dict[str, Facts | None]:
     """By reference (an id or a qualified name): what is known of the asset; None if it is not in the catalogue.
     `earlier` are reads of the same tenant for the same `wanted`."""
-    requested = list(references)
-    asset_ids = [ids.resolve(tenant, reference) for reference in requested]
+    places = [(ids.resolve(tenant, one), _id_above(tenant, one)) for one in references]
+    return await _read(database, tenant, list(references), places, wanted, earlier)
+
+
+async def read_facts_of_columns(
+    database: Fetches, tenant: str, tables: Mapping[str, str], wanted: Wanted
+) -> dict[str, Facts | None]:
+    """By id: what is known of columns whose names nobody knows. `tables` has the id of the table of each."""
+    return await _read(database, tenant, list(tables), list(tables.items()), wanted, None)
+
+
+async def _read(  # noqa: PLR0917 - what is read, of what and for whom
+    database: Fetches,
+    tenant: str,
+    requested: Sequence[str],
+    places: Sequence[tuple[str, str]],
+    wanted: Wanted,
+    earlier: Earlier | None,
+) -> dict[str, Facts | None]:
+    """`places` has for each reference the id of the asset, and of the one whose column it may be."""
     rows = await database.fetch(
         tenant,
         query("policies/facts"),
         {
-            "ids": id_array(asset_ids),
-            "above": id_array(_id_above(tenant, reference) for reference in requested),
+            "ids": id_array(asset_id for asset_id, _ in places),
+            "above": id_array(above for _, above in places),
             "attributes": wanted.attributes,
             "tables": list(TABLE_TYPES),
             "tags": wanted.rules.propagating_array,

@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from lily.connect.enforcers.access import Value
 from lily.connect.enforcers.postgres.identifiers import literal
 from lily.policy.masks import FIXED_VALUES, SHOWN_CHARACTERS
-
-Value = str | int | float | bool | None
 
 BOOKKEEPING = "lily_enforcement"
 _FIXED = FIXED_VALUES | {"timestamptz": "1970-01-01 00:00:00+00", "bytea": r"\x"}

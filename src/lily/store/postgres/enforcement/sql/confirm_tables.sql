@@ -14,6 +14,7 @@ select %(tenant)s, %(key)s, g.path, case when g.error is null then g.digest end,
 from given g
 on conflict (tenant_id, target, path) do update
 set digest = coalesce(excluded.digest, t.digest), error = excluded.error,
-    confirmed_at = coalesce(excluded.confirmed_at, t.confirmed_at)
+    confirmed_at = coalesce(excluded.confirmed_at, t.confirmed_at),
+    announced = case when excluded.error is not null then t.announced end
 where t.error is distinct from excluded.error or t.digest is distinct from excluded.digest
-   or t.drift_at > coalesce(t.confirmed_at, '-infinity')
+   or t.announced is not null or t.drift_at > coalesce(t.confirmed_at, '-infinity')

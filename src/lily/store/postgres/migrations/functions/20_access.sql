@@ -40,3 +40,13 @@ $$;
 
 revoke all on function authenticate(bytea), redeem_ticket(bytea) from public;
 grant execute on function authenticate(bytea), redeem_ticket(bytea) to lily_api;
+
+-- Workers decide for the targets of every tenant.
+grant select on disabled_users to lily_pipeline;
+do $$
+begin
+  if not exists (select from pg_policy where polrelid = 'disabled_users'::regclass and polname = 'every_tenant') then
+    create policy every_tenant on disabled_users for select to lily_pipeline using (true);
+  end if;
+end
+$$;
