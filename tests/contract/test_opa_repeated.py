@@ -5,8 +5,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
-from typing import Any
 
 import httpx
 import pytest
@@ -23,7 +21,6 @@ from tests.shared_stack import Stack
 EMAIL = f"{PEOPLE}.email"
 COLUMNS = ("id", "email")
 ALL, NONE = list(COLUMNS), list[str]()
-_times = count()
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +56,6 @@ def repeated(door: Door, another_api: Stack) -> Repeated:
     return Repeated(engine, replace(engine, door=replace(door, stack=another_api)), body)
 
 
-def ingest(door: Door, name: str, kind: str, **attributes: Any) -> None:
-    """Later than what was stated of it before."""
-    door.ingest(name, kind, time=f"2030-01-01T00:00:{next(_times) % 60:02d}Z", **attributes)
-
-
 def tag(door: Door, name: str = EMAIL) -> None:
     door.change("POST", f"/metadata/{name}/tags", {"tag": "PII"})
 
@@ -85,7 +77,8 @@ def derived(door: Door) -> None:
 
 
 def state_edge(door: Door) -> None:
-    door.change("POST", "/lineage", {"edges": [{"from": "crm.persons.mail", "to": EMAIL}]})
+    edge = {"from": "crm.persons.mail", "to": EMAIL, "relationship_type": "derived-from"}
+    door.change("POST", "/lineage", {"edges": [edge]})
 
 
 def cut_edge(door: Door) -> None:
@@ -197,7 +190,7 @@ CASES = {
     "a table of that name in another case": Case(
         nothing, lambda door: door.ingest(PEOPLE.upper(), "table", parent="memory", tags=["PII"]), NONE, ALL
     ),
-    "another parent": Case(nothing, lambda door: ingest(door, PEOPLE, "table", parent="elsewhere"), NONE, ALL),
+    "another parent": Case(nothing, lambda door: door.ingest(PEOPLE, "table", parent="elsewhere"), NONE, ALL),
     "deletion of the origin": Case(derived_and_cut, delete_origin, ["email"], NONE),
     "a tag's definition": Case(secret_upstream, define_secret, NONE, ["email"], facts=False),
     "what deletion means": Case(
@@ -245,7 +238,7 @@ def test_the_next_request_sees_how_unknown_objects_are_decided(repeated: Repeate
         settings(door, unknown_objects=unknown_objects)
         assert asked.masked(repeated.engine) == masked
         asked.soon(repeated.other, masked)
-    ingest(door, "ghost.town.people", "table", tags=["PII"])
+    door.ingest("ghost.town.people", "table", tags=["PII"])
     for engine in (repeated.engine, repeated.other):
         assert asked.masked(engine) == ALL
 

@@ -35,10 +35,11 @@ class CachedFacts:
         return self._runner.run(self._known(tenant, names, self._caches[cache]))
 
     def difference(self, tenant: str, names: Collection[str], cache: int = 0) -> tuple[Shown, Shown] | None:
-        """What a cache has, and what would be read; None if they are the same."""
+        """Where they differ: what a cache has, and what would be read. None if they are the same."""
         kept = _shown(self.known(tenant, names, cache).facts, names)
         read = _shown(self._runner.run(self._read(tenant, names)), names)
-        return None if kept == read else (kept, read)
+        differing = [name for name in names if kept[name] != read[name]]
+        return ({name: kept[name] for name in differing}, {name: read[name] for name in differing}) if differing else None
 
     async def _known(self, tenant: str, names: Collection[str], cache: FactCache) -> Known:
         return await cache.candidates(tenant, names, await self._wanted(tenant))

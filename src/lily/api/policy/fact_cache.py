@@ -49,6 +49,13 @@ class _Kept:
     earlier: Earlier = field(default_factory=Earlier)
     generation: int = field(default_factory=_generations.__next__)
 
+    @property
+    def known(self) -> Known:
+        return Known(self.facts, self.generation)
+
+    def has(self, names: Collection[str]) -> bool:
+        return all(name in self.facts for name in names)
+
     def advance(self, changes: Changes) -> None:
         """To a later state, without what is no longer valid there.
 
@@ -124,16 +131,16 @@ class FactCache:
         for one in waiting:
             by_wanted.setdefault(_key(one.wanted), []).append(one)
         for wanted, group in by_wanted.items():
-            known = await self._read(tenant, self._kept_for(tenant, wanted), group)
-            for one in group:
-                if not one.done.done():  # its request may have been cancelled
-                    one.done.set_result(known)
+            kept = self._kept_for(tenant, wanted)
+            kept.advance(await changes_since(self._database, tenant, kept.state))
+            # First those for which nothing has to be read.
+            _serve_all([one for one in group if kept.has(one.references)], kept.known)
+            others = [one for one in group if not one.done.done()]
+            if others:
+                _serve_all(others, await self._read(tenant, kept, others))
 
     async def _read(self, tenant: str, kept: _Kept, group: list[_Waiting]) -> Known:
-        kept.advance(await changes_since(self._database, tenant, kept.state))
         missing = {name for one in group for name in one.references if name not in kept.facts}
-        if not missing:
-            return Known(kept.facts, kept.generation)
         if len(kept.facts) + len(missing) > MAX_ASSETS:
             kept.forget(kept.facts)
             missing = {name for one in group for name in one.references}
@@ -142,7 +149,7 @@ class FactCache:
         if len(kept.earlier.lags) > 1:  # it began or ceased to lag between two queries
             return Known({**kept.facts, **found}, next(_generations))
         kept.add(tenant, found, lagging=True in kept.earlier.lags)
-        return Known(kept.facts, kept.generation)
+        return kept.known
 
     def _kept_for(self, tenant: str, wanted: tuple[object, ...]) -> _Kept:
         kept = self._kept.get(tenant)
@@ -151,6 +158,12 @@ class FactCache:
                 del self._kept[next(iter(self._kept))]
             kept = self._kept[tenant] = _Kept(wanted)
         return kept
+
+
+def _serve_all(waiting: list[_Waiting], known: Known) -> None:
+    for one in waiting:
+        if not one.done.done():  # its request may have been cancelled
+            one.done.set_result(known)
 
 
 def _key(wanted: Wanted) -> tuple[object, ...]:

@@ -31,7 +31,7 @@ async def read_candidates(
 async def columns_below(database: Fetches, tenant: str, tables: Collection[str]) -> list[str]:
     """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
-    listed = id_array({asset_id for _, asset_id in rows})
+    listed = id_array({asset_id for _, asset_id, _ in rows})
     found = await database.fetch(tenant, query("policies/columns_below"), {"tables": listed})
     return [name for (name,) in found]
 
@@ -65,7 +65,12 @@ class _Others:
 
     async def _stored(self, names: Collection[str], have: Mapping[str, Facts]) -> ByName:
         rows = await self._database.fetch(self._tenant, query("policies/ids_in_any_case"), {"names": list(names)})
-        return await self._read([(name, asset_id) for name, asset_id in rows], have)
+        # By name: what is directly below a table counts as its column, also if it is asked for in another case.
+        by_name = [
+            (name, asset_id, stored if ids.resolve(self._tenant, stored) == asset_id else asset_id)
+            for name, asset_id, stored in rows
+        ]
+        return await self._read(by_name, have)
 
     async def _columns_with_lineage(self, tables: Mapping[str, Sequence[Facts]], have: Mapping[str, Facts]) -> ByName:
         """Columns that only the lake has, as far as they have lineage and so may have tags of their own."""
@@ -80,17 +85,18 @@ class _Others:
             "names": sorted({column for _, column in spelled}),
         }
         rows = await self._database.fetch(self._tenant, query("policies/columns_in_any_case"), parameters)
-        pairs = [(name, asset_id) for table, column, asset_id in rows for name in spelled.get((table, column), ())]
-        return await self._read(pairs, have)
+        found = [(name, asset_id) for table, column, asset_id in rows for name in spelled.get((table, column), ())]
+        return await self._read([(name, asset_id, asset_id) for name, asset_id in found], have)
 
-    async def _read(self, pairs: Sequence[tuple[str, str]], have: Mapping[str, Facts]) -> ByName:
-        missing = {asset_id for _, asset_id in pairs} - have.keys()
-        facts: Mapping[str, Facts | None] = have
+    async def _read(self, meant: Sequence[tuple[str, str, str]], have: Mapping[str, Facts]) -> ByName:
+        """`meant` has names, the ids of assets that they mean, and the references to read these by."""
+        missing = {asset_id: reference for _, asset_id, reference in meant if asset_id not in have}
+        facts: dict[str, Facts | None] = {**have}
         if missing:
-            read = await read_facts(self._database, self._tenant, missing, self._wanted, self._earlier)
-            facts = {**have, **read}
+            read = await read_facts(self._database, self._tenant, set(missing.values()), self._wanted, self._earlier)
+            facts |= {asset_id: read[reference] for asset_id, reference in missing.items()}
         found: ByName = {}
-        for name, asset_id in pairs:
+        for name, asset_id, _ in meant:
             if (fact := facts[asset_id]) is not None:
                 found.setdefault(name, []).append(fact)
         return found
