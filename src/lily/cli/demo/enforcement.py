@@ -29,7 +29,7 @@ INDENT = "\n" + " " * 14  # below the text of a step
 ADDED, QUERIED, ENFORCED, REPAIRED, REMOVED = (
     "a database, added to enforced",
     "a query of the database",
-    "a tag upstream, sent to enforced in the database",
+    "a tag upstream, sent to enforced",
     "a mask dropped by hand, until it is back",
     "a database, given back as it was",
 )
