@@ -30,6 +30,10 @@ make bench                                        # everything, well over an hou
 A run starts an embedded stack of its own in a temporary directory and leaves nothing behind but
 `bench/results/DATE.json`, with the numbers of every round. Do not use the machine for anything else in the meantime.
 
+`--quick` is not for comparing versions. Its windows of three seconds have three hundred tracers, so their p99 is the
+third slowest, and the slowest come from one or two batches of the hot lane, often the first of the window. Whether a
+batch of the lake falls into such a window is chance too: the lake starts one every ten seconds.
+
 ## What shares the cores
 
 Everything. Kafka, Spark with its Python workers, PostgreSQL, the worker and the API run on the cores named above, and

@@ -1,5 +1,7 @@
 """A real HTTP server on loopback that answers as its script says, also badly, and remembers what it was asked."""
 
+import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -70,8 +72,17 @@ class BadServer:
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that breaks off the handshake is none of its business."""
+        if not isinstance(sys.exception(), ssl.SSLError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
-def bad_server() -> Iterator[BadServer]:
+def bad_server(tls: ssl.SSLContext | None = None) -> Iterator[BadServer]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = 10
@@ -89,9 +100,10 @@ def bad_server() -> Iterator[BadServer]:
         def log_message(self, *_: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = BadServer(f"http://127.0.0.1:{server.server_port}")
+    server = _Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    served = BadServer(f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

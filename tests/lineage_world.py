@@ -64,8 +64,15 @@ class World:
         return ids.asset_id(self.tenant, name)
 
     def asset(self, name: str, **attributes: object) -> None:
+        self.typed("table", name, **attributes)
+
+    def typed(self, kind: str, name: str, **attributes: object) -> None:
         stated = {"name": name, **attributes}
-        self._state({"entity_type": "table", "qualified_name": name, "attributes": stated, "by": "crawler"})
+        self._state({"entity_type": kind, "qualified_name": name, "attributes": stated, "by": "crawler"})
+
+    def column(self, name: str, table: str, **attributes: object) -> None:
+        stated = {"name": name.removeprefix(f"{table}."), "parent": table, **attributes}
+        self._state({"entity_type": "column", "qualified_name": name, "attributes": stated, "by": "crawler"})
 
     def person(self, name: str, operation: str, **more: object) -> None:
         self._state({"layer": "user", "qualified_name": name, "operation": operation, "by": "ada", **more})

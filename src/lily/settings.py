@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from lily.environment import Environment
@@ -78,6 +78,10 @@ class Enforcement(Section):
     refresh_seconds: float = Field(
         60.0, gt=0, description="how often each target is compared with the decisions, to find what was changed by hand"
     )
+    allowed_networks: tuple[IPvAnyNetwork, ...] = Field(
+        (), description='not public, but webhooks of tenants may reach them, as JSON: ["10.1.0.0/16"]'
+    )
+    topics_bootstrap: str = Field("", description="the Kafka of targets of the type `topic`; default: Lily's own")
 
 
 class Retention(Section):

@@ -96,6 +96,7 @@ ALLOW = {
 }
 ASKED = {"context": {"identity": {"user": "ann", "groups": []}}, "action": {"operation": "ExecuteQuery"}}
 TABLE = {"catalogName": "open", "schemaName": "public", "tableName": "orders"}
+AN_ICEBERG_TABLE = {"namespace": "open.public", "table": NOTHING}
 COLUMN = {"column": TABLE | {"columnName": "id", "columnType": "bigint"}}
 
 
@@ -105,6 +106,18 @@ def engine_asks(name: str, operation: str, **about: Any) -> dict[str, Route]:
     return {
         f"POST /enforce/opa/{name}": Route(("enforce:read",), body=body),
         f"POST /enforce/opa/k/{{key}}/{name}": Route((), path={"key": NOTHING}, body=body),
+    }
+
+
+def downloads(address: str) -> dict[str, Route]:
+    """As Ranger plug-ins do. They add parameters of their own, and some of them speak Kerberos."""
+    query = {"lastKnownVersion": "-1", "pluginId": "p", "clusterName": "", "supportsPolicyDeltas": "false"}
+    place = {"service": "trino"}
+    return {
+        f"GET /enforce/ranger/service/{address}/{{service}}": Route(("enforce:read",), path=place, query=query),
+        f"GET /enforce/ranger/k/{{key}}/service/{address}/{{service}}": Route(
+            (), path=place | {"key": NOTHING}, query=query
+        ),
     }
 
 
@@ -151,6 +164,10 @@ ROUTES: dict[str, Route] = {
     "DELETE /enforcement-targets/{name}": Route(("admin",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/apply": Route(("policy:write",), path={"name": NOTHING}),
     "POST /enforcement-targets/{name}/plan": Route(("policy:write",), path={"name": NOTHING}),
+    "GET /enforcement-targets/{name}/script": Route(("policy:write",), path={"name": NOTHING}),
+    "POST /enforcement-targets/{name}/confirm": Route(
+        ("policy:write",), path={"name": NOTHING}, body={"digest": "0" * 64}
+    ),
     "GET /enforcements": Route(("policy:read",)),
     **administers("/policies", "id", ALLOW),
     **administers("/roles", "name", {"name": "someone"}),
@@ -166,11 +183,21 @@ ROUTES: dict[str, Route] = {
     "POST /policy/explain": Route(("policy:read",), body=CHECK),
     "POST /policy/dry-run": Route(("policy:read",), body={}),
     "GET /policy/decisions": Route(("policy:read",)),
+    **downloads("plugins/policies/download"),
+    **downloads("plugins/secure/policies/download"),
+    **downloads("tags/download"),
+    **downloads("tags/secure/download"),
+    **downloads("roles/download"),
+    **downloads("roles/secure/download"),
     **engine_asks("allow", "ExecuteQuery"),
     **engine_asks("batch", "FilterTables", filterResources=[{"table": TABLE}]),
     **engine_asks("row-filters", "GetRowFilters", resource={"table": TABLE}),
     **engine_asks("column-masking", "GetColumnMask", resource=COLUMN),
     **engine_asks("batch-column-masking", "GetColumnMask", filterResources=[COLUMN]),
+    "GET /enforce/iceberg/{namespace}/{table}": Route(("enforce:read",), path=AN_ICEBERG_TABLE, query={"user": "ann"}),
+    "GET /enforce/iceberg/k/{key}/{namespace}/{table}": Route(
+        (), path=AN_ICEBERG_TABLE | {"key": NOTHING}, query={"user": "ann"}
+    ),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),

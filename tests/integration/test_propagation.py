@@ -1,5 +1,6 @@
 """Tags travel along the graph: the classic cases by name, against PostgreSQL."""
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -224,3 +225,13 @@ def test_marking_again_what_was_done_changes_nothing(world: World) -> None:
     world.edge("a", "b")
     assert world.settle().reached == 0
     assert world.stored() == before
+
+
+def test_what_an_asset_passes_on_is_looked_up_in_its_tenant_alone(owner: psycopg.Connection) -> None:
+    call = "select c.depth from derived_tags d cross join lateral carried(d.tenant_id, d.tag, d.via, false) c"
+    with owner.transaction():
+        owner.execute("set local enable_seqscan = off; set local enable_bitmapscan = off")
+        plan = "\n".join(line for (line,) in owner.execute(f"explain (costs off) {call}").fetchall())
+    conditions = re.findall(r"on assets\b.*\n +Index Cond: (.*)", plan)
+    assert conditions, plan
+    assert all("tenant_id" in condition for condition in conditions), plan

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import psycopg
 from prometheus_client import CollectorRegistry
 
+from lily.bus import topics
+from lily.model import governance
 from lily.model.access import Principal
 from lily.reactions.base import Event
 from lily.reactions.enforcement import Enforcement, Enforcing
@@ -29,19 +31,31 @@ OWN = {"own": {"tables": TABLES, "roles": ["readers", "ann"]}}
 
 
 class EnforcedTarget:
-    """The target `files`, whose enforcer writes its rules into a JSON file."""
+    """The target `files`. Unless another plug-in is given, its enforcer writes its rules into a JSON file."""
 
-    def __init__(self, migrated: Migrated, world: World, key_file: Path, rules: Path) -> None:
+    def __init__(  # noqa: PLR0917 - what a target is
+        self,
+        migrated: Migrated,
+        world: World,
+        key_file: Path,
+        rules: Path,
+        plugin: str = "rules-file",
+        config: dict[str, Any] | None = None,
+        roles: dict[str, dict[str, str]] | None = None,
+        **settings: Any,
+    ) -> None:
         self.world, self.rules, self.key_file = world, rules, key_file
         self.admin = Principal("", world.tenant, "tester", frozenset({"admin"}))
         self.connection = psycopg.connect(migrated.url_of("lily_pipeline"), autocommit=True)
         self.registry = CollectorRegistry()
-        self._enforcing = Enforcing(Settings(master_key_file=key_file), self.registry)
+        self._enforcing = Enforcing(Settings(master_key_file=key_file, **settings), self.registry)
         self._runner = asyncio.Runner()
         self.database = Database(migrated.url_of("lily_api"))
         self.wait(self.database.open())
-        sealed = Vault.of(key_file).seal(world.tenant, targets.group_of(KEY), json.dumps({"path": str(rules)}))
-        added = targets.NewTarget(KEY, "Files", "rules-file", "shop", {"readers": {"group": "bi-team"}}, *sealed)
+        stated = json.dumps(config or {"path": str(rules)})
+        sealed = Vault.of(key_file).seal(world.tenant, targets.group_of(KEY), stated)
+        mapped = {"readers": {"group": "bi-team"}} if roles is None else roles
+        added = targets.NewTarget(KEY, "Files", plugin, "shop", mapped, *sealed)
         assert self.wait(targets.add(self.database, self.admin, added, "c"))
 
     def close(self) -> None:
@@ -68,6 +82,10 @@ class EnforcedTarget:
         entry = Entry("policy", key, body, [f"{kind[0]}:{name}"])
         assert self.wait(objects.change(self.database, self.admin, "put", entry, correlation="c")).done
 
+    def mapping(self, key: str, body: dict[str, str]) -> None:
+        entry = Entry("engine-mapping", key, {"id": key, "name": key, **body}, [])
+        assert self.wait(objects.change(self.database, self.admin, "put", entry, correlation="c")).done
+
     def queued(self) -> list[Job]:
         """The jobs of the target, also those that are to run later."""
         rows = self.connection.execute(
@@ -88,6 +106,12 @@ class EnforcedTarget:
                     queue.finish(job)
             except Taken:
                 return
+
+    def run_all(self) -> None:
+        """Runs what is due, and what that queues at once: a target that cannot be read needs two runs for a change."""
+        due = "select count(*) from queued_jobs where tenant_id = %s and job_group = %s and run_at <= clock_timestamp()"
+        while self.connection.execute(due, [self.world.tenant, targets.group_of(KEY)]).fetchone() != (0,):
+            self.run()
 
     def refresh(self) -> None:
         """A run that the schedule or a person requested."""
@@ -114,3 +138,12 @@ class EnforcedTarget:
     def enforced(self) -> dict[str, str]:
         """What the target itself has, by table, column and role."""
         return dict(json.loads(self.rules.read_text()).get("lily", {}))
+
+
+def changed_asset(target: EnforcedTarget, name: str) -> Event:
+    """That the tags of an asset changed."""
+    return event_of(target, governance.asset_record(target.world.id_of(name), "source", ["tags"], 1, ""))
+
+
+def event_of(target: EnforcedTarget, record: governance.Record, topic: str = topics.GOVERNANCE) -> Event:
+    return Event(topic, 0, 0, target.world.tenant.encode() + b"/x", json.dumps(record).encode())

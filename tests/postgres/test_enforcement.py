@@ -9,11 +9,10 @@ from psycopg import sql
 
 from lily.bus import topics
 from lily.model import governance
-from lily.reactions.base import Event
 from lily.store.postgres.access.changes import DISABLED_USER
 from lily.store.postgres.access.users import disable_user, enable_user
 from lily.store.postgres.enforcement import targets
-from tests.postgres.enforcement import KEY, OWN, EnforcedTarget
+from tests.postgres.enforcement import KEY, OWN, EnforcedTarget, changed_asset, event_of
 from tests.postgres.migrated import Migrated
 
 MASKED = "shop.public.people./readers"
@@ -24,7 +23,7 @@ def test_a_tag_reaches_the_target_and_its_receipt_is_confirmed(target: EnforcedT
     assert target.enforced()[MASKED] == "allow"
     assert target.shown()["state"] == "in line"
     target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
-    target.react(_asset(target, "shop.public.people"))
+    target.react(changed_asset(target, "shop.public.people"))
     target.run()
     assert target.enforced()[MASKED] == "show-last-4"
     assert target.enforced()["shop.public.plain./readers"] == "allow"
@@ -159,30 +158,30 @@ class TestWhatQueuesARun:
         ["policy", "role", "user", "disabled-user", "tag", "setting", "engine-mapping", "access-settings"],
     )
     def test_a_change_that_may_concern_all_assets(self, target: EnforcedTarget, kind: str) -> None:
-        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        target.react(event_of(target, governance.decision_record(kind, "x", 1)))
         assert len(target.queued()) == 1
 
     @pytest.mark.parametrize("kind", ["rule", "scraper-policy", "enforcement-drift"])
     def test_not_one_that_decisions_do_not_depend_on(self, target: EnforcedTarget, kind: str) -> None:
-        target.react(_event(target, governance.decision_record(kind, "x", 1)))
+        target.react(event_of(target, governance.decision_record(kind, "x", 1)))
         assert target.queued() == []
 
     def test_one_of_its_assets_or_columns(self, target: EnforcedTarget) -> None:
-        target.react(_asset(target, "shop.public.people.mail"))
+        target.react(changed_asset(target, "shop.public.people.mail"))
         assert len(target.queued()) == 1
 
     def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:
-        target.react(_asset(target, "crm.people"))
+        target.react(changed_asset(target, "crm.people"))
         assert target.queued() == []
 
     def test_a_tag_that_propagated_to_one_of_its_assets(self, target: EnforcedTarget) -> None:
         assets = [target.world.id_of("shop.public.people")]
-        target.react(_event(target, {"data": {"assets": assets}}, topics.PROPAGATED))
+        target.react(event_of(target, {"data": {"assets": assets}}, topics.PROPAGATED))
         assert len(target.queued()) == 1
 
     def test_many_changes_are_few_runs(self, target: EnforcedTarget) -> None:
         for _ in range(5):
-            target.react(_asset(target, "shop.public.people"))
+            target.react(changed_asset(target, "shop.public.people"))
         assert len(target.queued()) == 2  # one of which may be running
         target.run()
         assert target.queued() == []
@@ -224,11 +223,3 @@ def test_its_configuration_is_encrypted_and_not_for_the_api(
     assert "rules.json" not in json.dumps(target.shown())
     with psycopg.connect(migrated.url_of("lily_api")) as api, pytest.raises(psycopg.errors.InsufficientPrivilege):
         api.execute("select sealed from enforcement_targets")
-
-
-def _asset(target: EnforcedTarget, name: str) -> Event:
-    return _event(target, governance.asset_record(target.world.id_of(name), "source", ["tags"], 1, ""))
-
-
-def _event(target: EnforcedTarget, record: governance.Record, topic: str = topics.GOVERNANCE) -> Event:
-    return Event(topic, 0, 0, target.world.tenant.encode() + b"/x", json.dumps(record).encode())

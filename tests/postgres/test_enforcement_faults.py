@@ -71,7 +71,7 @@ def test_what_a_killed_worker_left_undone_is_done_by_the_next(target: EnforcedTa
         process.kill()
         process.wait()
         (left,) = target.queued()
-        until(lambda: not _is_locked(target))
+        until(lambda: not is_locked(target))
         assert target.shown()["state"] == "new"
         target.run()
     assert left.id not in {job.id for job in target.queued()}
@@ -83,13 +83,13 @@ def test_two_workers_do_not_change_a_target_at_the_same_time(target: EnforcedTar
     url = target.connection.info.dsn + f" password={target.connection.info.password}"
     with worker(target, url, tmp_path):
         assert target.wait(targets.request(target.database, target.world.tenant, KEY))
-        assert _is_locked(target)
+        assert is_locked(target)
         (tmp_path / "go").touch()
         until(lambda: target.queued() == [])
     assert target.shown()["state"] == "in line"
 
 
-def _is_locked(target: EnforcedTarget) -> bool:
+def is_locked(target: EnforcedTarget) -> bool:
     """Whether another worker holds the jobs of the target."""
     held = "select count(*) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid() and granted"
     with psycopg.connect(target.connection.info.dsn, password=target.connection.info.password) as connection:

@@ -22,8 +22,10 @@ from lily.testing import (
     EnforcerSuite,
     FormatSuite,
     IntakeSuite,
+    OutboundEnforcerSuite,
     TransformSuite,
 )
+from tests.sample_plugins.mailbox import Mailbox
 from tests.sample_plugins.rules_file import RulesFile
 from tests.sample_plugins.tickets import Tickets
 from tests.sample_plugins.webhook import Webhook, receiver
@@ -509,6 +511,96 @@ ENFORCERS: list[Broken] = [
 ]
 
 
+# Enforcers whose target cannot be read
+
+
+class CarelessMailbox(Mailbox):
+    Config = Careless  # type: ignore[assignment]
+
+
+class ReadsItself(Mailbox):
+    def inventory(self) -> Any:
+        return Inventory((), ())
+
+
+class SendsByPlanning(Mailbox):
+    def plan(self, decisions: Sequence[Any]) -> Plan:
+        plan = super().plan(decisions)
+        self.apply(plan)
+        return plan
+
+
+class SendsNothing(Mailbox):
+    def apply(self, plan: Plan) -> list[Failure]:  # noqa: ARG002
+        return []
+
+
+class Appends(Mailbox):
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        for step in plan.steps:
+            with (self._path / ".".join(step.table)).open("a") as file:
+                file.write(step.change)
+        return []
+
+
+class ForgetsOthers(Mailbox):
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        self.remove()
+        return super().apply(plan)
+
+
+class KeepsOrder(Mailbox):
+    def plan(self, decisions: Sequence[Any]) -> Plan:
+        return Plan(tuple(step for one in decisions for step in super(KeepsOrder, self).plan([one]).steps))
+
+
+class FirstStays(Mailbox):
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        new = [step for step in plan.steps if not (self._path / ".".join(step.table)).exists()]
+        return super().apply(Plan(tuple(new)))
+
+
+class NeverWithdraws(Mailbox):
+    def apply(self, plan: Plan) -> Sequence[Failure]:
+        return super().apply(Plan(tuple(step for step in plan.steps if step.change)))
+
+
+class NeverRemoves(Mailbox):
+    def remove(self) -> None:
+        self._check()
+
+
+class ConfirmsAnything(Mailbox):
+    def _check(self) -> None:
+        self._path.mkdir(exist_ok=True)
+
+
+class MailboxClosesOnce(Mailbox):
+    closed = False
+
+    def close(self) -> None:
+        if self.closed:
+            raise RuntimeError("closed twice")
+        self.closed = True
+
+
+OUTBOUND: list[Broken] = [
+    (NoPlan, "test_the_class_satisfies_its_port"),
+    (CarelessMailbox, "test_a_misspelt_setting_is_refused"),
+    (ReadsItself, "test_it_has_no_inventory"),
+    (SendsByPlanning, "test_a_plan_changes_nothing"),
+    (SendsNothing, "test_what_is_applied_arrives"),
+    (Appends, "test_applying_twice_is_applying_once"),
+    (ForgetsOthers, "test_tables_that_are_not_given_stay_as_they_are"),
+    (KeepsOrder, "test_the_order_of_decisions_does_not_matter"),
+    (FirstStays, "test_a_newer_version_replaces_the_decisions_of_a_table"),
+    (NeverWithdraws, "test_a_table_that_is_no_longer_enforced_is_withdrawn"),
+    (NeverRemoves, "test_removing_leaves_the_target_as_it_was"),
+    (ConfirmsAnything, "test_a_target_that_is_not_there_is_reported"),
+    (MailboxClosesOnce, "test_closing_twice_is_harmless"),
+]
+
+
 def run(good: type[Any], broken: Broken, **prepared: Any) -> None:
     """Runs one test of a suite that passes on the good plug-in, on the broken one."""
     plugin, test = broken
@@ -554,6 +646,11 @@ def test_the_suite_of_enforcers_notices(broken: Broken, tmp_path: Path) -> None:
     run(test_suites_on_plugins.TestRulesFile, broken, path=path)
 
 
+@pytest.mark.parametrize("broken", OUTBOUND, ids=str)
+def test_the_suite_of_outbound_enforcers_notices(broken: Broken, tmp_path: Path) -> None:
+    run(test_suites_on_plugins.TestMailbox, broken, path=tmp_path)
+
+
 SUITES: Mapping[type[Any], list[Broken]] = {
     FormatSuite: FORMATS,
     ConnectorSuite: CONNECTORS,
@@ -561,6 +658,7 @@ SUITES: Mapping[type[Any], list[Broken]] = {
     IntakeSuite: INTAKES,
     ChannelSuite: CHANNELS,
     EnforcerSuite: ENFORCERS,
+    OutboundEnforcerSuite: OUTBOUND,
 }
 
 

@@ -14,8 +14,17 @@ from lily.connect.transforms.add_tags import AddTags
 from lily.connect.transforms.rename import Rename
 from lily.intake.openlineage import OpenLineage
 from lily.plugins import Decision, Delivery, SourceAsset, SourceEdge
-from lily.testing import ChannelSuite, ConnectorSuite, EnforcerSuite, Example, IntakeSuite, TransformSuite
+from lily.testing import (
+    ChannelSuite,
+    ConnectorSuite,
+    EnforcerSuite,
+    Example,
+    IntakeSuite,
+    OutboundEnforcerSuite,
+    TransformSuite,
+)
 from tests.openlineage_words import NOW
+from tests.sample_plugins.mailbox import Mailbox
 from tests.sample_plugins.rules_file import RulesFile
 from tests.sample_plugins.tickets import SIGNATURE, Tickets, signature
 from tests.sample_plugins.webhook import Receiver, Webhook, receiver
@@ -162,3 +171,24 @@ class TestRulesFile(EnforcerSuite):
 
     def unreachable(self) -> Mapping[str, Any]:
         return {"path": str(self.path.parent / "nowhere" / "rules.json")}
+
+
+class TestMailbox(OutboundEnforcerSuite):
+    plugin = Mailbox
+
+    @pytest.fixture(autouse=True)
+    def _target(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"path": str(self.path)}
+
+    def decisions(self) -> Sequence[Decision]:
+        masked = Decision("shop.orders.email", ORDERS_TABLE, ("analyst",), "mask", "email", "show-last-4", version=1)
+        return [masked, Decision("shop.report", ("shop", "report"), ("stranger", "analyst"), "deny", version=1)]
+
+    def state(self) -> Any:
+        return {file.name: file.read_text() for file in self.path.iterdir()}
+
+    def unreachable(self) -> Mapping[str, Any]:
+        return {"path": str(self.path / "nowhere")}

@@ -43,6 +43,9 @@ class ApiMetrics:
         call = ("method", "route", "status")
         self.requests = self._histogram("lily_http_request_seconds", "Time to respond to a request", call)
         self.rpcs = self._histogram("lily_grpc_request_seconds", "Time to respond to a call over gRPC", call)
+        self.ranger_seconds = self._histogram(
+            "lily_ranger_documents_seconds", "Time to make the documents of a Ranger service", ()
+        )
         self._lake_reads = self._histogram("lily_lake_read_seconds", "Time to read from the lake", ("kind",))
         accepted = Counter("lily_events_accepted", "Events durably in the log", ["lane"], registry=self.registry)
         # Looked up once: for each row of a bulk body, the library's look-up would cost more than the increment.

@@ -8,7 +8,7 @@ from lily.api.routes import notifications
 from lily.api.routes.access import disabled_users, engine_mappings, policies, roles, scraper_policies, users
 from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, search, tags
 from lily.api.routes.documents import docs, home, schemas
-from lily.api.routes.enforcement import opa, receipts, targets
+from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
 from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.operations import dead_letters, health, metrics
@@ -44,9 +44,12 @@ ROUTERS = (
     explain.router,
     policy_dry_run.router,
     decision_log.router,
+    scripts.router,
     targets.router,
     receipts.router,
     opa.router,
+    iceberg.router,
+    ranger.router,
     openlineage.router,
     sql.router,
     graph.router,

@@ -10,6 +10,8 @@ import structlog
 
 from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
+from lily.api.enforcement.answers import AnswerCache
+from lily.api.enforcement.ranger import RangerDocuments
 from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
@@ -56,6 +58,8 @@ class Services:
     sql_analyzer: SqlAnalyzer
     policies: PolicyCache
     facts: FactCache
+    answers: AnswerCache
+    ranger: RangerDocuments
     decision_log: DecisionLog
     bulk: BulkCapacity
 
@@ -116,6 +120,8 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
             facts=FactCache(database),
+            answers=AnswerCache(),
+            ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
         )

@@ -33,6 +33,9 @@ ConfigFile = Annotated[
     Path,
     typer.Option("--config", "-c", metavar="FILE", help="The plug-in's configuration in TOML; ${ENV} is expanded."),
 ]
+DataSource = Annotated[
+    str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
+]
 Wait = Annotated[int, option("--wait", "SECONDS", "How long to wait for the result.")]
 
 
@@ -50,9 +53,7 @@ def add(
     *,
     type_: Annotated[str, option("--type", "TYPE", "The plug-in, such as postgres: see `lily plugins`.")],
     config: ConfigFile,
-    data_source: Annotated[
-        str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
-    ] = "",
+    data_source: DataSource = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
@@ -113,11 +114,39 @@ def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output
     """Bring a target in line now, without waiting for a change or the next refresh."""
     with _lily(data_dir) as lily:
         requested = lily.apply_target(name)["requested_at"]
-        found = _waited(lily, name, wait, lambda now: (now["last_run"] or {}).get("began_at", "") >= requested)
+        found = _waited(lily, name, wait, lambda now: _is_waiting(now) or _began(now) >= requested)
     if found["error"]:
         raise NotInLine(f"{name} is not in line: {found['error']}")
+    if _is_waiting(found):
+        raise NotInLine(f"{name} waits for you: run what `lily enforce script {name}` prints, then confirm it.")
     steps = counted(found["last_run"]["steps"], "step")
     _print(output, found, [f"{escape(name)} is in line: {counted(found['tables'], 'table')}, {steps}"])
+
+
+@enforce.command("script")
+def script(
+    name: TargetName,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="The script that takes back what earlier ones did.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Print the script of a target that Lily does not connect to, such as a warehouse."""
+    with _lily(data_dir) as lily:
+        typer.echo(lily.target_script(name, remove=remove), nl=False)
+
+
+@enforce.command("confirm")
+def confirm(
+    name: TargetName,
+    *,
+    digest: Annotated[str, option("--digest", "DIGEST", "From the beginning of the script.")],
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Report that a script was run completely. Lily cannot see that itself."""
+    with _lily(data_dir) as lily:
+        found = lily.confirm_script(name, digest)
+    _print(output, found, [f"The script of {escape(name)} is confirmed."])
 
 
 @enforce.command("remove")
@@ -126,11 +155,12 @@ def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, outpu
     from lily.client import NotFound
 
     with _lily(data_dir) as lily:
+        before = lily.target(name)
         lily.remove_target(name)
         try:
             found = _waited(lily, name, wait, lambda now: bool(now["error"]))
         except NotFound:
-            _print(output, {"name": name, "state": "removed"}, [f"{escape(name)} is as it was before Lily"])
+            _print(output, {"name": name, "state": "removed"}, [_removed(before)])
             return
     raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
 
@@ -154,6 +184,23 @@ def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any
     return found
 
 
+def _is_waiting(found: dict[str, Any]) -> bool:
+    """For a person to run its script."""
+    return bool(found["state"] == "waiting")
+
+
+def _began(found: dict[str, Any]) -> str:
+    return str((found["last_run"] or {}).get("began_at", ""))
+
+
+def _removed(before: dict[str, Any]) -> str:
+    if _is_waiting(before) or "digest" in (before["plan"] or {}):
+        return (
+            f"Lily forgets {escape(before['name'])}; `lily enforce script --remove` has printed what undoes its scripts"
+        )
+    return f"{escape(before['name'])} is as it was before Lily"
+
+
 def _print(output: Format, found: dict[str, Any], lines: list[str]) -> None:
     if output is Format.json:
         print_json(found)
@@ -168,7 +215,7 @@ def _unconfirmed(lily: "Lily", name: str) -> list[dict[str, Any]]:
 
 def status_lines(found: dict[str, Any]) -> list[str]:
     """A target with its unconfirmed receipts (`waiting`), for people. With rich markup."""
-    colour = {"in line": "green", "failing": "red"}.get(found["state"], "yellow")
+    colour = {"in line": "green", "failing": "red", "stopped": "red"}.get(found["state"], "yellow")
     size = f"{counted(found['tables'], 'table')}, {counted(found['columns'], 'column')}"
     tags = f"{counted(found['receipts']['confirmed'], 'tag')} enforced, {found['receipts']['waiting']:,} waiting"
     lines = [

@@ -7,6 +7,13 @@ from typing import Annotated
 from lily.cli.options import DataDir, OutputFormat, Port, option, read_settings
 from lily.cli.output import Format
 
+Queries = Annotated[
+    str, option("--queries", "NAME,...", "Run only these streaming queries, for example hot,lake.", "all")
+]
+Parts = Annotated[
+    str, option("--only", "NAME,...", "Run only these: relay, propagation, feed, enforcement, jobs.", "all")
+]
+
 
 def api(
     port: Port = None,
@@ -23,9 +30,7 @@ def api(
 
 
 def pipeline(
-    queries: Annotated[
-        str, option("--queries", "NAME,...", "Run only these streaming queries, for example hot,lake.", "all")
-    ] = "",
+    queries: Queries = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,  # noqa: ARG001 (every command takes it; errors use it)
 ) -> None:
@@ -39,9 +44,7 @@ def pipeline(
 
 
 def worker(
-    only: Annotated[
-        str, option("--only", "NAME,...", "Run only these: relay, propagation, feed, enforcement, jobs.", "all")
-    ] = "",
+    only: Parts = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,  # noqa: ARG001 (every command takes it; errors use it)
 ) -> None:

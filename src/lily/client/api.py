@@ -63,6 +63,8 @@ class Api(ABC, Generic[Feed]):
     remove_target = sends(calls.enforcement.remove_target)
     apply_target = sends(calls.enforcement.apply_target)
     plan_target = sends(calls.enforcement.plan_target)
+    target_script = sends(calls.enforcement.target_script)
+    confirm_script = sends(calls.enforcement.confirm_script)
     enforcements = pages(calls.enforcement.enforcements)
 
     health = sends(calls.operations.health)

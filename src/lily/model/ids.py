@@ -35,6 +35,12 @@ def name_prefix(qualified_name: str) -> str:
     return qualified_name[:cut] if cut > 0 else qualified_name
 
 
+def ids_below(tenant: str, qualified_name: str) -> tuple[str, str]:
+    """The smallest and the largest id that an asset named directly below this one can have. Few others are between."""
+    locality = _locality(tenant, qualified_name)
+    return f"{locality}0000-0000-0000-0000-000000000000", f"{locality}ffff-ffff-ffff-ffff-ffffffffffff"
+
+
 def compose_qualified_name(scope: str | None, entity_type: str, name: str) -> str:
     """The name of an asset without a stated one: `scope.type:name`, with the name quoted if it is ambiguous."""
     if any(mark in name for mark in './:"'):

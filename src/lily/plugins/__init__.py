@@ -16,6 +16,7 @@ from lily.plugins.enforcers import (
     Plan,
     Step,
     TargetColumn,
+    TargetGone,
     TargetRole,
     TargetTable,
 )
@@ -23,6 +24,7 @@ from lily.plugins.formats import BlankRows, Format, Row, Splitter, WholeBody
 from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
 from lily.plugins.intakes import Delivery, Event, Intake, Sender
 from lily.plugins.registry import BadConfiguration, BrokenPlugin, Plugin, Registry, UnknownPlugin, installed
+from lily.plugins.surroundings import Situated, Surroundings, situated
 from lily.plugins.transforms import Transform
 
 __all__ = [
@@ -55,16 +57,20 @@ __all__ = [
     "Registry",
     "Row",
     "Sender",
+    "Situated",
     "SourceAsset",
     "SourceEdge",
     "SourceItem",
     "Splitter",
     "Step",
+    "Surroundings",
     "TargetColumn",
+    "TargetGone",
     "TargetRole",
     "TargetTable",
     "Transform",
     "UnknownPlugin",
     "WholeBody",
     "installed",
+    "situated",
 ]

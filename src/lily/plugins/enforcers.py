@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
+from lily.model.errors import Terminal
+
 # `withdrawn` is for targets that cannot be read: the table is no longer enforced.
 Effect = Literal["allow", "deny", "mask", "row-filter", "withdrawn"]
 PrincipalKind = Literal["user", "group", "role"]
@@ -66,6 +68,8 @@ class Decision:
     # Only a target that cannot be read gets the following, which others read from the target itself.
     kinds: tuple[PrincipalKind, ...] = ()  # of the principals, in their order
     column_type: str = ""  # as the catalogue states it, if it does
+    table_kind: str = ""  # such as `view`
+    columns: tuple[TargetColumn, ...] = ()  # of a table: all that Lily knows
     version: int = 0  # of the table's decisions: it grows with every change, and stays the same if a call is repeated
 
 
@@ -91,6 +95,7 @@ class Plan(NamedTuple):
 
     steps: tuple[Step, ...] = ()
     findings: tuple[Finding, ...] = ()
+    by_hand: bool = False  # the changes are statements of a script that a person runs: `apply` is not called
 
 
 class Failure(NamedTuple):
@@ -112,6 +117,11 @@ class Drift(NamedTuple):
     expected: str
 
 
+class TargetGone(Terminal):
+    """The target refuses everything for good. Lily does not call it again until someone applies: the others of its
+    errors are retried."""
+
+
 class Enforcer(Protocol):
     """One target: a database, a warehouse. Constructed with its validated configuration.
 
@@ -123,6 +133,9 @@ class Enforcer(Protocol):
     those of the catalogue that have the target's data source, and the principals those that policies name. Since there
     is nothing to compare with, Lily keeps in mind what was confirmed: `plan` gets all decisions of the tables that
     changed since, and of tables that are no longer enforced one with the effect `withdrawn`. `verify` is not called.
+
+    If its plans are carried out by hand, a person confirms them. A column that a script restricted earlier, and that
+    has no decision of its own any more, has then one with the effect `withdrawn` as well.
     """
 
     @property

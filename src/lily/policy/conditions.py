@@ -106,6 +106,11 @@ class Conditions:
     asset: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     principal: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether the same question may have another outcome later."""
+        return any(not isinstance(circumstance, Networks | Purposes) for circumstance in self.circumstances)
+
     def outcome(self, principal: "Principal", facts: "Facts", context: "Context") -> bool | None:
         """Whether all hold; false if one does not, whatever is unknown."""
         here = self._outcome_of_context(context)

@@ -23,6 +23,16 @@ MaskAction = Literal[
 # check digits), four at the beginning (often the whole of a short name).
 MASK_ACTIONS: tuple[MaskAction, ...] = get_args(MaskAction)
 FIXED_VALUE: MaskAction = "mask-to-fixed-value"
+# What `mask-to-fixed-value` shows where the policy names no value: texts that engines read as values of such a type.
+FIXED_VALUES = {
+    "text": "xxxx",
+    "number": "0",
+    "boolean": "false",
+    "date": "1970-01-01",
+    "timestamp": "1970-01-01 00:00:00",
+    "uuid": "00000000-0000-0000-0000-000000000000",
+}
+SHOWN_CHARACTERS = 4  # what `show-first-4` and `show-last-4` leave
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class Table:
         self._everywhere = self._by_key.pop(EVERYTHING, 0)
         self._keys = frozenset(self._by_key)
         self._conditions = [policy.conditions or NO_CONDITIONS for policy in self.policies]
+        self.depends_on_time = any(one.depends_on_time for one in self._conditions)
         self._conditional = _bits(policy.conditions is not None for policy in self.policies)
         self._deny, self._allow = self._with_effect("deny"), self._with_effect("allow")
         self._mask, self._row_filter = self._with_effect("mask"), self._with_effect("row-filter")

@@ -15,6 +15,7 @@ from lily.testing.connectors import ConnectorSuite
 from lily.testing.enforcers import EnforcerSuite
 from lily.testing.formats import FormatSuite, Sample
 from lily.testing.intakes import IntakeSuite
+from lily.testing.outbound_enforcers import OutboundEnforcerSuite
 from lily.testing.transforms import Example, TransformSuite
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Example",
     "FormatSuite",
     "IntakeSuite",
+    "OutboundEnforcerSuite",
     "Sample",
     "TransformSuite",
 ]

@@ -1,41 +1,19 @@
 """The behaviour of an enforcer, on a real target."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
 from lily.plugins.enforcers import Decision, Enforcer
-from lily.plugins.groups import ENFORCERS
-from lily.testing.suite import ConfiguredSuite, assert_reported, failure
+from lily.testing.suite import assert_reported, failure
+from lily.testing.targets import TargetSuite
 
 
-class EnforcerSuite(ConfiguredSuite):
-    """Override everything that raises here. Every test first reverts what an earlier one applied."""
-
-    group = ENFORCERS
-
-    def decisions(self) -> Sequence[Decision]:
-        raise NotImplementedError("return decisions for at least two tables, each of which changes the target")
-
-    def state(self) -> Any:
-        raise NotImplementedError("return what the target shows: its grants, views and filters, comparable with ==")
+class EnforcerSuite(TargetSuite):
+    """For targets that can be read: `state` returns the grants, views and filters that the target shows."""
 
     def tamper(self) -> None:
         raise NotImplementedError("undo by hand, in the target, part of what `decisions` brought about")
-
-    def unreachable(self) -> Mapping[str, Any]:
-        raise NotImplementedError("return the settings of a target that does not exist or does not respond")
-
-    @contextmanager
-    def clean(self) -> Iterator[Any]:
-        with closing(self.made()) as enforcer:
-            enforcer.remove()
-            yield enforcer
-
-    def applied(self, enforcer: Any) -> None:
-        failures = list(enforcer.apply(enforcer.plan(self.decisions())))
-        assert not failures, f"apply could not change what the suite decides: {failures}"
 
     def test_the_inventory_has_what_can_be_decided(self) -> None:
         with self.clean() as enforcer:
@@ -115,24 +93,10 @@ class EnforcerSuite(ConfiguredSuite):
             self.applied(enforcer)
             assert self.state() == in_line, "plan and apply did not repair it"
 
-    def test_removing_leaves_the_target_as_it_was(self) -> None:
-        with self.clean() as enforcer:
-            before = self.state()
-            self.applied(enforcer)
-            enforcer.remove()
-            assert self.state() == before, "remove left something behind"
-            enforcer.remove()
-            assert self.state() == before, "the second remove changed the target"
-
     def test_a_target_that_is_not_there_is_reported(self) -> None:
         with closing(self.made(self.unreachable())) as enforcer:
             assert_reported(failure(lambda: enforcer.plan(self.decisions())), "plan of a target that is not there")
             assert_reported(failure(lambda: enforcer.verify(self.decisions())), "verify of a target that is not there")
-
-    def test_closing_twice_is_harmless(self) -> None:
-        enforcer = self.made()
-        enforcer.close()
-        enforcer.close()
 
     def _state_after(self, enforcer: Enforcer, decisions: Sequence[Decision]) -> object:
         enforcer.apply(enforcer.plan(decisions))

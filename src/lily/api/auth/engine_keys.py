@@ -37,6 +37,11 @@ def hide_engine_key(scope: MutableMapping[str, Any]) -> None:
         scope["raw_path"] = scope["path"].encode()
 
 
+def has_engine_key(request: Request) -> bool:
+    """Whether something was taken out of the path as a key."""
+    return _SCOPE_KEY in request.scope
+
+
 async def engine_call(request: Request) -> HttpCall:
     """Raises Declined with 401 unless the key in the path is a valid API token, with 403 if it has any other scope."""
     services = services_of(request)

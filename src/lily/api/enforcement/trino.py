@@ -1,41 +1,91 @@
 """Decides the requests of Trino's OPA plug-in by the policies in force and by what is committed now."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+
+import orjson
 
 from lily.api.calls import HttpCall
+from lily.api.enforcement.answers import Answer, Key
+from lily.api.enforcement.recording import record
+from lily.api.http.bodies import parse_json
 from lily.api.policy.compiled import TenantPolicies
-from lily.api.policy.decision_log import Decided
 from lily.api.policy.decisions import rules_in_force
+from lily.api.policy.fact_cache import Known
 from lily.enforce.questions import Decider, Question, references
-from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table
-from lily.policy import Context, Decision
+from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table, parse_request
+from lily.policy import Context, Principal
 from lily.store.postgres.policies.any_case import columns_below
 
 Ask = Callable[[Request, ObjectNames], Exchange]
 
 
-async def decide(call: HttpCall, request: Request, ask: Ask) -> Any:
-    """The result that the plug-in expects. Raises StoreUnavailable if the policies in force or the tags of now cannot
-    be known."""
-    services, tenant = call.services, call.tenant
-    policies = await services.policies.get(tenant)
+async def respond(call: HttpCall, body: bytes, ask: Ask) -> bytes:
+    """The response that the plug-in expects. Raises StoreUnavailable if the policies in force or the tags of now cannot
+    be known, Refused if it is not a request of the plug-in.
+
+    A response is used again for the same request as long as all that it rests on is the same, which is compared with
+    what is in force and committed now, as it is for a request that is decided."""
+    answers = call.services.answers
+    policies = await call.services.policies.get(call.tenant)
+    key = (call.tenant, ask, hashlib.sha256(body).digest())
+    kept = answers.get(key)
+    if kept is None or not await _is_current(call, policies, kept):
+        return await _decided(call, policies, parse_request(parse_json(body)), ask, key)
+    _record(call, kept)
+    return kept.body
+
+
+async def _is_current(call: HttpCall, policies: TenantPolicies, kept: Answer) -> bool:
+    if kept.policies is not policies:
+        return False
+    principal = await call.services.policies.principal(policies, kept.user, kept.groups)
+    return kept.rests_on(policies, principal, (await _known(call, policies, ())).generation)
+
+
+async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
     questions, answer = ask(request, policies.trino_names)
-    if (moved := moved_table(request)) is not None:
+    moved = moved_table(request)
+    if moved is not None:
         questions = [*questions, *await _columns_in_clear(call, policies.trino_names.of(moved))]
     if not questions:
-        return answer(())
-    principal = await services.policies.principal(policies, request.user, request.groups)
-    wanted = policies.wanted(await rules_in_force(services, tenant))
-    facts = await services.facts.candidates(tenant, references(questions), wanted)
+        return _body(answer(()))
+    principal = await call.services.policies.principal(policies, request.user, request.groups)
+    known = await _known(call, policies, references(questions))
     # Neither the address nor the purpose of Trino's user is known, so denials that depend on them apply.
     context = Context(now=datetime.now(UTC))
-    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, facts)
+    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, known.facts)
     decisions = decider.decide_all(questions)
-    _record(call, policies, request, questions, decisions)
-    return answer(decisions)
+    made = Answer(
+        _body(answer(decisions)),
+        policies,
+        request.user,
+        request.groups,
+        principal.key,
+        known.generation,
+        Counter([decision.effect for decision in decisions]),
+        list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
+    )
+    _record(call, made)
+    if moved is None and not _depends_on_time(policies, principal, questions):
+        call.services.answers.put(key, made)
+    return made.body
+
+
+def _body(result: object) -> bytes:
+    return orjson.dumps({"result": result})
+
+
+async def _known(call: HttpCall, policies: TenantPolicies, names: set[str] | tuple[()]) -> Known:
+    wanted = policies.wanted(await rules_in_force(call.services, call.tenant))
+    return await call.services.facts.candidates(call.tenant, names, wanted)
+
+
+def _depends_on_time(policies: TenantPolicies, principal: Principal, questions: Sequence[Question]) -> bool:
+    tables = (policies.index.table(principal, action, "data") for action in {one.action for one in questions})
+    return any(table.depends_on_time for table in tables)
 
 
 async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Question]:
@@ -43,17 +93,5 @@ async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Questi
     return [Question("READ", (column,), is_column=True, in_clear=True) for column in columns]
 
 
-def _record(
-    call: HttpCall,
-    policies: TenantPolicies,
-    request: Request,
-    questions: Sequence[Question],
-    decisions: Sequence[Decision],
-) -> None:
-    for effect, count in Counter(decision.effect for decision in decisions).items():
-        call.services.metrics.policy.decisions[effect].inc(count)
-    decided = (
-        Decided(request.user, question.action, "data", question.names[0], decision)
-        for question, decision in zip(questions, decisions, strict=True)
-    )
-    call.services.decision_log.record(policies, call.principal.name, decided)
+def _record(call: HttpCall, answer: Answer) -> None:
+    record(call, answer.policies, answer.user, answer.effects, answer.decided)

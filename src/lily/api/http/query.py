@@ -10,13 +10,13 @@ from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
 
 MAX_PROBLEMS = 20
-LENIENT = ("/metrics",)  # scrapers add parameters of their own
+LENIENT = ("/metrics", "/enforce/ranger/")  # scrapers and plug-ins add parameters of their own
 
 
 def refuse_unknown_parameters(request: Request) -> None:
     """Raises Refused with a hint for each parameter that the matched route does not declare."""
     route = request.scope.get("route")
-    if request.scope["query_string"] and isinstance(route, APIRoute) and route.path not in LENIENT:
+    if request.scope["query_string"] and isinstance(route, APIRoute) and not route.path.startswith(LENIENT):
         refuse_unknown(request.query_params.keys(), declared_parameters(route))
 
 

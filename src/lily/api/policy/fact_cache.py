@@ -1,7 +1,7 @@
-"""The facts of assets that engines ask about again and again, kept as long as nothing at all has changed.
+"""The facts of assets that engines ask about again and again, kept until a change of them is committed.
 
-Before every use one small query reads which transactions are visible. If they are the same as when the facts were read,
-nothing was committed in between, so the facts are those of now. Decision 26 has the reasons.
+Before every use one small query reports which assets were changed since the last one. Facts that rest on none of them
+are those of now; the others are read again. Decision 25 has the reasons.
 
 Requests that arrive while a read is under way share the next one: where Trino asks for 250 columns in as many requests,
 a few queries serve all of them.
@@ -9,32 +9,84 @@ a few queries serve all of them.
 
 import asyncio
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import count
 from typing import NamedTuple
 
+from lily.api.policy.dependencies import changed_keys, own_keys
 from lily.policy import Facts
 from lily.store.postgres.policies.any_case import read_candidates
+from lily.store.postgres.policies.decision_state import Changes, State, changes_since
 from lily.store.postgres.policies.facts import Earlier, Wanted
-from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 MAX_ASSETS = 100_000  # kept per tenant, about 2 kB each
 MAX_TENANTS = 50
-Found = Mapping[str, list[Facts]]
+_generations = count(1)
 
 
-class _Kept(NamedTuple):
-    """What was read while `state` was the state of the database, for policies that look at `wanted`."""
+class Known(NamedTuple):
+    """By reference, at least: the assets that it may mean. In the same generation, all that was known before is still
+    so; the number is of this process and occurs once."""
 
-    state: str
+    facts: Mapping[str, list[Facts]]
+    generation: int
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is valid at `state`, for policies that look at `wanted`.
+
+    `keys` has what an entry of `facts` rests on beside the keys of its assets. `arriving` are the names that were read
+    while propagation lagged, with every tag that would arrive.
+    """
+
     wanted: tuple[object, ...]
-    facts: dict[str, list[Facts]]
-    earlier: Earlier
+    state: State = field(default_factory=State)
+    facts: dict[str, list[Facts]] = field(default_factory=dict)
+    keys: dict[str, frozenset[str]] = field(default_factory=dict)
+    arriving: set[str] = field(default_factory=set)
+    earlier: Earlier = field(default_factory=Earlier)
+    generation: int = field(default_factory=_generations.__next__)
+
+    def advance(self, changes: Changes) -> None:
+        """To a later state, without what is no longer valid there.
+
+        While propagation lags, a change may concern any asset downstream, so nothing is kept that was read before it.
+        Facts that were read while it did not lag stay valid if it lags now and nothing of the tenant was changed.
+        """
+        if changes.assets is None or (changes.assets and changes.lags):
+            self.forget(self.facts)
+        elif changes.assets or not changes.lags:
+            self.forget({*self.arriving, *self._resting_on(changed_keys(changes.assets, changes.names))})
+        self.state = changes.now
+
+    def forget(self, names: Collection[str]) -> None:
+        """In new dictionaries: requests that were served before may still read the old ones."""
+        if names:
+            self.facts = {name: found for name, found in self.facts.items() if name not in names}
+            self.keys = {name: self.keys[name] for name in self.facts}
+            self.arriving = self.arriving.intersection(self.facts)
+            self.generation = next(_generations)
+
+    def _resting_on(self, changed: frozenset[str]) -> set[str]:
+        return {
+            name
+            for name, found in (self.facts.items() if changed else ())
+            if not changed.isdisjoint(self.keys[name]) or any(not changed.isdisjoint(one.keys) for one in found)
+        }
+
+    def add(self, tenant: str, found: Mapping[str, list[Facts]], *, lagging: bool) -> None:
+        self.facts.update(found)
+        self.keys.update((name, own_keys(tenant, name, assets)) for name, assets in found.items())
+        if lagging:
+            self.arriving.update(found)
 
 
 class _Waiting(NamedTuple):
     references: Collection[str]
     wanted: Wanted
-    done: "asyncio.Future[Found]"
+    done: "asyncio.Future[Known]"
 
 
 class FactCache:
@@ -46,8 +98,8 @@ class FactCache:
         self._waiting: dict[str, list[_Waiting]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
 
-    async def candidates(self, tenant: str, references: Collection[str], wanted: Wanted) -> Found:
-        """By reference, at least: the assets that it may mean, as they are now."""
+    async def candidates(self, tenant: str, references: Collection[str], wanted: Wanted) -> Known:
+        """What the references may mean now. Without references it reports whether anything has changed."""
         waiting = _Waiting(references, wanted, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(tenant, []).append(waiting)
         if tenant not in self._running:
@@ -68,39 +120,39 @@ class FactCache:
             del self._running[tenant]
 
     async def _round(self, tenant: str, waiting: list[_Waiting]) -> None:
-        ((state,),) = await self._database.fetch(tenant, query("policies/visible_state"), {})
         by_wanted: dict[tuple[object, ...], list[_Waiting]] = {}
         for one in waiting:
             by_wanted.setdefault(_key(one.wanted), []).append(one)
         for wanted, group in by_wanted.items():
-            facts = await self._read(tenant, state, wanted, group)
+            known = await self._read(tenant, self._kept_for(tenant, wanted), group)
             for one in group:
                 if not one.done.done():  # its request may have been cancelled
-                    one.done.set_result(facts)
+                    one.done.set_result(known)
 
-    async def _read(self, tenant: str, state: str, wanted: tuple[object, ...], group: list[_Waiting]) -> Found:
-        kept = self._kept.get(tenant)
-        if kept is None or kept.wanted != wanted or len(kept.earlier) > MAX_ASSETS:
-            kept = _Kept(state, wanted, {}, Earlier())
-        elif kept.state != state:
-            kept = _Kept(state, wanted, {}, kept.earlier)
+    async def _read(self, tenant: str, kept: _Kept, group: list[_Waiting]) -> Known:
+        kept.advance(await changes_since(self._database, tenant, kept.state))
         missing = {name for one in group for name in one.references if name not in kept.facts}
-        if missing:
-            found = await read_candidates(self._database, tenant, missing, group[0].wanted, kept.earlier)
-            if len(kept.facts) + len(found) > MAX_ASSETS:
-                names = (name for one in group for name in one.references)
-                kept = _Kept(
-                    state, wanted, {name: kept.facts[name] for name in names if name in kept.facts}, kept.earlier
-                )
-            kept.facts.update(found)
-        self._keep(tenant, kept)
-        return kept.facts
+        if not missing:
+            return Known(kept.facts, kept.generation)
+        if len(kept.facts) + len(missing) > MAX_ASSETS:
+            kept.forget(kept.facts)
+            missing = {name for one in group for name in one.references}
+        kept.earlier.lags.clear()
+        found = await read_candidates(self._database, tenant, missing, group[0].wanted, kept.earlier)
+        if len(kept.earlier.lags) > 1:  # it began or ceased to lag between two queries
+            return Known({**kept.facts, **found}, next(_generations))
+        kept.add(tenant, found, lagging=True in kept.earlier.lags)
+        return Known(kept.facts, kept.generation)
 
-    def _keep(self, tenant: str, kept: _Kept) -> None:
-        if tenant not in self._kept and len(self._kept) >= MAX_TENANTS:
-            del self._kept[next(iter(self._kept))]
-        self._kept[tenant] = kept
+    def _kept_for(self, tenant: str, wanted: tuple[object, ...]) -> _Kept:
+        kept = self._kept.get(tenant)
+        if kept is None or kept.wanted != wanted or len(kept.earlier) > 2 * MAX_ASSETS:
+            if kept is None and len(self._kept) >= MAX_TENANTS:
+                del self._kept[next(iter(self._kept))]
+            kept = self._kept[tenant] = _Kept(wanted)
+        return kept
 
 
 def _key(wanted: Wanted) -> tuple[object, ...]:
-    return (tuple(wanted.rules.protective_array), wanted.rules.cut_deleted, wanted.protective, wanted.attributes)
+    rules = wanted.rules
+    return (rules.protective_array, rules.propagating_array, rules.cut_deleted, wanted.protective, wanted.attributes)

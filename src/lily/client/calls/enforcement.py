@@ -41,6 +41,18 @@ def plan_target(name: str) -> Call[dict[str, Any]]:
     return Call("POST", path(_TARGETS, name, "plan"), parsing.one(dict), wait=60)
 
 
+def target_script(name: str, *, remove: bool = False) -> Call[str]:
+    """Returns the script of a target that Lily does not connect to. Needs the scope policy:write."""
+    given = {"remove": "true"} if remove else {}
+    return Call("GET", path(_TARGETS, name, "script"), lambda response: response.text, given, wait=60)
+
+
+def confirm_script(name: str, digest: str) -> Call[dict[str, Any]]:
+    """Records that the script of that digest was run. Needs the scope policy:write."""
+    content = encoded({"digest": digest})
+    return Call("POST", path(_TARGETS, name, "confirm"), parsing.one(dict), content=content, wait=60)
+
+
 def enforcements(
     *,
     target: str | None = None,

@@ -9,22 +9,12 @@ from functools import lru_cache
 from lily.enforce.trino.identifiers import literal, quoted
 from lily.enforce.trino.types import ColumnType, parse_type
 from lily.policy import Decision, Mask, MaskAction, RowFilter, conjunction
+from lily.policy.masks import FIXED_VALUES, SHOWN_CHARACTERS
 
 DIALECT = "trino"
-MAX_KEPT = 50_000
-_KEPT = 4  # characters that `show-first-4` and `show-last-4` leave
-# What `mask-to-fixed-value` shows where the policy names no value.
-_FIXED = {
-    "text": "'xxxx'",
-    "integer": "0",
-    "decimal": "0",
-    "floating": "0",
-    "boolean": "false",
-    "date": "DATE '1970-01-01'",
-    "timestamp": "TIMESTAMP '1970-01-01 00:00:00'",
-    "uuid": "'00000000-0000-0000-0000-000000000000'",
-    "binary": "X''",
-}
+MAXSHOWN_CHARACTERS = 50_000
+_NUMBERS = ("integer", "decimal", "floating")
+_FIXED = FIXED_VALUES | dict.fromkeys(_NUMBERS, FIXED_VALUES["number"])
 _FROM_TEXT = frozenset({"text", "integer", "decimal", "floating", "boolean", "date", "timestamp", "uuid"})
 
 Expression = Callable[[str, ColumnType], str | None]
@@ -48,7 +38,7 @@ def mask_expression(
 _NOTHING = Mask("replace-with-null")
 
 
-@lru_cache(maxsize=MAX_KEPT)
+@lru_cache(maxsize=MAXSHOWN_CHARACTERS)
 def _expression(column: str, column_type: str, mask: Mask | None, _kind: str, filters: tuple[RowFilter, ...]) -> str:
     """`_kind` keeps the values 1 and true apart, which are equal in Python."""
     known, name = parse_type(column_type), quoted(column)
@@ -68,8 +58,11 @@ def masked(name: str, column_type: ColumnType, mask: Mask) -> str | None:
 
 
 def _fixed(column_type: ColumnType, value: str | float | None) -> str | None:
+    if value is None and column_type.family == "binary":
+        return "X''"
     if value is None:
-        return _FIXED.get(column_type.family)
+        fixed = _FIXED.get(column_type.family)
+        return None if fixed is None else literal(fixed)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"TRY_CAST({literal(text)} AS {column_type.sql})" if column_type.family in _FROM_TEXT else None
 
@@ -87,11 +80,11 @@ def _alphanum(name: str, column_type: ColumnType) -> str | None:
 
 
 def _first(name: str, column_type: ColumnType) -> str | None:
-    return _around(name, column_type, lambda text: f"rpad(substr({text}, 1, {_KEPT}), length({text}), 'x')")
+    return _around(name, column_type, lambda text: f"rpad(substr({text}, 1, {SHOWN_CHARACTERS}), length({text}), 'x')")
 
 
 def _last(name: str, column_type: ColumnType) -> str | None:
-    return _around(name, column_type, lambda text: f"lpad(substr({text}, -{_KEPT}), length({text}), 'x')")
+    return _around(name, column_type, lambda text: f"lpad(substr({text}, -{SHOWN_CHARACTERS}), length({text}), 'x')")
 
 
 def _around(name: str, column_type: ColumnType, shown: Callable[[str], str]) -> str | None:
@@ -99,7 +92,7 @@ def _around(name: str, column_type: ColumnType, shown: Callable[[str], str]) -> 
     if column_type.family != "text":
         return None
     text = f"CAST({name} AS varchar)"
-    return f"IF(length({text}) <= {_KEPT}, rpad('', length({text}), 'x'), {shown(text)})"
+    return f"IF(length({text}) <= {SHOWN_CHARACTERS}, rpad('', length({text}), 'x'), {shown(text)})"
 
 
 def _year(name: str, column_type: ColumnType) -> str | None:

@@ -10,18 +10,22 @@ from lily.plugins import enforcers
 from lily.plugins.enforcers import Inventory, Path, PrincipalKind, TargetTable
 from lily.policy import Ancestor, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
+from lily.policy.names import name_key
+from lily.policy.visibility import AssetSet, asset_set
 
 SEPARATOR = "."
 
 
 class Named(NamedTuple):
     """A table of the target with its names in Lily: its own, and those of its columns. Not `complete`: it may have
-    other, plain columns, for which the table's decision has to hold as well."""
+    other, plain columns, for which the table's decision has to hold as well. `unnamed` are columns that it may have and
+    whose names nobody knows: so does what they are tagged with."""
 
     table: TargetTable
     name: str
     columns: tuple[str, ...]
     complete: bool = True
+    unnamed: tuple[Facts, ...] = ()
 
 
 class Group(NamedTuple):
@@ -41,6 +45,7 @@ class Deciding:
     candidates: Mapping[str, Sequence[Facts]]
     context: Context
     kinds: Mapping[str, tuple[PrincipalKind, ...]] = field(default_factory=dict)
+    about: dict[str, AssetSet] = field(default_factory=dict)  # by principal, what its own policies are about
 
     def decide(self, principal: Principal, name: str) -> Decision:
         found = self.candidates.get(name, ())
@@ -53,8 +58,26 @@ class Deciding:
         own = self.decide(principal, table.name)
         if table.complete:
             return own
-        plain = [_plain_column(facts) for facts in self.candidates.get(table.name, ())]
-        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in plain)])
+        others = self._other_columns(table)
+        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in others)])
+
+    def concerns(self, principal: Principal, table: Named) -> bool:
+        """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
+        if principal.disabled:
+            return True
+        if principal.key not in self.about:
+            everybody = {policy.id for policy in self.index.table(Principal(), "READ", "data").policies}
+            own = self.index.table(principal, "READ", "data").policies
+            self.about[principal.key] = asset_set([policy for policy in own if policy.id not in everybody])
+        about, names = self.about[principal.key], (table.name, *table.columns)
+        known = [facts for name in names for facts in self.candidates.get(name, ())]
+        return any(map(about.holds, (*known, *self._other_columns(table)))) or not about.keys.isdisjoint(
+            map(name_key, names)
+        )
+
+    def _other_columns(self, table: Named) -> list[Facts]:
+        """What columns may be that are not listed."""
+        return [*(_plain_column(facts) for facts in self.candidates.get(table.name, ())), *table.unnamed]
 
     def named_principals(self, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[PrincipalKind, ...]]:
         """Sorted, with the kind of each; one of several kinds stands there once for each."""
@@ -109,11 +132,16 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
     roles: dict[tuple[str, str, Decision], list[str]] = {}
     for group in groups:
         own = deciding.decide_table(group.principal, table)
+        undecided = not (own.allowed or own.policy_id or table.complete)
+        if undecided and not deciding.concerns(group.principal, table):
+            continue  # a member of it and of another group has what the other one has
         roles.setdefault((table.name, "", _essence(own)), []).extend(group.roles)
         for column, name in zip(table.table.columns, table.columns, strict=True):
             decision = deciding.decide(group.principal, name)
             if _essence(decision) != _essence(own):
                 roles.setdefault((name, column.name, _essence(decision)), []).extend(group.roles)
+    if not (roles or table.complete):
+        roles[table.name, "", Decision("deny", None, "")] = []  # without a decision it would not be enforced
     types = {column.name: column.type for column in table.table.columns} if not table.complete else {}
     for (name, below, decision), principals in roles.items():
         shown, kinds = deciding.named_principals(principals)
@@ -121,6 +149,8 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
             _shown(table.table.path, name, below, shown, decision, deciding.tags(name)),
             kinds=kinds,
             column_type=types.get(below, ""),
+            columns=() if below or table.complete else table.table.columns,
+            table_kind="" if table.complete else table.table.kind,
         )
 
 

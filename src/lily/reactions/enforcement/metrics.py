@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-OUTCOMES = ("unchanged", "applied", "failed", "removed")
+OUTCOMES = ("unchanged", "applied", "waiting", "failed", "removed")
 
 
 class EnforcementMetrics:

@@ -1,17 +1,15 @@
 """One run: compares a target with what was decided for it, repairs and changes what differs."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
 from lily.model.errors import LilyError, Terminal
-from lily.plugins.enforcers import Decision, Drift, Enforcer, Failure, Finding, Path
+from lily.plugins.enforcers import Drift, Enforcer, Failure, Finding, Path
 from lily.reactions.enforcement.wanted import Enforced
-from lily.store.postgres.enforcement.ledger import Sent
 
 Result = TypeVar("Result")
-WITHDRAWN = b""  # as the digest of a table without decisions
 MAX_SHOWN = 10  # deviations that the report of a table names
 
 
@@ -27,6 +25,7 @@ class Outcome:
     drift: tuple[Drift, ...] = ()
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] | None = field(default=None)
+    waits: bool = False  # for a person to run the script
 
 
 def bring_in_line(enforcer: Enforcer, enforced: Enforced, confirmed: Mapping[Path, bytes]) -> Outcome:
@@ -43,35 +42,6 @@ def bring_in_line(enforcer: Enforcer, enforced: Enforced, confirmed: Mapping[Pat
     plan = called(lambda: enforcer.plan(enforced.decisions))
     failures = tuple(called(lambda: enforcer.apply(plan)))
     return Outcome(len(plan.steps), drift, failures, plan.findings)
-
-
-def unconfirmed(digests: Mapping[Path, bytes], sent: Mapping[Path, Sent]) -> dict[Path, bytes]:
-    """What a target that cannot be read has to be sent: by table the digest of its decisions, WITHDRAWN for one that is
-    no longer enforced. What it may have got without confirming it counts as unknown."""
-    changed = {path: digest for path, digest in digests.items() if not _is_confirmed(sent.get(path), digest)}
-    return changed | {path: WITHDRAWN for path in sent if path not in digests}
-
-
-def send(enforcer: Enforcer, enforced: Enforced, changed: Mapping[Path, bytes], sent: Mapping[Path, Sent]) -> Outcome:
-    """Sends the decisions of tables that changed, with the versions under which they were announced."""
-    plan = called(lambda: enforcer.plan(changed_decisions(enforced, changed, sent)))
-    failures = tuple(called(lambda: enforcer.apply(plan)))
-    return Outcome(len(plan.steps), (), failures, plan.findings)
-
-
-def changed_decisions(enforced: Enforced, changed: Mapping[Path, bytes], sent: Mapping[Path, Sent]) -> list[Decision]:
-    versions = {path: sent[path].version for path in changed if path in sent}
-    stated = [
-        replace(decision, version=versions.get(decision.table, 0))
-        for decision in enforced.decisions
-        if decision.table in changed
-    ]
-    gone = [path for path, digest in changed.items() if digest == WITHDRAWN]
-    return stated + [Decision(".".join(path), path, (), "withdrawn", version=versions.get(path, 0)) for path in gone]
-
-
-def _is_confirmed(sent: Sent | None, digest: bytes) -> bool:
-    return sent is not None and sent.announced is None and sent.confirmed == digest
 
 
 def _by_table(deviations: Iterable[Drift]) -> tuple[Drift, ...]:

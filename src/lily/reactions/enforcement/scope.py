@@ -13,6 +13,7 @@ from lily.reactions.enforcement.principals import Roles
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.enforcement.catalogue import read_catalogue, read_disabled_users
 from lily.store.postgres.enforcement.ledger import StoredTarget
+from lily.store.postgres.enforcement.unnamed import read_unnamed_columns
 from lily.store.postgres.policies.facts import Wanted
 from lily.store.postgres.policies.snapshot import read_snapshot
 from lily.store.postgres.policies.stored_objects import parsed
@@ -65,6 +66,17 @@ async def of_catalogue(reads: WorkerReads, tenant: str, target: StoredTarget, in
     disabled = await read_disabled_users(reads, tenant, MAX_PRINCIPALS + 1)
     found = named_principals(policies, target.roles, disabled)
     tables, findings = await read_catalogue(reads, tenant, target.data_source, policies, in_force.mappings)
-    listed = [Named(one.table, one.name, one.columns, complete=False) for one in tables]
+    assets = [asset for table in tables for asset in table.assets]
+    unnamed = await read_unnamed_columns(reads, tenant, assets, in_force.wanted)
+    listed = [
+        Named(
+            one.table,
+            one.name,
+            one.columns,
+            complete=False,
+            unnamed=tuple(facts for asset in one.assets for facts in unnamed.get(asset.id, ())),
+        )
+        for one in tables
+    ]
     remarks = (*findings, *found.findings)
     return Scope(listed, found.roles, found.mapped, found.ambiguous, found.kinds, remarks)

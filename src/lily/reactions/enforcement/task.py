@@ -7,7 +7,7 @@ group, so no two workers change it at the same time; the jobs of other targets d
 
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,12 +16,15 @@ import structlog
 from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
+from lily.enforce.surroundings import surroundings_of
 from lily.model import clock
 from lily.model.errors import LilyError
-from lily.plugins import ENFORCERS, installed
-from lily.plugins.enforcers import Enforcer, Finding
+from lily.plugins import ENFORCERS, TargetGone, installed, situated
+from lily.plugins.enforcers import Enforcer, Finding, Plan
 from lily.reactions.enforcement.metrics import EnforcementMetrics
-from lily.reactions.enforcement.run import Outcome, bring_in_line, called, changed_decisions, send, unconfirmed
+from lily.reactions.enforcement.run import Outcome, bring_in_line, called
+from lily.reactions.enforcement.script_requests import ScriptRequests
+from lily.reactions.enforcement.sending import changed_decisions, send_changes, unconfirmed
 from lily.reactions.enforcement.wanted import Enforced, enforced
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
@@ -32,6 +35,7 @@ from lily.store.postgres.jobs.schedules import Schedule, Schedules
 
 LONGEST_PAUSE = 300.0  # seconds between attempts at a target that fails
 MAX_STEPS = 1_000  # of a plan that is kept for people to read
+MAX_CHANGE = 10_000  # characters of a step in it
 MAX_ERROR = 1_000
 
 _log = structlog.get_logger()
@@ -41,7 +45,7 @@ class Enforcing:
     """The task's function and what it needs."""
 
     def __init__(self, settings: Settings, registry: CollectorRegistry) -> None:
-        self._key_file = settings.master_key_file
+        self._settings = settings
         self._every = timedelta(seconds=settings.enforcement.refresh_seconds)
         self._metrics = EnforcementMetrics(registry)
 
@@ -52,7 +56,9 @@ class Enforcing:
         if target is None:
             return
         if request := job.arguments.get("plan"):
-            ledger.keep_plan(key, self._plan(connection, job.tenant, target, str(request)))
+            ledger.keep_plan(key, self._plan(connection, job, target, str(request)))
+            return
+        if target.is_stopped and not target.is_removed:
             return
         began, started = ledger.take(job, key), time.monotonic()
         Schedules(connection).register(Schedule(group_of(key), TASK, self._every, {"target": key}, job.tenant))
@@ -61,8 +67,12 @@ class Enforcing:
                 self._remove(ledger, job.tenant, target)
             else:
                 self._enforce(connection, job, target, began)
+        except TargetGone as error:
+            ledger.stop(job, key)
+            self._failed(connection, job, target, began, str(error))
         except LilyError as error:
             self._failed(connection, job, target, began, str(error))
+            self._retry(connection, job, target)
         self._metrics.seconds.observe(time.monotonic() - started)
 
     def _enforce(self, connection: Connection[Any], job: Job, target: StoredTarget, began: datetime) -> None:
@@ -72,21 +82,14 @@ class Enforcing:
             decided = enforced(connection, job.tenant, target, inventory)
             ledger.keep_assets(target.key, decided.asset_ids)
             ledger.request(target.key, decided.receipts, min(job.enqueued_at, began))
-            if inventory is not None:
-                outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+            if inventory is None:
+                outcome = send_changes(enforcer, decided, ledger, target.key)
             else:
-                sent = ledger.sent(target.key)
-                changed = unconfirmed(decided.digests, sent)
-                if ledger.announce(target.key, changed):
-                    self._send_next(connection, job, target)
-                    return
-                outcome = send(enforcer, decided, changed, sent) if changed else Outcome()
-        self._record(connection, job, target, began, decided, outcome)
-
-    def _send_next(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
-        """What was announced is sent by a run of its own, after the announcement is committed: if a worker is killed
-        after it has sent something, the next one knows that the target may have it."""
-        enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key)))
+                outcome = bring_in_line(enforcer, decided, ledger.confirmed_digests(target.key))
+        if outcome is None:
+            enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key)))
+        else:
+            self._record(connection, job, target, began, decided, outcome)
 
     def _record(  # noqa: PLR0917 - what a run is
         self,
@@ -98,6 +101,11 @@ class Enforcing:
         outcome: Outcome,
     ) -> None:
         ledger, failed = TargetLedger(connection, job.tenant), {one.table: one.error for one in outcome.failures}
+        if outcome.waits:
+            findings = _shown((*decided.findings, *(outcome.findings or ())))
+            ledger.wait(target.key, tables=decided.tables, columns=decided.columns, findings=findings)
+            self._metrics.runs.labels("waiting").inc()
+            return
         ledger.report_drift(target.key, [Drifted(*one) for one in outcome.drift])
         ledger.confirm(target.key, decided.digests, failed)
         self._count(job, target, outcome)
@@ -133,7 +141,7 @@ class Enforcing:
             _log.error("table not enforced", error=failure.error[:500], **place)
 
     def _remove(self, ledger: TargetLedger, tenant: str, target: StoredTarget) -> None:
-        with closing(self._made(tenant, target)) as enforcer:
+        with closing(self._made(tenant, target)) as enforcer, suppress(TargetGone):  # what is gone enforces nothing
             called(enforcer.remove)
         ledger.delete(target.key)
         self._metrics.runs.labels("removed").inc()
@@ -143,35 +151,52 @@ class Enforcing:
         _log.warning("target not enforced", tenant=job.tenant, target=target.name, error=error[:500])
         self._metrics.runs.labels("failed").inc()
         TargetLedger(connection, job.tenant).finish(target.key, began, error=error[:MAX_ERROR])
-        self._retry(connection, job, target)
 
     def _retry(self, connection: Connection[Any], job: Job, target: StoredTarget) -> None:
         pause = min(LONGEST_PAUSE, 2.0 ** min(target.failures, 20))
         run_at = datetime.now(UTC) + timedelta(seconds=pause)
         enqueue(connection, job.tenant, NewJob(TASK, {"target": target.key}, group_of(target.key), run_at))
 
-    def _plan(self, connection: Connection[Any], tenant: str, target: StoredTarget, request: str) -> dict[str, Any]:
-        """What a run would change, or why that is not known. Changes nothing."""
+    def _plan(self, connection: Connection[Any], job: Job, target: StoredTarget, request: str) -> dict[str, Any]:
+        """What a run would change, or why that is not known. Changes nothing. With a digest, confirms that the script
+        was run which has it."""
+        ledger = TargetLedger(connection, job.tenant)
+        stored, began = ledger.written(target.key), ledger.now()
         planned: dict[str, Any] = {"request": request, "planned_at": clock.stamp(datetime.now(UTC))}
+        if stored is not None:
+            planned["written"] = stored
         try:
-            with closing(self._made(tenant, target)) as enforcer:
+            with closing(self._made(job.tenant, target)) as enforcer:
                 inventory = called(enforcer.inventory)
-                decided = enforced(connection, tenant, target, inventory)
+                decided = enforced(connection, job.tenant, target, inventory)
+                if kind := job.arguments.get("script"):
+                    requests = ScriptRequests(ledger, target, enforcer, decided, began)
+                    digest = job.arguments.get("digest")
+                    plan, kept = requests.hand_out(kind) if digest is None else requests.confirm(digest)
+                    return planned | _planned(decided, plan) | kept
                 decisions = decided.decisions
                 if inventory is None:
-                    sent = TargetLedger(connection, tenant).sent(target.key)
+                    sent = ledger.sent(target.key)
                     decisions = changed_decisions(decided, unconfirmed(decided.digests, sent), sent)
                 plan = called(lambda: enforcer.plan(decisions))
         except LilyError as error:
             return planned | {"count": 0, "steps": [], "findings": [], "error": str(error)[:MAX_ERROR]}
-        steps = [{"table": ".".join(step.table), "change": step.change} for step in plan.steps[:MAX_STEPS]]
-        findings = _shown((*decided.findings, *plan.findings))
-        return planned | {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
+        return planned | _planned(decided, plan)
 
     def _made(self, tenant: str, target: StoredTarget) -> Enforcer:
         """Raises Terminal if the configuration cannot be decrypted, or if the plug-in is not installed here."""
-        config = Vault.of(self._key_file).open(tenant, group_of(target.key), target.wrapped_key, target.sealed)
-        return installed().make(ENFORCERS, target.type, orjson.loads(config))
+        config = Vault.of(self._settings.master_key_file).open(
+            tenant, group_of(target.key), target.wrapped_key, target.sealed
+        )
+        enforcer = installed().make(ENFORCERS, target.type, orjson.loads(config))
+        place = surroundings_of(self._settings, tenant, target.key, target.created_at)
+        return called(lambda: situated(enforcer, place))
+
+
+def _planned(decided: Enforced, plan: Plan) -> dict[str, Any]:
+    steps = [{"table": ".".join(step.table), "change": step.change[:MAX_CHANGE]} for step in plan.steps[:MAX_STEPS]]
+    findings = _shown((*decided.findings, *plan.findings))
+    return {"count": len(plan.steps), "steps": steps, "findings": findings, "error": None}
 
 
 def _shown(findings: Iterable[Finding]) -> list[Mapping[str, str]]:

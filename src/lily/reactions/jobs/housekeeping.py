@@ -14,6 +14,7 @@ from lily.store.postgres.enforcement.ledger import delete_old_runs
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
+from lily.store.postgres.policies.decision_state import delete_old_fact_changes
 from lily.store.postgres.policies.history import delete_old_history
 from lily.store.postgres.propagation.history import delete_old_tag_history
 
@@ -32,6 +33,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-policies", lambda connection: delete_old_history(connection, history)),
         _task("forget-old-tag-history", lambda connection: delete_old_tag_history(connection, history)),
         _task("forget-old-enforcement-runs", delete_old_runs),
+        _task("forget-old-fact-changes", delete_old_fact_changes),
     )
 
 

@@ -1,10 +1,15 @@
 """The bodies of the routes that engines call, for the OpenAPI document."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from fastapi import Path, Query
+from fastapi.openapi.models import Example
 from pydantic import BaseModel, Field
 
+from lily.api.http.openapi.responses import Errors
 from lily.model.schemas import Schema
+from lily.model.values import MAX_NAME
+from lily.policy import MaskAction
 
 _NAMED: Final[Schema] = {"type": "object"}
 _RESOURCE: Final[Schema] = {
@@ -89,3 +94,66 @@ class MaskedColumn(BaseModel):
 
 class ColumnMasks(BaseModel):
     result: list[MaskedColumn]
+
+
+MAX_FIELDS = 5_000
+MAX_FIELD = MAX_NAME + 500  # characters: a nested type is long, and only its first word counts
+NamespacePath = Annotated[
+    str,
+    Path(
+        description="The namespace, its levels separated by `.` or `%1F`; begin with the catalogue if assets do.",
+        openapi_examples={"a namespace": Example(value="shop.public")},
+    ),
+]
+TablePath = Annotated[str, Path(description="The table.", openapi_examples={"a table": Example(value="customers")})]
+OfUser = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=MAX_NAME,
+        description="The user of the engine.",
+        openapi_examples={"a user": Example(value="carol")},
+    ),
+]
+InGroups = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_NAME)]] | None,
+    Query(max_length=1_000, description="A group of the user, as the engine knows it."),
+]
+OfFields = Annotated[
+    list[Annotated[str, Field(max_length=MAX_FIELD)]] | None,
+    Query(
+        max_length=MAX_FIELDS,
+        description="A field of the table's current schema, such as `4: email: optional string`. With all of them Lily "
+        "needs no field ids of its own, and decides about columns that are not in its catalogue.",
+    ),
+]
+
+
+class Projection(BaseModel):
+    """What a reader does to a field: one of the nine actions of the specification."""
+
+    field_id: int = Field(serialization_alias="field-id", validation_alias="field-id")
+    action: MaskAction
+
+
+class ReadRestrictions(BaseModel):
+    """As Iceberg's REST specification defines them. A missing part restricts nothing."""
+
+    required_row_filter: dict[str, Any] | bool | None = Field(
+        None, serialization_alias="required-row-filter", validation_alias="required-row-filter"
+    )
+    required_column_projections: list[Projection] | None = Field(
+        None, serialization_alias="required-column-projections", validation_alias="required-column-projections"
+    )
+
+
+class ReadRestrictionsResponse(BaseModel):
+    read_restrictions: ReadRestrictions = Field(
+        serialization_alias="read-restrictions", validation_alias="read-restrictions"
+    )
+
+
+RESTRICTED: dict[int | str, dict[str, Any]] = {
+    200: {"model": ReadRestrictionsResponse},
+    409: {"model": Errors, "description": "A decision cannot be stated as a restriction; the table must not be read"},
+}

@@ -8,9 +8,10 @@ from starlette.convertors import register_url_convertor
 
 from lily.api.http.openapi.examples import DASHBOARD, ORDERS, RULE, TAG
 from lily.api.http.openapi.policy_examples import MAPPING_ID, POLICY_ID, ROLE_NAME, SCRAPER_POLICY_ID, USER_NAME
-from lily.api.http.server.paths import AssetConvertor, TextConvertor, UserConvertor
+from lily.api.http.server.paths import AssetConvertor, SegmentConvertor, TextConvertor, UserConvertor
 
 register_url_convertor("text", TextConvertor())  # `{id:text}` in the path of a route
+register_url_convertor("segment", SegmentConvertor())
 register_url_convertor("asset", AssetConvertor())
 register_url_convertor("user", UserConvertor())
 

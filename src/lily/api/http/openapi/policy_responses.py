@@ -16,6 +16,9 @@ EXISTS: dict[int | str, dict[str, Any]] = {
 CYCLE: dict[int | str, dict[str, Any]] = {
     409: {"model": Errors, "description": "Roles would inherit in a circle; the description names it"}
 }
+FORBIDDEN_ADDRESS: dict[int | str, dict[str, Any]] = {
+    422: {"model": Errors, "description": "The operator does not permit the address: it is not public, or not https"}
+}
 OWN_USER: dict[int | str, dict[str, Any]] = {409: {"model": Errors, "description": "It is the user of this token"}}
 
 

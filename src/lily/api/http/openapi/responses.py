@@ -98,6 +98,10 @@ class Applied(Accepted):
     superseded: bool
 
 
+# Of a write of one asset: it can be read, or it is in the log.
+WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
+
+
 class RowProblem(Problem):
     row: int
 

@@ -23,7 +23,13 @@ TARGET_EXAMPLES: Examples = {
         "data_source": "shop",
         "config": {"url": "postgresql://lily:PASSWORD@db.example.com/shop"},
         "roles": {"bi_readers": {"group": "bi-team"}},
-    }
+    },
+    "a webhook": {
+        "name": "notebooks",
+        "type": "webhook",
+        "data_source": "shop",
+        "config": {"url": "https://notebooks.example.org/lily", "secrets": ["whsec_SECRET"]},
+    },
 }
 
 
@@ -84,14 +90,14 @@ class DriftedTable(BaseModel):
 
 
 class Target(BaseModel):
-    """Never the configuration. `waiting_since`: a change or a refresh was requested then and is not finished.
-    `drifted` has the last tables that were changed by hand."""
+    """Never the configuration. The state `waiting`: for a person to run the script. `waiting_since`: a change or a
+    refresh was requested then and is not finished. `drifted` has the last tables that were changed by hand."""
 
     name: str
     type: str
     data_source: str
     roles: dict[str, dict[str, str]]
-    state: Literal["new", "in line", "failing", "removing"]
+    state: Literal["new", "waiting", "in line", "failing", "stopped", "removing"]
     tables: int
     columns: int
     findings: list[Finding]

@@ -33,6 +33,12 @@ class TextConvertor(Convertor[str]):
         return _escaped(value)
 
 
+class SegmentConvertor(TextConvertor):
+    """A path parameter that may contain slashes, but encoded ones only: others are beside it."""
+
+    regex = "[^/]+"
+
+
 class UserConvertor(TextConvertor):
     """The parameter of `/users/{name}` itself, without the plain slash of `/users/{name}/disable`."""
 

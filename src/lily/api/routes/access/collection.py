@@ -1,34 +1,17 @@
 """The five calls of a collection that administrators manage: list, create, read, replace and delete."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel
 
 from lily.api.calls import Anyone
 from lily.api.http.openapi.document import body_schema
-from lily.api.http.openapi.examples import Examples
 from lily.api.http.openapi.policy_responses import EXISTS
+from lily.api.http.openapi.policy_shapes import Responses, Shapes
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit
 from lily.api.policy.administration import Administered, create, listed, one, remove, replace
-from lily.model.schemas import Schema
-
-Responses = dict[int | str, dict[str, Any]]
-
-
-class Shapes(NamedTuple):
-    """What the calls take and return."""
-
-    reference: Any  # the path parameter that names one object
-    body: Schema
-    examples: Examples
-    item: type[BaseModel]
-    page: type[BaseModel]
-    deleted: type[BaseModel]
-    replaced_body: Schema | None = None  # where PUT takes another body than POST
-    replace_errors: Responses | None = None
 
 
 class Calls:

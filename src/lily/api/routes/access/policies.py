@@ -1,15 +1,12 @@
 """`/policies`: who may do what to which assets."""
 
-from lily.api.http.openapi import policy_examples as examples
-from lily.api.http.openapi.parameters import POLICY_PATH
-from lily.api.http.openapi.policy_bodies import POLICY
-from lily.api.http.openapi.policy_responses import Deleted, Policies, PolicyResponse
+from lily.api.http.openapi import policy_shapes as shapes
 from lily.api.policy.administration import POLICIES
-from lily.api.routes.access.collection import Shapes, router_of
+from lily.api.routes.access.collection import router_of
 
 router = router_of(
     POLICIES,
-    Shapes(POLICY_PATH, POLICY, examples.POLICY, PolicyResponse, Policies, Deleted),
+    shapes.POLICY,
     create=(
         "Creates a policy, which takes effect within a second in every process of the API.\n\n"
         "`deny` comes first. Then, on the data plane, nothing is allowed that no policy allows, and `mask` "

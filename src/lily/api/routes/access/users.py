@@ -1,15 +1,12 @@
 """`/users`: the groups and roles of users."""
 
-from lily.api.http.openapi import policy_examples as examples
-from lily.api.http.openapi.parameters import USER_PATH
-from lily.api.http.openapi.policy_bodies import USER, USER_REPLACED
-from lily.api.http.openapi.policy_responses import DeletedSubject, UserResponse, Users
+from lily.api.http.openapi import policy_shapes as shapes
 from lily.api.policy.administration import USERS
-from lily.api.routes.access.collection import Shapes, router_of
+from lily.api.routes.access.collection import router_of
 
 router = router_of(
     USERS,
-    Shapes(USER_PATH, USER, examples.USER, UserResponse, Users, DeletedSubject, USER_REPLACED),
+    shapes.USER,
     create=(
         "Creates a user with groups and roles. A principal with that user name has them, beside the groups "
         "that its identity provider states. A user needs no entry here to be named by a policy."

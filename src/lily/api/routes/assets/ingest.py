@@ -8,7 +8,7 @@ from lily.api.calls import Writes
 from lily.api.http.bodies import read_json
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
-from lily.api.http.openapi.responses import Accepted, Applied, Json
+from lily.api.http.openapi.responses import WRITTEN, Json
 from lily.api.ingest.asset_events import source_event
 from lily.api.ingest.writes import write
 from lily.model.errors import Refused
@@ -20,7 +20,7 @@ router = APIRouter(tags=["ingest"])
 @router.post(
     "/ingest-metadata",
     status_code=202,
-    responses={200: {"model": Applied}, 202: {"model": Accepted}},
+    responses=WRITTEN,
     openapi_extra=body_schema(INGEST_BODY, examples.INGEST),
 )
 async def ingest(call: Writes) -> Json:

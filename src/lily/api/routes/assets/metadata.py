@@ -13,7 +13,7 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model, body_schema
 from lily.api.http.openapi.parameters import AssetId
 from lily.api.http.openapi.requests import BatchGetBody, UpdateBody
-from lily.api.http.openapi.responses import Accepted, Applied, Asset, Batch, Json
+from lily.api.http.openapi.responses import WRITTEN, Asset, Batch, Json
 from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.as_of import find_past
@@ -25,7 +25,6 @@ from lily.store.assets import StoredAsset
 
 router = APIRouter(tags=["metadata"])
 
-WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": Applied}, 202: {"model": Accepted}}
 AsOf = Annotated[
     str | None,
     Query(

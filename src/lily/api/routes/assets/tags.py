@@ -12,11 +12,10 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.parameters import AssetId, TagName
 from lily.api.http.openapi.requests import SuppressBody, TagBody
-from lily.api.http.openapi.responses import Json, TagItems
+from lily.api.http.openapi.responses import WRITTEN, Json, TagItems
 from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
-from lily.api.routes.assets.metadata import WRITTEN
 from lily.model import clock
 from lily.model.assets import LAYERS, SUPPRESSED, suppressions, tag_key
 from lily.store.assets import StoredAsset

@@ -6,11 +6,12 @@ from fastapi import APIRouter
 
 from lily.api.auth.engine_keys import Engine
 from lily.api.calls import Enforces, HttpCall
-from lily.api.enforcement.trino import Ask, decide
-from lily.api.http.bodies import read_json
+from lily.api.enforcement.trino import Ask, respond
+from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.openapi import enforcement as documented
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.responses import Json
+from lily.api.routes.enforcement.engine_addresses import add_addresses
 from lily.enforce import trino
 
 MAX_BYTES = 32 << 20  # a hundred thousand columns
@@ -19,12 +20,12 @@ router = APIRouter(tags=["enforcement"])
 
 
 async def _respond(call: HttpCall, ask: Ask) -> Json:
-    request = trino.parse_request(await read_json(call.request, MAX_BYTES))
-    return Json({"result": await decide(call, request, ask)})
+    require_media_type(call.request, (JSON,))
+    return Json(await respond(call, await read_bytes(call.request, MAX_BYTES), ask))
 
 
 def _serve(name: str, ask: Ask, example: Any, response: type, about: str) -> None:
-    """One address of the plug-in, twice: engines that cannot send a header have a key in the path."""
+    """One address of the plug-in."""
 
     async def with_header(call: Enforces) -> Json:
         return await _respond(call, ask)
@@ -32,15 +33,17 @@ def _serve(name: str, ask: Ask, example: Any, response: type, about: str) -> Non
     async def with_key(call: Engine) -> Json:
         return await _respond(call, ask)
 
-    for path, handler in (("/enforce/opa", with_header), ("/enforce/opa/k/{key}", with_key)):
-        router.add_api_route(
-            f"{path}/{name}",
-            handler,
-            methods=["POST"],
-            description=about,
-            responses={200: {"model": response}},
-            openapi_extra=body_schema(documented.OPA_REQUEST, {name: example}),
-        )
+    add_addresses(
+        router,
+        "/enforce/opa",
+        name,
+        with_header,
+        with_key,
+        methods=["POST"],
+        description=about,
+        responses={200: {"model": response}},
+        openapi_extra=body_schema(documented.OPA_REQUEST, {name: example}),
+    )
 
 
 _serve(

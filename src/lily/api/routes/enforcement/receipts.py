@@ -1,8 +1,9 @@
 """`GET /enforcements`: what targets have to enforce, and what they have confirmed."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import Field, TypeAdapter
 
 from lily.api.auth.authorisation import denied_references
@@ -32,15 +33,25 @@ InState = Annotated[State | None, Query(description="Only receipts in this state
 router = APIRouter(tags=["enforcement"])
 
 
+@dataclass(frozen=True, slots=True)
+class Filters:
+    target: OfTarget = None
+    asset: OfAsset = None
+    tag: OfTag = None
+    state: InState = None
+
+    def wanted(self, tenant: str) -> Wanted:
+        return Wanted(
+            None if self.target is None else fold(normal(self.target)),
+            None if self.asset is None else ids.resolve(tenant, normal(self.asset)),
+            None if self.tag is None else fold(self.tag),
+            self.state,
+        )
+
+
 @router.get("/enforcements", responses={200: {"model": Enforcements}})
-async def enforcements(  # noqa: PLR0917 - the parameters of the query
-    call: Anyone,
-    target: OfTarget = None,
-    asset: OfAsset = None,
-    tag: OfTag = None,
-    state: InState = None,
-    limit: Limit = DEFAULT,
-    cursor: Cursor = None,
+async def enforcements(
+    call: Anyone, filters: Annotated[Filters, Depends()], limit: Limit = DEFAULT, cursor: Cursor = None
 ) -> Json:
     """Returns the receipts of all targets: for each tag of an asset that a target has to enforce, when that was
     requested, when the target confirmed it, and when its table was last found changed by hand.
@@ -48,12 +59,7 @@ async def enforcements(  # noqa: PLR0917 - the parameters of the query
     `requested`: not yet confirmed. `confirmed`: in line. `drift`: changed by hand and not repaired yet. `failed`: the
     last attempt failed, see `error`. Receipts about assets that a policy denies to the caller are left out."""
     call.require("policy:read", "reading receipts of enforcement", "/enforcements")
-    wanted = Wanted(
-        None if target is None else fold(normal(target)),
-        None if asset is None else ids.resolve(call.tenant, normal(asset)),
-        None if tag is None else fold(tag),
-        state,
-    )
+    wanted = filters.wanted(call.tenant)
     question = (call.tenant, "enforcements", *(part or "" for part in wanted))
     beyond = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
     size = checked_limit(call, limit)

@@ -1,8 +1,8 @@
 """`/enforcement-targets`: databases and warehouses that Lily brings in line with its decisions."""
 
 import asyncio
-import time
 import uuid
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
@@ -10,11 +10,12 @@ from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
+from lily.api.enforcement.plans import made_plan
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
-from lily.api.http.openapi.policy_responses import EXISTS
+from lily.api.http.openapi.policy_responses import EXISTS, FORBIDDEN_ADDRESS
 from lily.api.http.openapi.responses import Json
 from lily.api.http.openapi.targets import (
     TARGET_EXAMPLES,
@@ -28,16 +29,17 @@ from lily.api.http.openapi.targets import (
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
+from lily.enforce.surroundings import surroundings_of
 from lily.model.errors import Problem, Refused, Terminal
 from lily.model.values import MAX_NAME
-from lily.plugins import ENFORCERS, installed
+from lily.outbound import ForbiddenAddress
+from lily.plugins import ENFORCERS, installed, situated
 from lily.policy import fold
 from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.enforcement import targets
 
 PATH = "/enforcement-targets"
-PLAN_SECONDS = 60  # how long a response waits for a plan, which a worker makes
-POLL_SECONDS = 0.2
+VALIDATION_SECONDS = 10
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 
 router = APIRouter(tags=["enforcement"])
@@ -46,7 +48,7 @@ router = APIRouter(tags=["enforcement"])
 @router.post(
     PATH,
     status_code=201,
-    responses={201: {"model": Target}, **EXISTS},
+    responses={201: {"model": Target}, **EXISTS, **FORBIDDEN_ADDRESS},
     openapi_extra=body_model(NewTarget, TARGET_EXAMPLES),
 )
 async def add_target(call: Anyone) -> Json:
@@ -59,7 +61,7 @@ async def add_target(call: Anyone) -> Json:
     call.require("admin", "adding a target", PATH)
     body = await read_body(call.request, NewTarget, call.services.settings.limits.body_bytes)
     name = checked_name(body.name, "name", MAX_NAME)
-    _validate(body)
+    await _validate(call, body, fold(name))
     wrapped_key, sealed = _encrypted(call, fold(name), body.config)
     source = body.data_source or name
     roles = _stated(body)
@@ -119,13 +121,8 @@ async def plan(name: TargetName, call: Anyone) -> Json:
     key, request = fold(normal(name)), str(uuid.uuid4())
     if await targets.request(call.services.database, call.tenant, key, request) is None:
         raise not_found(name, "target")
-    deadline = time.monotonic() + PLAN_SECONDS
-    while time.monotonic() < deadline:
-        found = await _found(call, name)
-        if (made := found["plan"]) and made["request"] == request:
-            return Json(made)
-        await asyncio.sleep(POLL_SECONDS)
-    return Json(await _found(call, name), 202)
+    made = await made_plan(call, key, request)
+    return Json(await _found(call, name), 202) if made is None else Json(made)
 
 
 async def _found(call: HttpCall, name: str) -> dict[str, Any]:
@@ -135,10 +132,21 @@ async def _found(call: HttpCall, name: str) -> dict[str, Any]:
     return found
 
 
-def _validate(body: NewTarget) -> None:
-    """Raises Refused unless the plug-in is installed and its configuration is one. Connects to nothing."""
+async def _validate(call: HttpCall, body: NewTarget, key: str) -> None:
+    """Raises Refused unless the plug-in is installed and its configuration is one that the operator permits. It may
+    resolve the name of a host, and connects to nothing."""
+    place = surroundings_of(call.services.settings, call.tenant, key, datetime.now(UTC))
+
+    def made() -> None:
+        situated(installed().make(ENFORCERS, body.type, body.config), place).close()
+
     try:
-        installed().make(ENFORCERS, body.type, body.config).close()
+        await asyncio.wait_for(asyncio.to_thread(made), VALIDATION_SECONDS)
+    except TimeoutError as error:
+        described = "the host of the target could not be resolved in time; try again, or correct it"
+        raise Declined(503, Problem("SLOW_NAME_SERVER", described, "config")) from error
+    except ForbiddenAddress as error:
+        raise Declined(422, Problem("FORBIDDEN_ADDRESS", str(error), "config")) from error
     except Terminal as error:
         raise Refused(Problem("INVALID_TARGET", str(error), "config")) from error
 

@@ -52,10 +52,6 @@ class Relation:
     is_own: bool  # one of Lily's views
     columns: list[Column] = field(default_factory=list)
 
-    @property
-    def label(self) -> str:
-        return f"{self.schema}.{self.name}"
-
 
 class Schema(NamedTuple):
     oid: int

@@ -36,26 +36,26 @@ class UnnamedAssets(Terminal):
     """A policy names an asset by an id that only the lake may know, so what it restricts is not known."""
 
 
-class CatalogueTable(NamedTuple):
-    """A table with its name and those of its columns in Lily. `id` is the asset's."""
-
-    id: str
-    table: TargetTable
-    name: str
-    columns: tuple[str, ...]
-
-
-class _Column(NamedTuple):
+class FoundColumn(NamedTuple):
     name: str
     qualified_name: str
     type: str
 
 
-class _Found(NamedTuple):
+class FoundTable(NamedTuple):
     id: str
     name: str
     kind: str
-    columns: dict[str, _Column]  # by folded name
+    columns: dict[str, FoundColumn]  # by folded name
+
+
+class CatalogueTable(NamedTuple):
+    """A table with its name and those of its columns in Lily. `assets` are all that are this table in the target."""
+
+    table: TargetTable
+    name: str
+    columns: tuple[str, ...]
+    assets: tuple[FoundTable, ...]
 
 
 async def read_catalogue(
@@ -67,11 +67,11 @@ async def read_catalogue(
 ) -> tuple[list[CatalogueTable], list[Finding]]:
     """The tables, and what a person should know of them. Raises CatalogueTooLarge, and UnnamedAssets if a policy could
     restrict a column that is not found."""
-    found = await _tables(database, tenant, data_source)
+    found = await read_tables(database, tenant, data_source)
     reading = list(reading_data(policies))
-    await _refuse_unnamed(database, tenant, [policy for policy in reading if policy.effect != "allow"])
-    await _add_columns(database, tenant, data_source, found)
-    _add_named(found, named_assets(reading))
+    await refuse_unnamed(database, tenant, [policy for policy in reading if policy.effect != "allow"])
+    await add_columns(database, tenant, data_source, found)
+    add_named(found, named_assets(reading))
     return _placed(found, data_source, mappings)
 
 
@@ -80,14 +80,18 @@ async def read_disabled_users(database: Fetches, tenant: str, limit: int) -> lis
     return [name for (name,) in rows]
 
 
-async def _tables(database: Fetches, tenant: str, data_source: str) -> list[_Found]:
-    found: list[_Found] = []
-    for kind in TABLE_TYPES:
+async def read_tables(
+    database: Fetches, tenant: str, data_source: str | None, types: Iterable[str] = TABLE_TYPES
+) -> list[FoundTable]:
+    """Of a data source, or of all; without their columns."""
+    source = None if data_source is None else fold(data_source)
+    found: list[FoundTable] = []
+    for kind in types:
         beyond, more = _FIRST, True
         while more:
-            given = {"type": kind, "beyond": beyond, "source": fold(data_source), "limit": PAGE}
+            given = {"type": kind, "beyond": beyond, "source": source, "limit": PAGE}
             rows = await database.fetch(tenant, query("enforcement/catalogue_tables"), given)
-            found += [_Found(asset_id, name, kind, {}) for asset_id, name in rows]
+            found += [FoundTable(asset_id, name, kind, {}) for asset_id, name in rows]
             if len(found) > MAX_TABLES:
                 raise _too_large(data_source, MAX_TABLES, "tables")
             more = len(rows) == PAGE
@@ -95,7 +99,8 @@ async def _tables(database: Fetches, tenant: str, data_source: str) -> list[_Fou
     return found
 
 
-async def _refuse_unnamed(database: Fetches, tenant: str, policies: Sequence[Policy]) -> None:
+async def refuse_unnamed(database: Fetches, tenant: str, policies: Sequence[Policy]) -> None:
+    """Raises UnnamedAssets."""
     asset_ids = sorted(value for value in named_assets(policies) if ids.looks_like_uuid(value))
     if not asset_ids:
         return
@@ -106,22 +111,26 @@ async def _refuse_unnamed(database: Fetches, tenant: str, policies: Sequence[Pol
         raise UnnamedAssets(f"{described}. Name the asset by its qualified name, or delete the policy.")
 
 
-async def _add_columns(database: Fetches, tenant: str, data_source: str, tables: Sequence[_Found]) -> None:
+async def add_columns(database: Fetches, tenant: str, data_source: str | None, tables: Sequence[FoundTable]) -> None:
+    """Those that PostgreSQL knows. Deleted ones count: the target may still have them, and so do their tags."""
     room = MAX_COLUMNS
     for start in range(0, len(tables), TABLES_AT_ONCE):
         chunk = {table.id: table for table in tables[start : start + TABLES_AT_ONCE]}
-        given = {"tables": id_array(chunk), "types": sorted(BULK_TYPES), "limit": room + 1}
+        names = [table.name for table in chunk.values()]
+        given = {"tables": id_array(chunk), "names": names, "types": sorted(BULK_TYPES), "limit": room + 1}
         rows = await database.fetch(tenant, query("enforcement/catalogue_columns"), given)
         room -= len(rows)
         if room < 0:
             raise _too_large(data_source, MAX_COLUMNS, "columns with tags, lineage or edits")
         for table_id, qualified_name, name, data_type in rows:
             table = chunk[table_id]
-            column = _Column(_below(table.name, qualified_name) or name or qualified_name, qualified_name, data_type)
+            column = FoundColumn(
+                _below(table.name, qualified_name) or name or qualified_name, qualified_name, data_type
+            )
             table.columns.setdefault(fold(column.name), column)
 
 
-def _add_named(tables: Iterable[_Found], names: Iterable[str]) -> None:
+def add_named(tables: Iterable[FoundTable], names: Iterable[str]) -> None:
     """Columns that policies name and that only the lake may have."""
     by_table: dict[str, list[str]] = {}
     for name in names:
@@ -130,17 +139,17 @@ def _add_named(tables: Iterable[_Found], names: Iterable[str]) -> None:
         for name in by_table.get(fold(table.name), ()):
             column = _below(table.name, name)
             if column:
-                table.columns.setdefault(fold(column), _Column(column, f"{table.name}{SEPARATOR}{column}", ""))
+                table.columns.setdefault(fold(column), FoundColumn(column, f"{table.name}{SEPARATOR}{column}", ""))
 
 
 def _below(table: str, name: str) -> str:
     """The name of a column without its table's; empty if it is not named below it."""
-    prefix = ids.name_prefix(name)
-    return name[len(prefix) + 1 :] if fold(prefix) == fold(table) else ""
+    above, rest = name[: len(table)], name[len(table) :]
+    return rest[len(SEPARATOR) :] if fold(above) == fold(table) and rest.startswith(SEPARATOR) else ""
 
 
 def _placed(
-    tables: Iterable[_Found], data_source: str, mappings: Collection[EngineMapping]
+    tables: Iterable[FoundTable], data_source: str, mappings: Collection[EngineMapping]
 ) -> tuple[list[CatalogueTable], list[Finding]]:
     """With their names in the target. Assets whose names there are equal are one table: all of them decide for it."""
     placed: dict[Path, CatalogueTable] = {}
@@ -157,18 +166,20 @@ def _placed(
     return list(placed.values()), findings
 
 
-def _joined(earlier: CatalogueTable | None, path: Path, table: _Found) -> CatalogueTable:
-    columns: Mapping[str, _Column] = table.columns
+def _joined(earlier: CatalogueTable | None, path: Path, table: FoundTable) -> CatalogueTable:
+    columns: Mapping[str, FoundColumn] = table.columns
     if earlier is not None:
         known = zip(earlier.table.columns, earlier.columns, strict=True)
-        columns = table.columns | {fold(one.name): _Column(one.name, name, one.type) for one, name in known}
+        columns = table.columns | {fold(one.name): FoundColumn(one.name, name, one.type) for one, name in known}
     listed = [columns[key] for key in sorted(columns)]
     shown = tuple(TargetColumn(column.name, column.type) for column in listed)
-    first = earlier or CatalogueTable(table.id, TargetTable(path, table.kind, ()), table.name, ())
+    first = earlier or CatalogueTable(TargetTable(path, table.kind, ()), table.name, (), ())
     names = tuple(column.qualified_name for column in listed)
-    return first._replace(table=first.table._replace(columns=shown), columns=names)
+    assets = (*first.assets, table)
+    return first._replace(table=first.table._replace(columns=shown), columns=names, assets=assets)
 
 
-def _too_large(data_source: str, limit: int, what: str) -> CatalogueTooLarge:
-    described = f"the data source {data_source!r} has more than {limit:,} {what}, the most that one target can have"
+def _too_large(data_source: str | None, limit: int, what: str) -> CatalogueTooLarge:
+    subject = "the catalogue" if data_source is None else f"the data source {data_source!r}"
+    described = f"{subject} has more than {limit:,} {what}, the most that one target can have"
     return CatalogueTooLarge(f"{described}. Divide it into several data sources with a target each.")

@@ -24,7 +24,9 @@ class StoredTarget(NamedTuple):
     wrapped_key: bytes
     sealed: bytes
     is_removed: bool
+    is_stopped: bool
     failures: int
+    created_at: datetime
 
 
 class Receipt(NamedTuple):
@@ -68,6 +70,13 @@ class TargetLedger:
         row = self._connection.execute(query("enforcement/take"), about).fetchone()
         if row is None:
             raise Taken(f"Job {job.id} is part of another run of the target {key!r}.")
+        began: datetime = row[0]
+        return began
+
+    def now(self) -> datetime:
+        """By PostgreSQL's clock: everything that was committed before is part of what is read next."""
+        row = self._connection.execute(query("enforcement/clock")).fetchone()
+        assert row is not None  # noqa: S101 - the query has no condition
         began: datetime = row[0]
         return began
 
@@ -146,6 +155,21 @@ class TargetLedger:
             "findings": None if findings is None else Jsonb(list(findings)),
         }
         self._connection.execute(query("enforcement/finish"), self._about(key) | parameters)
+
+    def stop(self, job: Job, key: str) -> None:
+        """The target refuses for good: it is not called again until someone requests a run."""
+        about = self._about(key) | {"group": group_of(key), "task": TASK, "job": job.id}
+        self._connection.execute(query("enforcement/stop"), about)
+
+    def wait(self, key: str, *, tables: int, columns: int, findings: Iterable[Mapping[str, str]]) -> None:
+        """Records that a person has to act before the target is in line."""
+        given = {"tables": tables, "columns": columns, "findings": Jsonb(list(findings))}
+        self._connection.execute(query("enforcement/wait"), self._about(key) | given)
+
+    def written(self, key: str) -> Any:
+        """What the scripts restrict that were handed out, as `keep_plan` stored it; None before the first."""
+        row = self._connection.execute(query("enforcement/written"), self._about(key)).fetchone()
+        return None if row is None else row[0]
 
     def keep_plan(self, key: str, plan: Mapping[str, Any]) -> None:
         self._connection.execute(query("enforcement/keep_plan"), self._about(key) | {"plan": Jsonb(plan)})

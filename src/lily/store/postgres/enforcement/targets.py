@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg import sql
 from psycopg.types.json import Jsonb
@@ -37,6 +37,14 @@ class NewTarget:
     sealed: bytes
 
 
+class RunScript(NamedTuple):
+    """What a person reports: the script of that digest was run. `request` identifies the comparison."""
+
+    key: str
+    digest: str
+    request: str
+
+
 async def add(database: Database, principal: Principal, target: NewTarget, correlation: str) -> bool:
     """False if there is one of that name. Otherwise it is brought in line as soon as a worker can."""
     parameters = {
@@ -68,11 +76,27 @@ async def page(database: Database, tenant: str, beyond: str, limit: int) -> list
     return [(key, body) for key, body in rows]
 
 
-async def request(database: Database, tenant: str, key: str, plan: str | None = None) -> str | None:
-    """Queues a run, or with `plan`, the id of the request, a plan. Returns the time; None if there is no such
-    target."""
-    parameters = {"key": key, "group": group_of(key), "task": TASK, "plan": plan}
+async def request(
+    database: Database, tenant: str, key: str, plan: str | None = None, script: str | None = None
+) -> str | None:
+    """Queues a run, or with `plan`, the id of the request, a plan, or with `script`, its kind, a script. Returns the
+    time; None if there is no such target."""
+    parameters = {"key": key, "group": group_of(key), "task": TASK, "plan": plan, "script": script}
     rows = await database.fetch(tenant, query("enforcement/request"), parameters)
+    return rows[0][0] if rows else None
+
+
+async def confirm(database: Database, principal: Principal, run: RunScript, correlation: str) -> bool:
+    """Queues the comparison of a digest with that of the present script: the plan of the request has the outcome. False
+    if there is no such target."""
+    changed = _changed(principal, "confirmed", run.key, correlation) | {"digest": run.digest}
+    changed["arguments"] = Jsonb({"plan": run.request, "script": "apply", "digest": run.digest})
+    return bool(await database.fetch(principal.tenant, _statement("confirm"), changed))
+
+
+async def script(database: Database, tenant: str, key: str, plan: str) -> str | None:
+    """The script of a request; None while it has none."""
+    rows = await database.fetch(tenant, query("enforcement/script"), {"key": key, "request": plan})
     return rows[0][0] if rows else None
 
 
@@ -81,6 +105,7 @@ def _changed(principal: Principal, action: str, key: str, correlation: str) -> O
         "key": key,
         "group": group_of(key),
         "task": TASK,
+        "arguments": Jsonb({}),
         "kind": KIND,
         "by": principal.name,
         "action": f"{KIND}.{action}",

@@ -14,8 +14,22 @@ create index dead_letters_of_propagation on dead_letters (tenant_id)
   where topic = 'governance-events@propagation' and replayed_at is null;
 create index graph_awaiting_lake_of_tenant on graph_nodes (tenant_id) where awaits_lake;
 
--- It gets a parameter. `functions/70_reached_from_elsewhere.sql` creates it again.
+-- They get a parameter. `functions/70_reached_from_elsewhere.sql` and `80_decision_facts.sql` create them again.
 drop function reached_from_elsewhere(text, text[], boolean, uuid[], uuid[]);
+drop function if exists ids_by_name_in_any_case(text[]);
+drop function if exists decision_facts(text, uuid[], uuid[], boolean, text[], text[], boolean);
+
+-- What was committed that decisions rest on, by transaction: of which asset, or without one of any of the tenant's. Written
+-- by triggers, read by `decision_state` (functions/82_decision_state.sql). Of the tenant '' is the newest transaction whose
+-- rows housekeeping has deleted. Not UNLOGGED: a crash would empty it while readers go on.
+create table fact_changes (
+  tenant_id text not null,
+  xid       xid8 not null,
+  asset_id  uuid,
+  at        timestamptz not null default clock_timestamp()
+);
+create index fact_changes_of_tenant on fact_changes (tenant_id, xid);
+create index fact_changes_by_age on fact_changes using brin (at) with (autosummarize = on);
 
 -- Targets --------------------------------------------------------------------------------------------------------------
 
@@ -31,6 +45,7 @@ create table enforcement_targets (
   wrapped_key  bytea not null,
   sealed       bytea not null,
   is_removed   boolean not null default false,  -- to be reverted, then deleted
+  is_stopped   boolean not null default false,  -- it refuses for good: it is not called until someone applies
   created_at   timestamptz not null default clock_timestamp(),
   tables       integer not null default 0,
   columns      integer not null default 0,
@@ -93,29 +108,31 @@ create table enforcement_receipts (
 );
 create index enforcement_receipts_of_asset on enforcement_receipts (asset_id);
 
-do $$
+-- The API sees the rows of its tenant, as far as it has privileges; the worker sees and writes all. For later migrations too.
+create procedure separate_tenants(variadic p_tables text[]) language plpgsql as $$
 declare
   guarded text;
 begin
-  foreach guarded in array array['enforcement_targets', 'enforcement_runs', 'enforcement_tables', 'enforcement_assets',
-                                 'enforcement_receipts'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
-    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
-    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
-    execute format('grant select, insert, update, delete on %I to lily_pipeline', guarded);
+  foreach guarded in array p_tables loop
+    execute format($sql$
+      alter table %1$I enable row level security, force row level security;
+      create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
+      create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
+      create policy administration on %1$I to current_user using (true) with check (true);
+      grant select, insert, update, delete on %1$I to lily_pipeline;
+    $sql$, guarded);
   end loop;
 end
 $$;
+revoke all on procedure separate_tenants(text[]) from public;
+
+call separate_tenants('fact_changes', 'enforcement_targets', 'enforcement_runs', 'enforcement_tables',
+                      'enforcement_assets', 'enforcement_receipts');
 grant select on enforcement_runs, enforcement_tables, enforcement_receipts to lily_api;
 -- The API stores the encrypted configuration and cannot read it back.
-grant select (tenant_id, key, name, type, data_source, roles, is_removed, created_at, tables, columns, findings, plan,
+grant select (tenant_id, key, name, type, data_source, roles, is_removed, is_stopped, created_at, tables, columns, findings, plan,
               confirmed_at, failed_at, failures, error),
       insert (tenant_id, key, name, type, data_source, roles, wrapped_key, sealed),
-      update (is_removed) on enforcement_targets to lily_api;
+      update (is_removed, is_stopped) on enforcement_targets to lily_api;
 -- The worker reports drift on `policy-events`.
 grant select, insert on decisions to lily_pipeline;
--- Disabled users are denied in targets as well.
-create policy every_tenant on disabled_users to lily_pipeline using (true);
-grant select on disabled_users to lily_pipeline;

@@ -1,6 +1,6 @@
 """What decisions need to know of assets, for many assets in one query. Nothing is cached."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from lily.lineage.tag_rules import TagRules
@@ -25,16 +25,19 @@ class Wanted(NamedTuple):
 
 
 class Earlier:
-    """Facts of earlier reads. Where a row is the same again, so are its facts: making them takes longer than that."""
+    """Facts of earlier reads. Where a row is the same again, so are its facts: making them takes longer than that.
+
+    `lags` collects, of every read, whether propagation lagged."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Row, tuple[Ancestor, ...], Facts]] = {}
+        self.lags: set[bool] = set()
 
     def __len__(self) -> int:
         return len(self._made)
 
     def facts(self, reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
-        content, above = row[1:], ancestors.above(row[14])
+        content, above = row[1:-1], ancestors.above(row[14])
         made = self._made.get(reference)
         if made is None or made[0] != content or made[1] != above:
             made = self._made[reference] = (content, above, _facts(reference, row, ancestors, wanted))
@@ -46,14 +49,32 @@ async def read_facts(
 ) -> dict[str, Facts | None]:
     """By reference (an id or a qualified name): what is known of the asset; None if it is not in the catalogue.
     `earlier` are reads of the same tenant for the same `wanted`."""
-    requested = list(references)
-    asset_ids = [ids.resolve(tenant, reference) for reference in requested]
+    places = [(ids.resolve(tenant, one), _id_above(tenant, one)) for one in references]
+    return await _read(database, tenant, list(references), places, wanted, earlier)
+
+
+async def read_facts_of_columns(
+    database: Fetches, tenant: str, tables: Mapping[str, str], wanted: Wanted
+) -> dict[str, Facts | None]:
+    """By id: what is known of columns whose names nobody knows. `tables` has the id of the table of each."""
+    return await _read(database, tenant, list(tables), list(tables.items()), wanted, None)
+
+
+async def _read(  # noqa: PLR0917 - what is read, of what and for whom
+    database: Fetches,
+    tenant: str,
+    requested: Sequence[str],
+    places: Sequence[tuple[str, str]],
+    wanted: Wanted,
+    earlier: Earlier | None,
+) -> dict[str, Facts | None]:
+    """`places` has for each reference the id of the asset, and of the one whose column it may be."""
     rows = await database.fetch(
         tenant,
         query("policies/facts"),
         {
-            "ids": id_array(asset_ids),
-            "above": id_array(_id_above(tenant, reference) for reference in requested),
+            "ids": id_array(asset_id for asset_id, _ in places),
+            "above": id_array(above for _, above in places),
             "attributes": wanted.attributes,
             "tables": list(TABLE_TYPES),
             "tags": wanted.rules.propagating_array,
@@ -62,6 +83,7 @@ async def read_facts(
     )
     ancestors = Ancestors((row[1], row[4], row[14], None) for row in rows if row[0] is None)
     known = Earlier() if earlier is None else earlier
+    known.lags.update({row[-1] for row in rows})
     found: dict[str, Facts | None] = dict.fromkeys(requested)
     for row in rows:
         if row[0] is not None and row[2]:

@@ -4,23 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from lily.connect.enforcers.access import Value
 from lily.connect.enforcers.postgres.identifiers import literal
-
-Value = str | int | float | bool | None
+from lily.policy.masks import FIXED_VALUES, SHOWN_CHARACTERS
 
 BOOKKEEPING = "lily_enforcement"
-_KEPT = 4  # characters that `show-first-4` and `show-last-4` leave
-# What `mask-to-fixed-value` shows where the policy names no value.
-_FIXED = {
-    "text": "'xxxx'",
-    "number": "'0'",
-    "boolean": "'false'",
-    "date": "'1970-01-01'",
-    "timestamp": "'1970-01-01 00:00:00'",
-    "timestamptz": "'1970-01-01 00:00:00+00'",
-    "uuid": "'00000000-0000-0000-0000-000000000000'",
-    "bytea": r"'\x'",
-}
+_FIXED = FIXED_VALUES | {"timestamptz": "1970-01-01 00:00:00+00", "bytea": r"\x"}
 _FAMILIES = {
     "int2": "number",
     "int4": "number",
@@ -80,7 +69,8 @@ def masked(column: str, kind: ColumnType, action: str, value: Value, valid: Mapp
 
 def _fixed(kind: ColumnType, value: Value, valid: Mapping[Fixed, bool]) -> str | None:
     if value is None:
-        return _FIXED.get(kind.family)
+        fixed = _FIXED.get(kind.family)
+        return None if fixed is None else literal(fixed)
     if kind.family == "text":
         return f"{literal(_written(value))}::text"
     question = fixed_value(kind, value)
@@ -109,8 +99,8 @@ def _around(column: str, family: str, shown: str) -> str | None:
     if family != "text":
         return None
     text = _text(column)
-    whole = f"WHEN length({text}) <= {_KEPT} THEN repeat('x', length({text}))"
-    return f"CASE {whole} ELSE {shown.format(text=text, kept=_KEPT)} END"
+    whole = f"WHEN length({text}) <= {SHOWN_CHARACTERS} THEN repeat('x', length({text}))"
+    return f"CASE {whole} ELSE {shown.format(text=text, kept=SHOWN_CHARACTERS)} END"
 
 
 def _truncated(column: str, family: str, unit: str) -> str | None:

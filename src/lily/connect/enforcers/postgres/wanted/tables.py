@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lily.connect.enforcers.access import CLEAR, DENIED, Access, Cell, accesses, strictest
 from lily.connect.enforcers.postgres.catalogue import Relation
 from lily.connect.enforcers.postgres.identifiers import MAX_BYTES
 from lily.connect.enforcers.postgres.privileges import NOTHING, Wanted
 from lily.connect.enforcers.postgres.roles import Roles
-from lily.connect.enforcers.postgres.wanted.access import CLEAR, DENIED, Access, Cell, accesses, strictest
 from lily.connect.enforcers.postgres.wanted.masks import Fixed
 from lily.connect.enforcers.postgres.wanted.row_filters import UnknownColumn, written
 from lily.connect.enforcers.postgres.wanted.row_security import policies

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from lily.connect.enforcers.access import Access, Cell, Filters
 from lily.connect.enforcers.postgres.catalogue import Column, Relation
 from lily.connect.enforcers.postgres.identifiers import is_current_user, quoted
-from lily.connect.enforcers.postgres.wanted.access import Access, Cell, Filters
 from lily.connect.enforcers.postgres.wanted.masks import Fixed, masked
 from lily.connect.enforcers.postgres.wanted.row_filters import written
 

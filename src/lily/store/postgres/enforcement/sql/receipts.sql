@@ -2,8 +2,9 @@
 select jsonb_build_object(
          'target', t.name, 'target_key', r.target, 'asset_id', r.asset_id, 'qualified_name', r.qualified_name, 'tag', r.tag,
          'table', array_to_string(r.path, '.'), 'withdrawn', r.is_withdrawn, 'state', s.state,
-         'requested_at', utc_stamp(r.requested_at), 'confirmed_at', utc_stamp(r.confirmed_at), 'drift_at', utc_stamp(e.drift_at),
-         'error', s.error)
+         'requested_at', utc_stamp(r.requested_at),
+         'confirmed_at', utc_stamp(case when s.state <> 'requested' then r.confirmed_at end),
+         'drift_at', utc_stamp(e.drift_at), 'error', s.error)
 from enforcement_receipts r
 join enforcement_targets t on t.tenant_id = %(tenant)s and t.key = r.target
 left join enforcement_tables e on e.tenant_id = %(tenant)s and e.target = r.target and e.path = r.path
@@ -11,7 +12,7 @@ cross join lateral (
   select case
            when e.error is not null and r.confirmed_at is null then 'failed'
            when r.confirmed_at is null and t.failures > 0 then 'failed'
-           when r.confirmed_at is null then 'requested'
+           when r.confirmed_at is null or (e.announced is not null and e.error is null) then 'requested'
            when e.error is not null and e.drift_at > e.confirmed_at then 'drift'
            else 'confirmed'
          end as state,

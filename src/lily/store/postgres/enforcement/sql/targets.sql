@@ -1,8 +1,12 @@
 -- Targets by key: one, or the page after a key. Never their configuration.
 select t.key, jsonb_build_object(
          'name', t.name, 'type', t.type, 'data_source', t.data_source, 'roles', t.roles,
-         'state', case when t.is_removed then 'removing' when t.failures > 0 then 'failing'
-                       when t.confirmed_at is null then 'new' else 'in line' end,
+         'state', case when t.is_removed then 'removing' when t.is_stopped then 'stopped' when t.failures > 0 then 'failing'
+                       when t.confirmed_at is not null then 'in line'
+                       when t.plan ? 'written' and exists (
+                         select from enforcement_tables e
+                         where e.tenant_id = %(tenant)s and e.target = t.key and e.announced is not null)
+                       then 'waiting' else 'new' end,
          'tables', t.tables, 'columns', t.columns, 'findings', t.findings,
          'created_at', utc_stamp(t.created_at), 'confirmed_at', utc_stamp(t.confirmed_at),
          'failed_at', utc_stamp(t.failed_at), 'error', t.error,
@@ -36,7 +40,7 @@ select t.key, jsonb_build_object(
              where e.tenant_id = %(tenant)s and e.target = t.key and e.error is not null
              order by e.path limit 100
            ) f),
-         'plan', t.plan)
+         'plan', case when t.plan ? 'request' then t.plan - array['script', 'written'] end)
 from enforcement_targets t
 where t.tenant_id = %(tenant)s and t.key > %(beyond)s and (%(key)s::text is null or t.key = %(key)s)
 order by t.key

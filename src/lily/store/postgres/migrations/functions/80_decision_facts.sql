@@ -4,12 +4,14 @@
 -- lake, which decisions do not read, so a name directly below a stored table counts as a column of it. The graph has the
 -- parents of columns that have lineage. A hierarchy with a cycle ends, because `up` holds each ancestor once.
 --
--- While propagation has not caught up with what the tenant has committed, tags that would arrive count as arrived.
+-- While propagation has not caught up with what the tenant has committed, tags that would arrive count as arrived. `p_lags`
+-- is for a caller that has found out already, in the same query.
 --
 -- In PL/pgSQL, so that its plan is kept: planning took longer than most calls. `offset 0` keeps the planner from joining
 -- with the whole table, which it prefers for a tenant that it has no statistics of.
 create or replace function decision_facts(
-  p_tenant text, p_ids uuid[], p_above uuid[], p_attributes boolean, p_tables text[], p_tags text[], p_cut boolean
+  p_tenant text, p_ids uuid[], p_above uuid[], p_attributes boolean, p_tables text[], p_tags text[], p_cut boolean,
+  p_lags boolean default null
 )
 returns table (
   number bigint, asset_id text, known boolean, stored boolean, qualified_name text, entity_type text, data_source text,
@@ -80,7 +82,7 @@ begin
     from reached_from_elsewhere(
       p_tenant, p_tags, p_cut,
       (select array_agg(f.id order by f.number) from found f), (select array_agg(f.parent order by f.number) from found f),
-      propagation_lags(p_tenant)
+      coalesce(p_lags, propagation_lags(p_tenant))
     ) r
   )
   select f.number, f.id::text, f.known, f.stored, f.qualified_name, f.entity_type, f.data_source, f.source_tags,

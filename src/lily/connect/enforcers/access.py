@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lily.connect.enforcers.postgres.wanted.masks import Value
 from lily.plugins import Decision
 from lily.policy import MASK_ACTIONS
 
 Filters = tuple[str, ...]
+Value = str | int | float | bool | None  # that `mask-to-fixed-value` shows
 
 
 class Cell(NamedTuple):
@@ -69,14 +69,14 @@ def strictest(several: Iterable[Access]) -> Access:
     first, *others = several
     for other in others:
         if other is not first:
-            cells = tuple(_stricter(a, b) for a, b in zip(first.cells, other.cells, strict=True))
-            first = _without_repeats(cells, _union(first.filters, other.filters))
+            cells = tuple(stricter(a, b) for a, b in zip(first.cells, other.cells, strict=True))
+            first = _without_repeats(cells, union(first.filters, other.filters))
     return first
 
 
 def _access(decisions: Sequence[Decision], columns: Sequence[str], usable: Callable[[str], bool]) -> Access:
     of_table = [one for one in decisions if not one.column]
-    default, filters = _combined(of_table)
+    default, filters = combined(of_table)
     own = {one.column: [other for other in decisions if other.column == one.column] for one in decisions if one.column}
     cells = [_own_cell(own[column], filters, usable) if column in own else default for column in columns]
     if not all(map(usable, filters)):
@@ -85,20 +85,20 @@ def _access(decisions: Sequence[Decision], columns: Sequence[str], usable: Calla
 
 
 def _own_cell(decisions: Sequence[Decision], of_table: Filters, usable: Callable[[str], bool]) -> Cell:
-    cell, filters = _combined(decisions)
+    cell, filters = combined(decisions)
     further = tuple(one for one in filters if one not in of_table)
     return cell._replace(filters=further) if all(map(usable, further)) else DENIED
 
 
-def _combined(decisions: Sequence[Decision]) -> tuple[Cell, Filters]:
+def combined(decisions: Sequence[Decision]) -> tuple[Cell, Filters]:
     """Several decisions for one role and object: the strictest holds."""
     if not decisions:
         return DENIED, ()
     cells = [_cell(one) for one in decisions]
     strict = cells[0]
     for cell in cells[1:]:
-        strict = _stricter(strict, cell)
-    return strict, () if strict.denied else _union(*(one.row_filters for one in decisions))
+        strict = stricter(strict, cell)
+    return strict, () if strict.denied else union(*(one.row_filters for one in decisions))
 
 
 def _cell(decision: Decision) -> Cell:
@@ -112,14 +112,14 @@ def _cell(decision: Decision) -> Cell:
     )
 
 
-def _stricter(one: Cell, other: Cell) -> Cell:
+def stricter(one: Cell, other: Cell) -> Cell:
     if one.denied or other.denied:
         return DENIED
-    chosen = min(one, other, key=_strictness)
-    return chosen._replace(filters=_union(one.filters, other.filters))
+    chosen = min(one, other, key=strictness)
+    return chosen._replace(filters=union(one.filters, other.filters))
 
 
-def _strictness(cell: Cell) -> tuple[int, str]:
+def strictness(cell: Cell) -> tuple[int, str]:
     actions: tuple[str, ...] = MASK_ACTIONS
     if not cell.mask:
         return len(actions), ""
@@ -133,5 +133,5 @@ def _without_repeats(cells: tuple[Cell, ...], filters: Filters) -> Access:
     return Access(kept) if access.denied else access
 
 
-def _union(*several: Filters) -> Filters:
+def union(*several: Filters) -> Filters:
     return tuple(sorted({one for filters in several for one in filters}))

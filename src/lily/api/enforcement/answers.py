@@ -1,0 +1,69 @@
+"""Responses to engines, kept for requests that are repeated to the letter: the same query of the same user is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lily.api.policy.compiled import TenantPolicies
+from lily.enforce.questions import Question
+from lily.policy import Decision, Principal
+
+MAX_BYTES = 64 << 20  # kept by one process
+ENTRY_BYTES = 1_000  # of an answer beside its body
+LOGGED_BYTES = 16  # of a decision that is kept for the log
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response, and what it rests on. It is valid as long as each of these is the same: the policies (a change is a
+    new object), the principal's `key`, and the generation of the facts.
+
+    `decided` is empty unless decisions are logged.
+    """
+
+    body: bytes
+    policies: TenantPolicies
+    user: str
+    groups: tuple[str, ...]
+    principal: str
+    generation: int
+    effects: Mapping[str, int]
+    decided: Sequence[tuple[Question, Decision]] = ()
+
+    def rests_on(self, policies: TenantPolicies, principal: Principal, generation: int) -> bool:
+        same = self.policies is policies and self.principal == principal.key
+        return same and self.generation == generation
+
+    @property
+    def size(self) -> int:
+        return ENTRY_BYTES + len(self.body) + LOGGED_BYTES * len(self.decided)
+
+
+Key = tuple[str, object, bytes]  # tenant, address, digest of the request
+
+
+@dataclass(slots=True)
+class AnswerCache:
+    """Bounded by the bytes that it keeps; the answer that was not used for longest goes first."""
+
+    most: int = MAX_BYTES
+    size: int = field(default=0, init=False)
+    _kept: dict[Key, Answer] = field(default_factory=dict, init=False)
+
+    def get(self, key: Key) -> Answer | None:
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self._kept[key] = found  # the last is the one that was used last
+        return found
+
+    def put(self, key: Key, answer: Answer) -> None:
+        self._drop(key)
+        if answer.size <= self.most:
+            self._kept[key] = answer
+            self.size += answer.size
+        while self.size > self.most:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self.size -= found.size

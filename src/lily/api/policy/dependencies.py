@@ -1,0 +1,35 @@
+"""What the facts of a name rest on, as keys: when an asset is changed, which of them are no longer valid.
+
+The facts of an asset rest on its own row, its place in the graph and its derived tags, and on those of everything above
+it: on the ids in `Facts.keys`. Which assets a name means rests on those of that name, and of the name before its last
+separator, in any case, whether or not there are any yet.
+"""
+
+from collections.abc import Collection, Sequence
+
+from lily.model import ids
+from lily.policy import Facts
+from lily.policy.names import EVERYTHING, id_key, name_key
+
+_NONE: frozenset[str] = frozenset()
+
+
+def changed_keys(assets: Collection[str], names: Collection[str]) -> frozenset[str]:
+    """The keys of assets that were changed, which have these names."""
+    if not assets:
+        return _NONE
+    return frozenset((EVERYTHING, *map(id_key, assets), *map(name_key, names)))
+
+
+def own_keys(tenant: str, reference: str, assets: Sequence[Facts]) -> frozenset[str]:
+    """What a reference rests on beside the keys of the assets that it means."""
+    if any(_continues_unseen(one) for one in assets):
+        return frozenset((EVERYTHING,))
+    above = ids.name_prefix(reference)
+    keys = {key for name in (reference, above) for key in (id_key(ids.resolve(tenant, name)), name_key(name))}
+    return frozenset(keys.difference(*(one.keys for one in assets))) or _NONE
+
+
+def _continues_unseen(facts: Facts) -> bool:
+    """Whether it is below something that only the lake has. Tags may come from above that, which `ancestors` lacks."""
+    return bool(facts.ancestors) and not facts.ancestors[-1].qualified_name

@@ -1,0 +1,31 @@
+"""The secrets that sign messages, as every enforcer that sends some is configured with them."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from lily.outbound import Signer, checked_secret
+
+
+def _is_secret(secret: SecretStr) -> SecretStr:
+    checked_secret(secret.get_secret_value())
+    return secret
+
+
+Secrets = Annotated[
+    list[Annotated[SecretStr, AfterValidator(_is_secret)]],
+    Field(min_length=1, max_length=3, description="whsec_…: each signs every message, so that one can be replaced"),
+]
+
+
+class SigningConfig(BaseModel):
+    """What the configuration of every such enforcer begins with."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    secrets: Secrets
+
+
+def signer(secrets: Iterable[SecretStr]) -> Signer:
+    return Signer([secret.get_secret_value() for secret in secrets])

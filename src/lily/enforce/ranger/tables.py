@@ -1,0 +1,113 @@
+"""The entries of one table: who may read it and its columns, masked how and which rows, and who may change it.
+
+Columns with rights or masks of their own are listed, and all others, those of which Lily does not know included, have
+those of a plain column of the table. So no two entries are about the same column, and their order does not matter.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from lily.enforce.ranger.entries import ACCESS, MASK, ROW_FILTER, Entry, Values, access, can_be_named
+from lily.enforce.ranger.expressions import condition, family_of, first_of_several, mask_expression
+from lily.enforce.ranger.rights import Rights, Ruling
+from lily.enforce.ranger.subjects import Keys
+from lily.enforce.trino.objects import ObjectNames, describes_engine
+from lily.enforce.trino.types import Family
+from lily.policy import ACTIONS
+
+Path = tuple[str, str, str]  # catalogue, schema, table
+Kind = TypeVar("Kind")
+PLAIN = "\ufffe"  # a column that no catalogue has: its rights are those of every plain column of the table
+
+
+class Column(NamedTuple):
+    name: str
+    type: str = ""  # as the catalogue states it, if it does
+
+
+class CatalogueTable(NamedTuple):
+    """A table by its path in the engine, with the columns that may have rights of their own."""
+
+    path: Path
+    columns: tuple[Column, ...] = ()
+
+
+def references(table: CatalogueTable, names: ObjectNames) -> Iterator[str]:
+    """The names whose facts `entries_of` needs."""
+    yield from names.of(table.path)
+    for column in (PLAIN, *(column.name for column in table.columns)):
+        yield from names.of((*table.path, column))
+
+
+def entries_of(table: CatalogueTable, ruling: Ruling, operator: Rights) -> tuple[Entry, ...]:
+    """Empty if it cannot be named to Ranger, and is denied, or if the engine describes itself in it. `operator` is the
+    right to operate the engine."""
+    if not can_be_named(*table.path) or describes_engine(table.path):
+        return ()
+    own = ruling.of("READ", table.path)
+    columns = {PLAIN: "", **dict(table.columns)}
+    reads = {name: _column(ruling, (*table.path, name), own) for name in columns}
+    shown = {name: _shown(reads[name], _family(name, kind), own, ruling) for name, kind in columns.items()}
+    accesses = list(_divided({name: Rights(read.allow, read.deny) for name, read in reads.items()}))
+    masks = list(_divided(shown))
+    if not all(can_be_named(*values.listed) for values, _ in (*accesses, *masks)):
+        return ()
+    found = [_of_table(table, ruling, operator, [own, *reads.values()]), *_filtered(own, ruling)]
+    found += [access([("select", rights)], values) for values, rights in accesses]
+    found += [Entry(MASK, values, shown=items) for values, items in masks if items]
+    return tuple(entry for entry in found if entry.type != ACCESS or entry.allow)
+
+
+def _divided(columns: Mapping[str, Kind]) -> Iterator[tuple[Values, Kind]]:
+    """Every column is in exactly one part; those that are like a plain column are not listed."""
+    parts: dict[Kind, list[str]] = {columns[PLAIN]: []}
+    for name, kind in columns.items():
+        parts.setdefault(kind, []).append(name)
+    del parts[columns[PLAIN]]
+    listed = sorted(name for names in parts.values() for name in names)
+    yield Values(tuple(listed), others=True), columns[PLAIN]
+    for kind, names in parts.items():
+        yield Values(tuple(sorted(names))), kind
+
+
+def _family(name: str, data_type: str) -> Family | None:
+    """Unknown also where the name cannot be placed into an expression, or not be listed."""
+    return family_of(data_type) if can_be_named(name) and '"' not in name else None
+
+
+def _column(ruling: Ruling, path: Sequence[str], table: Rights) -> Rights:
+    """A query needs both the table and the column. Masks are those of the column alone."""
+    column = ruling.of("READ", path, is_column=True)
+    both = ruling.together([table, column])
+    return both._replace(masks=column.masks, filters=column.filters)
+
+
+def _of_table(table: CatalogueTable, ruling: Ruling, operator: Rights, reads: Sequence[Rights]) -> Entry:
+    """Ranger asks for one access where Lily asks for several actions: then all of them are needed. ALTER is needed to
+    rename a table, after which its data would have no tags, and to change its owner."""
+    read, write, delete = (ruling.of(action, table.path) for action in ACTIONS)
+    write, delete = write.in_clear(), delete.in_clear()
+    columns = (PLAIN, *(column.name for column in table.columns))
+    below = (ruling.of("WRITE", (*table.path, column), is_column=True).in_clear() for column in columns)
+    insert = ruling.together([write, *below])
+    clear = [rights.in_clear() for rights in reads]
+    alter = ruling.together([write, delete, operator, *clear])
+    granted = {"select": read, "show": read, "insert": insert, "create": write, "delete": delete, "drop": delete}
+    return access({**granted, "alter": alter}.items())
+
+
+def _filtered(own: Rights, ruling: Ruling) -> Iterator[Entry]:
+    if own.filters and own.allow:
+        yield Entry(ROW_FILTER, shown=tuple(first_of_several(own.filters, ruling.subjects)))
+
+
+def _shown(read: Rights, family: Family | None, table: Rights, ruling: Ruling) -> tuple[tuple[Keys, str], ...]:
+    """The items of a column's masks. A row filter that the column has and its table has not hides the value in the rows
+    that it excludes."""
+    if not read.allow:
+        return ()
+    own = [one for one in read.filters if one not in table.filters]
+    hidden = condition(own, ruling.subjects)
+    masked = [(keys, mask_expression(family, mask, hidden)) for mask, keys in read.masks]
+    filtered = first_of_several(own, ruling.subjects)
+    return (*masked, *((keys, mask_expression(family, None, rows)) for keys, rows in filtered))

@@ -1,0 +1,18 @@
+"""What enforcers get to know about where they run, from the operator's settings."""
+
+from datetime import datetime
+
+from lily.plugins.surroundings import Surroundings
+from lily.settings import Settings
+
+
+def surroundings_of(settings: Settings, tenant: str, target: str, since: datetime) -> Surroundings:
+    """`target` is the folded name: names that differ in case are one target."""
+    return Surroundings(
+        tenant,
+        target,
+        since,
+        allowed_networks=settings.enforcement.allowed_networks,
+        kafka_bootstrap=settings.enforcement.topics_bootstrap or settings.kafka_bootstrap,
+        kafka_replication=settings.kafka_replication,
+    )

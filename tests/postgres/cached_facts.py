@@ -1,0 +1,60 @@
+"""What the API keeps of assets, compared with what it would read."""
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+from lily.api.policy.fact_cache import FactCache, Known
+from lily.policy import Facts
+from lily.store.postgres.definitions.tags import read_tag_rules
+from lily.store.postgres.policies.any_case import read_candidates
+from lily.store.postgres.policies.facts import Wanted
+from lily.store.postgres.sessions import Database
+
+Shown = dict[str, list[tuple[Any, ...]]]
+
+
+class CachedFacts:
+    """Two caches, as in two processes of the API, and an event loop for them."""
+
+    def __init__(self, url: str) -> None:
+        self._runner = asyncio.Runner()
+        self._database = Database(url)
+        self._runner.run(self._database.open())
+        self._caches = (FactCache(self._database), FactCache(self._database))
+
+    def close(self) -> None:
+        self._runner.run(self._database.close())
+        self._runner.close()
+
+    def of(self, tenant: str, names: Collection[str]) -> Shown:
+        """As the first cache has them."""
+        return _shown(self.known(tenant, names).facts, names)
+
+    def known(self, tenant: str, names: Collection[str], cache: int = 0) -> Known:
+        return self._runner.run(self._known(tenant, names, self._caches[cache]))
+
+    def difference(self, tenant: str, names: Collection[str], cache: int = 0) -> tuple[Shown, Shown] | None:
+        """What a cache has, and what would be read; None if they are the same."""
+        kept = _shown(self.known(tenant, names, cache).facts, names)
+        read = _shown(self._runner.run(self._read(tenant, names)), names)
+        return None if kept == read else (kept, read)
+
+    async def _known(self, tenant: str, names: Collection[str], cache: FactCache) -> Known:
+        return await cache.candidates(tenant, names, await self._wanted(tenant))
+
+    async def _read(self, tenant: str, names: Collection[str]) -> dict[str, list[Facts]]:
+        return await read_candidates(self._database, tenant, names, await self._wanted(tenant))
+
+    async def _wanted(self, tenant: str) -> Wanted:
+        rules = await read_tag_rules(self._database, tenant)
+        return Wanted(rules, rules.protective, attributes=True)
+
+
+def _shown(facts: Any, names: Collection[str]) -> Shown:
+    return {name: sorted(_values(one) for one in facts[name]) for name in names}
+
+
+def _values(facts: Facts) -> tuple[Any, ...]:
+    about = (facts.id, facts.qualified_name, facts.entity_type, facts.data_source, facts.ancestors)
+    return (*about, sorted(facts.tags), sorted((facts.attributes or {}).items(), key=repr))

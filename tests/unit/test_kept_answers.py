@@ -1,0 +1,75 @@
+"""Responses that are kept: how many, and what they rest on."""
+
+from typing import Any, cast
+
+import pytest
+
+from lily.api.enforcement.answers import ENTRY_BYTES, Answer, AnswerCache
+from lily.api.policy.compiled import TenantPolicies
+from lily.policy import Principal, compile_policies, parse_policy
+
+POLICIES, LATER = cast("TenantPolicies", object()), cast("TenantPolicies", object())
+ANN = Principal("ann", ["staff"])
+
+
+def answer(body: bytes = b"{}") -> Answer:
+    return Answer(body, POLICIES, "ann", ("staff",), ANN.key, 1, {"allow": 1})
+
+
+def key(number: int) -> tuple[str, object, bytes]:
+    return ("tenant", None, b"%d" % number)
+
+
+def test_the_answer_that_was_not_used_for_longest_goes_first() -> None:
+    kept = AnswerCache(most=3 * (ENTRY_BYTES + 2))
+    for number in range(3):
+        kept.put(key(number), answer())
+    assert kept.get(key(0)) is not None
+    kept.put(key(3), answer())
+    assert [kept.get(key(number)) is not None for number in range(4)] == [True, False, True, True]
+
+
+def test_it_never_keeps_more_bytes_than_it_may() -> None:
+    kept = AnswerCache(most=10_000)
+    for number in range(100):
+        kept.put(key(number % 7), answer(b"x" * (number * 137 % 4_000)))
+        assert kept.size <= 10_000
+    kept.put(key(0), answer(b"x" * 20_000))
+    assert kept.get(key(0)) is None
+    assert kept.size <= 10_000
+
+
+@pytest.mark.parametrize(
+    ("policies", "principal", "generation", "expected"),
+    [
+        (POLICIES, ANN, 1, True),
+        (POLICIES, Principal("ANN", ["Staff"]), 1, True),
+        (LATER, ANN, 1, False),
+        (POLICIES, Principal("ann", ["staff"], disabled=True), 1, False),
+        (POLICIES, Principal("ann", ["staff", "night"]), 1, False),
+        (POLICIES, Principal("ann", ["staff"], ["clerk"]), 1, False),
+        (POLICIES, ANN, 2, False),
+    ],
+)
+def test_it_rests_on_policies_principal_and_facts(
+    policies: TenantPolicies, principal: Principal, generation: int, *, expected: bool
+) -> None:
+    assert answer().rests_on(policies, principal, generation) is expected
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (None, False),
+        ({"networks": ["10.0.0.0/8"], "purpose": "audit"}, False),
+        ({"time": {"from": "08:00", "to": "18:00"}}, True),
+        ({"time": {"not_after": "2030-01-01T00:00:00Z"}}, True),
+        ({"weekdays": ["mon"]}, True),
+    ],
+)
+def test_which_policies_depend_on_time(conditions: Any, *, expected: bool) -> None:
+    stated = {"subjects": [{"user": "ann"}], "resources": [{"asset": "*"}], "actions": ["READ"], "effect": "allow"}
+    given = {"name": "p", **stated, **({"conditions": conditions} if conditions else {})}
+    index = compile_policies("t", [parse_policy(given, tenant="t", policy_id="p")])
+    assert index.table(ANN, "READ", "data").depends_on_time is expected
+    assert index.table(ANN, "WRITE", "data").depends_on_time is False
