@@ -18,7 +18,8 @@ from lily.client import NotFound, Receipt
 WAIT = 60  # seconds
 TAG = "PII"
 TABLE = f"{DATABASE}.public.subscribers"
-UPSTREAM = "crm.public.accounts.email"
+ACCOUNTS = "crm.public.accounts"
+UPSTREAM = f"{ACCOUNTS}.email"
 QUERY = "select email from subscribers where id = 1"
 OF_VIEW = "select email from public_masked.subscribers where id = 1"
 MASKED = "x" * (len(EMAIL) - 4) + EMAIL[-4:]
@@ -28,7 +29,7 @@ INDENT = "\n" + " " * 14  # below the text of a step
 ADDED, QUERIED, ENFORCED, REPAIRED, REMOVED = (
     "a database, added to enforced",
     "a query of the database",
-    "a tag upstream, sent to enforced in the database",
+    "a tag upstream, sent to enforced",
     "a mask dropped by hand, until it is back",
     "a database, given back as it was",
 )
@@ -140,10 +141,10 @@ def _policies() -> list[dict[str, Any]]:
 def _describe(demo: DemoContext) -> None:
     """The catalogue knows the table, where its column comes from, and who may read it."""
     lily = demo.lily
-    lily.ingest("table", {"name": "subscribers", "qualified_name": TABLE}, wait=WAIT)
-    for column, parent in ((f"{TABLE}.email", TABLE), (UPSTREAM, None)):
-        attributes = {"name": "email", "qualified_name": column} | ({"parent": parent} if parent else {})
-        lily.ingest("column", attributes, wait=WAIT)
+    for table in (ACCOUNTS, TABLE):
+        lily.ingest("table", {"name": table.rpartition(".")[2], "qualified_name": table}, wait=WAIT)
+        column = {"name": "email", "qualified_name": f"{table}.email", "parent": table}
+        lily.ingest("column", column, wait=WAIT)
     if TAG in lily.get(UPSTREAM).tags.effective:
         lily.remove_tag(UPSTREAM, TAG, wait=WAIT)  # left by an interrupted run
     edge = {"from": UPSTREAM, "to": f"{TABLE}.email", "relationship_type": "derived-from"}

@@ -7,8 +7,9 @@ In masks `{col}` and `{type}` stand for the column and its type, which Trino's p
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from lily.enforce.ranger.subjects import Keys, Subjects
+from lily.enforce.ranger.subjects import Keys, Members, Subjects
 from lily.enforce.trino.identifiers import literal
 from lily.enforce.trino.masks import DIALECT, masked
 from lily.enforce.trino.types import ColumnType, Family
@@ -19,6 +20,7 @@ Filters = Sequence[tuple[RowFilter, Keys]]
 NULL = "NULL"
 COLUMN, TYPE = '"{col}"', "{type}"
 MAX_NAMES = 2_000  # that an expression compares; with more, the row filter applies to everyone who is shown the item
+MAX_KEPT = 256  # checks of members: many tables have the same row filters
 _FAMILIES: dict[Family, str] = {
     "text": "varchar char character nvarchar nchar varchar2 nvarchar2 bpchar text citext string tinytext mediumtext "
     "longtext clob",
@@ -81,13 +83,20 @@ def _guarded(row_filter: RowFilter, keys: Keys, subjects: Subjects) -> str:
     written = row_filter.render(DIALECT)
     if EVERYONE in keys:
         return written
-    users, groups = subjects.members(keys)
-    if len(users) + len(groups) > MAX_NAMES:
+    members = subjects.members(keys)
+    if len(members.users) + len(members.groups) > MAX_NAMES:
         return written
-    checks = [f"lower(current_user) IN ({_listed(users)})"] if users else []
-    if groups:
-        checks.append(f"any_match(current_groups(), g -> lower(g) IN ({_listed(groups)}))")
-    return f"NOT ({' OR '.join(checks)}) OR ({written})" if checks else "true"
+    check = _is_member(members)
+    return f"NOT ({check}) OR ({written})" if check else "true"
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _is_member(members: Members) -> str:
+    """Empty if nobody is one."""
+    checks = [f"lower(current_user) IN ({_listed(members.users)})"] if members.users else []
+    if members.groups:
+        checks.append(f"any_match(current_groups(), g -> lower(g) IN ({_listed(members.groups)}))")
+    return " OR ".join(checks)
 
 
 def _listed(names: frozenset[str]) -> str:

@@ -47,6 +47,7 @@ class Subjects:
         for role in roles:
             self._add(role_key(role.name), role.name)
         self._met: dict[tuple[Keys, Keys], Keys] = {}
+        self._members: dict[Keys, Members] = {}
 
     def meet_all(self, keys: Sequence[Keys]) -> Keys:
         return reduce(self.meet, keys)
@@ -67,8 +68,12 @@ class Subjects:
 
     def members(self, keys: Keys) -> Members:
         """Who holds one of the keys, folded. `*` is not one of them."""
-        holders = self._implying(keys)
-        return Members(*(frozenset(key[2:] for key in holders if key.startswith(kind)) for kind in ("u:", "g:")))
+        known = self._members.get(keys)
+        if known is None:
+            holders = self._implying(keys)
+            users, groups = (frozenset(one[2:] for one in holders if one.startswith(kind)) for kind in ("u:", "g:"))
+            known = self._members[keys] = Members(users, groups)
+        return known
 
     def item(self, keys: Keys, *, restricts: bool = False) -> dict[str, Any]:
         """The fields of an item that state whom it is about. A group of the engine that is called `public` cannot be

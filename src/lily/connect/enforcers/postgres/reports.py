@@ -20,7 +20,7 @@ def report(decisions: Sequence[Decision], enforced: Sequence[WantedTable], roles
     result.findings += _owners(enforced, named, roles)
     narrowed = Counter(role for one in enforced for role in one.narrowed)
     for role, count in sorted(narrowed.items()):
-        described = f"in {count} tables it may read less than was decided, because a member of it may read less"
+        described = f"in {_tables(count)} it may read less than was decided, because a member of it may read less"
         result.findings.append(Finding(role, f"{described}; allow its members instead"))
     for one in enforced:
         result.findings += [Finding(".".join((database, *one.path)), note) for note in one.notes]
@@ -37,7 +37,11 @@ def _report_unrestricted(result: Comparison, named: Collection[str], roles: Role
 def _owners(enforced: Sequence[WantedTable], named: Collection[str], roles: Roles) -> list[Finding]:
     owned = Counter(roles.name(one.relation.owner) for one in enforced)
     return [
-        Finding(role, f"it owns {count} enforced tables; PostgreSQL does not restrict owners")
+        Finding(role, f"it owns {_tables(count, 'enforced table')}; PostgreSQL does not restrict owners")
         for role, count in sorted(owned.items())
         if role in named and roles.oids[role] not in roles.unrestricted
     ]
+
+
+def _tables(count: int, noun: str = "table") -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
