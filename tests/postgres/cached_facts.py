@@ -39,9 +39,9 @@ class CachedFacts:
         kept = _shown(self.known(tenant, names, cache).facts, names)
         read = _shown(self._runner.run(self._read(tenant, names)), names)
         differing = [name for name in names if kept[name] != read[name]]
-        if not differing:
-            return None
-        return {name: kept[name] for name in differing}, {name: read[name] for name in differing}
+        return (
+            ({name: kept[name] for name in differing}, {name: read[name] for name in differing}) if differing else None
+        )
 
     async def _known(self, tenant: str, names: Collection[str], cache: FactCache) -> Known:
         return await cache.candidates(tenant, names, await self._wanted(tenant))

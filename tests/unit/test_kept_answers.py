@@ -1,6 +1,7 @@
 """Responses that are kept: how many, and what they rest on."""
 
 from typing import Any, cast
+from weakref import ref
 
 import pytest
 
@@ -8,12 +9,17 @@ from lily.api.enforcement.answers import ENTRY_BYTES, Answer, AnswerCache
 from lily.api.policy.compiled import TenantPolicies
 from lily.policy import Principal, compile_policies, parse_policy
 
-POLICIES, LATER = cast("TenantPolicies", object()), cast("TenantPolicies", object())
+
+class Compiled:
+    """Stands for the policies of a version."""
+
+
+POLICIES, LATER = cast("TenantPolicies", Compiled()), cast("TenantPolicies", Compiled())
 ANN = Principal("ann", ["staff"])
 
 
 def answer(body: bytes = b"{}") -> Answer:
-    return Answer(body, POLICIES, "ann", ("staff",), ANN.key, 1, {"allow": 1})
+    return Answer(body, ref(POLICIES), "ann", ("staff",), ANN.key, 1, {"allow": 1})
 
 
 def key(number: int) -> tuple[str, object, bytes]:
@@ -54,7 +60,17 @@ def test_it_never_keeps_more_bytes_than_it_may() -> None:
 def test_it_rests_on_policies_principal_and_facts(
     policies: TenantPolicies, principal: Principal, generation: int, *, expected: bool
 ) -> None:
-    assert answer().rests_on(policies, principal, generation) is expected
+    made = answer()
+    assert (made.is_by(policies) and made.rests_on(principal, generation)) is expected
+
+
+def test_it_does_not_keep_policies_that_are_no_longer_in_force() -> None:
+    old = cast("TenantPolicies", Compiled())
+    made = Answer(b"{}", ref(old), "ann", (), ANN.key, 1, {})
+    assert made.is_by(old)
+    del old
+    assert not made.is_by(POLICIES)
+    assert made.policies() is None
 
 
 @pytest.mark.parametrize(

@@ -8,3 +8,5 @@ select id, 'shop', '{shop,public,orders}', 'd', '2026-02-01', '2026-01-31', '{"f
 insert into enforcement_assets (tenant_id, target, asset_id) select id, 'shop', gen_random_uuid() from tenants;
 insert into enforcement_receipts (tenant_id, target, asset_id, tag, qualified_name, path, requested_at, confirmed_at)
 select id, 'shop', gen_random_uuid(), 'pii', 'shop.public.orders', '{shop,public,orders}', '2026-02-01', '2026-02-01' from tenants;
+-- A change that decisions rest on.
+insert into fact_changes (tenant_id, xid, asset_id, at) select id, '7', gen_random_uuid(), '2026-02-01' from tenants;

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from weakref import ReferenceType
 
 from lily.api.policy.compiled import TenantPolicies
 from lily.enforce.questions import Question
@@ -15,13 +16,13 @@ LOGGED_BYTES = 16  # of a decision that is kept for the log
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A response, and what it rests on. It is valid as long as each of these is the same: the policies (a change is a
-    new object), the principal's `key`, and the generation of the facts.
+    new object, and an answer does not keep the old one), the principal's `key`, and the generation of the facts.
 
     `decided` is empty unless decisions are logged.
     """
 
     body: bytes
-    policies: TenantPolicies
+    policies: ReferenceType[TenantPolicies]
     user: str
     groups: tuple[str, ...]
     principal: str
@@ -29,9 +30,11 @@ class Answer:
     effects: Mapping[str, int]
     decided: Sequence[tuple[Question, Decision]] = ()
 
-    def rests_on(self, policies: TenantPolicies, principal: Principal, generation: int) -> bool:
-        same = self.policies is policies and self.principal == principal.key
-        return same and self.generation == generation
+    def is_by(self, policies: TenantPolicies) -> bool:
+        return self.policies() is policies
+
+    def rests_on(self, principal: Principal, generation: int) -> bool:
+        return self.principal == principal.key and self.generation == generation
 
     @property
     def size(self) -> int:

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from weakref import ref
 
 import orjson
 
@@ -34,15 +35,15 @@ async def respond(call: HttpCall, body: bytes, ask: Ask) -> bytes:
     kept = answers.get(key)
     if kept is None or not await _is_current(call, policies, kept):
         return await _decided(call, policies, parse_request(parse_json(body)), ask, key)
-    _record(call, kept)
+    _record(call, policies, kept)
     return kept.body
 
 
 async def _is_current(call: HttpCall, policies: TenantPolicies, kept: Answer) -> bool:
-    if kept.policies is not policies:
+    if not kept.is_by(policies):
         return False
     principal = await call.services.policies.principal(policies, kept.user, kept.groups)
-    return kept.rests_on(policies, principal, (await _known(call, policies, ())).generation)
+    return kept.rests_on(principal, (await _known(call, policies, ())).generation)
 
 
 async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
@@ -60,7 +61,7 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
     decisions = decider.decide_all(questions)
     made = Answer(
         _body(answer(decisions)),
-        policies,
+        ref(policies),
         request.user,
         request.groups,
         principal.key,
@@ -68,7 +69,7 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
         Counter([decision.effect for decision in decisions]),
         list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
     )
-    _record(call, made)
+    _record(call, policies, made)
     if moved is None and not _depends_on_time(policies, principal, questions):
         call.services.answers.put(key, made)
     return made.body
@@ -93,5 +94,5 @@ async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Questi
     return [Question("READ", (column,), is_column=True, in_clear=True) for column in columns]
 
 
-def _record(call: HttpCall, answer: Answer) -> None:
-    record(call, answer.policies, answer.user, answer.effects, answer.decided)
+def _record(call: HttpCall, policies: TenantPolicies, answer: Answer) -> None:
+    record(call, policies, answer.user, answer.effects, answer.decided)

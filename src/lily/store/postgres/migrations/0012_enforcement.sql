@@ -108,12 +108,13 @@ create table enforcement_receipts (
 );
 create index enforcement_receipts_of_asset on enforcement_receipts (asset_id);
 
--- The API sees the rows of its tenant, as far as it has privileges; the worker sees and writes all. For later migrations too.
-create procedure separate_tenants(variadic p_tables text[]) language plpgsql as $$
+-- The API sees the rows of its tenant, as far as it has privileges; the worker sees and writes all.
+do $$
 declare
   guarded text;
 begin
-  foreach guarded in array p_tables loop
+  foreach guarded in array array['fact_changes', 'enforcement_targets', 'enforcement_runs', 'enforcement_tables',
+                                 'enforcement_assets', 'enforcement_receipts'] loop
     execute format($sql$
       alter table %1$I enable row level security, force row level security;
       create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
@@ -124,10 +125,6 @@ begin
   end loop;
 end
 $$;
-revoke all on procedure separate_tenants(text[]) from public;
-
-call separate_tenants('fact_changes', 'enforcement_targets', 'enforcement_runs', 'enforcement_tables',
-                      'enforcement_assets', 'enforcement_receipts');
 grant select on enforcement_runs, enforcement_tables, enforcement_receipts to lily_api;
 -- The API stores the encrypted configuration and cannot read it back.
 grant select (tenant_id, key, name, type, data_source, roles, is_removed, is_stopped, created_at, tables, columns, findings, plan,
