@@ -12,6 +12,7 @@ import pytest
 from lily.model import governance
 from lily.reactions.enforcement import task
 from lily.store.postgres.enforcement import catalogue, targets
+from lily.store.postgres.enforcement.ledger import TargetLedger
 from tests.badserver import BadServer, Reply, bad_server
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
@@ -163,6 +164,15 @@ class TestColumns:
         target.react(changed_asset(target, MAIL))
         target.run_all()
         assert effects(tool) == [("allow", []), ("mask", ["mail"])]
+
+    def test_one_that_only_the_lake_has_queues_a_run_by_its_table(
+        self, target: EnforcedTarget, owner: psycopg.Connection
+    ) -> None:
+        target.run_all()
+        place = [target.world.tenant, target.world.id_of(MAIL), target.world.id_of(PEOPLE), MAIL]
+        owner.execute("insert into graph_nodes (tenant_id, id, parent, qualified_name) values (%s, %s, %s, %s)", place)
+        target.react(changed_asset(target, MAIL))
+        assert len(target.queued()) == 1
 
     def test_one_that_only_the_lake_has_is_decided_if_a_policy_names_it(
         self, target: EnforcedTarget, tool: BadServer
@@ -346,10 +356,24 @@ class TestFaults:
         target.react(changed_asset(target, PEOPLE))
         target.run_all()
         assert not tool.asked
+        target.wait(targets.request(target.database, target.world.tenant, KEY, "a plan"))
+        target.run_all()
+        assert target.shown()["state"] == "stopped"
         target.refresh()
         target.run_all()
         assert len(types(tool)) == 2
         assert target.shown()["state"] == "in line"
+
+    def test_410_does_not_stop_it_if_someone_requested_a_run_in_the_meantime(self, target: EnforcedTarget) -> None:
+        (job,) = target.queued()
+        ledger, tenant = TargetLedger(target.connection, target.world.tenant), target.world.tenant
+        target.wait(targets.request(target.database, tenant, KEY))
+        ledger.stop(job, KEY)
+        assert target.shown()["state"] == "new"
+        target.connection.execute("delete from queued_jobs where tenant_id = %s and id <> %s", [tenant, job.id])
+        target.wait(targets.request(target.database, tenant, KEY, "a plan calls nobody"))
+        ledger.stop(job, KEY)
+        assert target.shown()["state"] == "stopped"
 
     def test_an_address_that_is_no_longer_allowed_is_an_error_and_nothing_is_sent(
         self, target: EnforcedTarget, tool: BadServer, monkeypatch: pytest.MonkeyPatch

@@ -314,6 +314,7 @@ def test_mappings_of_several_sources_are_all_considered_and_the_stricter_decisio
         opa.request("ExecuteQuery", user="a\x00b"),
         opa.select(ORDERS, ["a", "a\x00b"]),
         opa.masks(ORDERS, {"a": "bigint", "a\x00b": "bigint"}),
+        opa.masks(ORDERS, {"a": "bigint", "": "bigint"}),
     ],
 )
 def test_what_is_no_request_of_trino_is_refused(body: Any) -> None:
