@@ -27,11 +27,14 @@ def test_a_tag_reaches_the_target_and_its_receipt_is_confirmed(target: EnforcedT
     assert target.shown()["state"] == "in line"
     target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
     target.react(changed_asset(target, "shop.public.people"))
+    queued = "update queued_jobs set enqueued_at = '2026-01-02T03:04:05Z' where tenant_id = %s"
+    target.connection.execute(queued, [target.world.tenant])
     target.run()
     assert target.enforced()[MASKED] == "show-last-4"
     assert target.enforced()["shop.public.plain./readers"] == "allow"
     receipt = target.receipts()["shop.public.people", "pii"]
     assert (receipt["state"], receipt["target"], receipt["withdrawn"]) == ("confirmed", "Files", False)
+    assert receipt["requested_at"].startswith("2026-01-02T03:04:05")  # not when the run began
     assert receipt["requested_at"] <= receipt["confirmed_at"]
 
 
@@ -218,6 +221,20 @@ class TestWhatQueuesARun:
 
     def test_one_of_its_assets_or_columns(self, target: EnforcedTarget) -> None:
         target.react(changed_asset(target, "shop.public.people.mail"))
+        assert len(target.queued()) == 1
+
+    def test_one_above_its_assets(self, target: EnforcedTarget) -> None:
+        target.world.typed("schema", "shop.public")
+        target.world.asset("shop.public.people", data_source="shop", parent="shop.public")
+        target.refresh()
+        assert target.queued() == []
+        target.react(changed_asset(target, "shop.public"))
+        assert len(target.queued()) == 1
+
+    @pytest.mark.parametrize("ends", [("crm.people", "shop.public.people"), ("shop.public.people", "crm.people")])
+    def test_an_edge_at_one_of_its_assets(self, target: EnforcedTarget, ends: tuple[str, str]) -> None:
+        start, end = map(target.world.id_of, ends)
+        target.react(event_of(target, governance.edge_record(start, end, 1, "")))
         assert len(target.queued()) == 1
 
     def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:

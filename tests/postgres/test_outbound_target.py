@@ -265,6 +265,16 @@ class TestTables:
         target.run_all()
         assert types(tool) == [("table.decided", "prod.main.people"), ("table.decided", "prod.main.plain")]
 
+    def test_a_receipt_follows_its_table_to_another_name(self, target: EnforcedTarget) -> None:
+        target.world.asset(PEOPLE, data_source="shop", tags=["PII"])
+        target.run_all()
+        assert target.receipts()[PEOPLE, "pii"]["table"] == PEOPLE
+        target.mapping("m", {"data_source": "shop", "engine_name": "prod.main", "asset_name": "shop.public"})
+        target.refresh()
+        target.run_all()
+        receipt = target.receipts()[PEOPLE, "pii"]
+        assert (receipt["table"], receipt["state"]) == ("prod.main.people", "confirmed")
+
 
 class TestPrincipals:
     def test_a_disabled_user_is_denied_whatever_its_groups_may(
@@ -421,12 +431,14 @@ def test_a_change_that_is_no_change_sends_nothing(target: EnforcedTarget, tool: 
     assert not tool.asked
 
 
+@pytest.mark.parametrize("direction", ["downstream", "upstream"])
 def test_a_column_whose_name_nobody_knows_counts_for_every_column_that_is_not_listed(
-    target: EnforcedTarget, tool: BadServer
+    target: EnforcedTarget, tool: BadServer, direction: str
 ) -> None:
     """An edge may come before its assets, and has only their ids."""
+    target.world.define("pii", direction=direction)
     target.world.asset("crm.people", data_source="crm", tags=["PII"])
-    target.world.edge("crm.people", MAIL)
+    target.world.edge(*(("crm.people", MAIL) if direction == "downstream" else (MAIL, "crm.people")))
     target.world.settle()
     target.run_all()
     assert effects(tool) == [("mask", [])]
