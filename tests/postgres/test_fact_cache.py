@@ -212,6 +212,12 @@ class TestWhatIsKept:
         before, after = self.generations(cached, world, change_many)
         assert before != after
 
+    def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
+        assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}
+        world.asset("new.t")
+        assert len(cached.of(world.tenant, ["new.t.c"])["new.t.c"]) == 1
+        assert cached.difference(world.tenant, ["new.t.c"]) is None
+
     def test_goes_when_the_server_was_started_again(self, cached: CachedFacts, world: World) -> None:
         """After a restore, the same number may be that of another transaction."""
         before, after = self.generations(cached, world, lambda: cached.restart(world.tenant))
