@@ -34,6 +34,11 @@ class CachedFacts:
     def known(self, tenant: str, names: Collection[str], cache: int = 0) -> Known:
         return self._runner.run(self._known(tenant, names, self._caches[cache]))
 
+    def restart(self, tenant: str) -> None:
+        """As if the server had been started again since the first cache read from it."""
+        kept = self._caches[0]._kept[tenant]
+        kept.state = kept.state._replace(server="2000-01-01 00:00:00+00")
+
     def difference(self, tenant: str, names: Collection[str], cache: int = 0) -> tuple[Shown, Shown] | None:
         """Where they differ: what a cache has, and what would be read. None if they are the same."""
         kept = _shown(self.known(tenant, names, cache).facts, names)

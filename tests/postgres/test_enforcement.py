@@ -9,11 +9,14 @@ from psycopg import sql
 
 from lily.bus import topics
 from lily.model import governance
+from lily.plugins import Failure
 from lily.store.postgres.access.changes import DISABLED_USER
 from lily.store.postgres.access.users import disable_user, enable_user
-from lily.store.postgres.enforcement import targets
+from lily.store.postgres.enforcement import receipts, targets
+from lily.store.postgres.enforcement.ledger import delete_old_runs
 from tests.postgres.enforcement import KEY, OWN, EnforcedTarget, changed_asset, event_of
 from tests.postgres.migrated import Migrated
+from tests.sample_plugins.rules_file import RulesFile
 
 MASKED = "shop.public.people./readers"
 
@@ -24,11 +27,14 @@ def test_a_tag_reaches_the_target_and_its_receipt_is_confirmed(target: EnforcedT
     assert target.shown()["state"] == "in line"
     target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
     target.react(changed_asset(target, "shop.public.people"))
+    queued = "update queued_jobs set enqueued_at = '2026-01-02T03:04:05Z' where tenant_id = %s"
+    target.connection.execute(queued, [target.world.tenant])
     target.run()
     assert target.enforced()[MASKED] == "show-last-4"
     assert target.enforced()["shop.public.plain./readers"] == "allow"
     receipt = target.receipts()["shop.public.people", "pii"]
     assert (receipt["state"], receipt["target"], receipt["withdrawn"]) == ("confirmed", "Files", False)
+    assert receipt["requested_at"].startswith("2026-01-02T03:04:05")  # not when the run began
     assert receipt["requested_at"] <= receipt["confirmed_at"]
 
 
@@ -83,6 +89,39 @@ def test_an_edge_reaches_the_target_before_it_has_propagated(target: EnforcedTar
     assert target.enforced()[MASKED] == "show-last-4"
 
 
+def test_a_run_confirms_what_was_committed_before_it_began(target: EnforcedTarget, owner: psycopg.Connection) -> None:
+    def state(since: str) -> str:
+        found = target.wait(receipts.confirmations(target.database, target.world.tenant, since))
+        return str(found[0]["state"])
+
+    assert target.shown()["waiting_since"] is not None
+    target.run()
+    moved = "update enforcement_runs set began_at = '2026-01-01', finished_at = '2026-01-03' where tenant_id = %s"
+    owner.execute(moved, [target.world.tenant])
+    assert state("2026-01-01") == "confirmed"
+    assert state("2026-01-02") == "requested"
+    owner.execute("update enforcement_runs set error = 'down' where tenant_id = %s", [target.world.tenant])
+    assert state("2026-01-01") == "requested"
+
+
+def test_old_runs_and_withdrawn_receipts_are_deleted_and_others_kept(
+    target: EnforcedTarget, owner: psycopg.Connection
+) -> None:
+    target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
+    target.world.asset("shop.public.plain", data_source="shop", tags=["PII"])
+    target.run()
+    target.world.asset("shop.public.plain", data_source="shop", tags=[])
+    target.refresh()
+    owner.execute("update enforcement_receipts set confirmed_at = now() - interval '8 days'")
+    delete_old_runs(target.connection)
+    assert ("shop.public.people", "pii") in target.receipts()
+    assert ("shop.public.plain", "pii") not in target.receipts()
+    assert target.shown()["last_run"] is not None
+    owner.execute("update enforcement_runs set finished_at = now() - interval '8 days'")
+    delete_old_runs(target.connection)
+    assert target.shown()["last_run"] is None
+
+
 class TestDrift:
     def test_it_is_reported_and_repaired(self, target: EnforcedTarget, owner: psycopg.Connection) -> None:
         target.world.asset("shop.public.people", data_source="shop", tags=["PII"])
@@ -101,6 +140,20 @@ class TestDrift:
         reported = "select after from decisions where tenant_id = %s and kind = 'enforcement-drift'"
         ((report,),) = owner.execute(reported, [target.world.tenant]).fetchall()
         assert report["tables"] > 0
+
+    def test_a_table_that_could_not_be_repaired_is_reported_once(
+        self, target: EnforcedTarget, owner: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        target.run()
+        target.rules.write_text(json.dumps(OWN))
+        monkeypatch.setattr(
+            RulesFile, "apply", lambda _, plan: [Failure(step.table, "locked", transient=True) for step in plan.steps]
+        )
+        for _ in range(2):
+            target.refresh()
+            assert target.shown()["state"] == "failing"
+        reported = "select count(*) from decisions where tenant_id = %s and kind = 'enforcement-drift'"
+        assert owner.execute(reported, [target.world.tenant]).fetchone() == (1,)
 
     def test_a_change_of_decisions_is_none(self, target: EnforcedTarget) -> None:
         target.run()
@@ -170,6 +223,20 @@ class TestWhatQueuesARun:
         target.react(changed_asset(target, "shop.public.people.mail"))
         assert len(target.queued()) == 1
 
+    def test_one_above_its_assets(self, target: EnforcedTarget) -> None:
+        target.world.typed("schema", "shop.public")
+        target.world.asset("shop.public.people", data_source="shop", parent="shop.public")
+        target.refresh()
+        assert target.queued() == []
+        target.react(changed_asset(target, "shop.public"))
+        assert len(target.queued()) == 1
+
+    @pytest.mark.parametrize("ends", [("crm.people", "shop.public.people"), ("shop.public.people", "crm.people")])
+    def test_an_edge_at_one_of_its_assets(self, target: EnforcedTarget, ends: tuple[str, str]) -> None:
+        start, end = map(target.world.id_of, ends)
+        target.react(event_of(target, governance.edge_record(start, end, 1, "")))
+        assert len(target.queued()) == 1
+
     def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:
         target.react(changed_asset(target, "crm.people"))
         assert target.queued() == []
@@ -186,11 +253,20 @@ class TestWhatQueuesARun:
         target.run()
         assert target.queued() == []
 
+    def test_an_attempt_whose_time_has_not_come_is_none_of_them(self, target: EnforcedTarget) -> None:
+        target.rules.unlink()
+        target.refresh()
+        assert len(target.queued()) == 1  # the next attempt
+        for _ in range(5):
+            target.react(changed_asset(target, "shop.public.people"))
+        assert len(target.queued()) == 3
+
 
 def test_a_plan_changes_nothing(target: EnforcedTarget) -> None:
     for job in target.queued():
         target.connection.execute("delete from queued_jobs where id = %s", [job.id])
     target.wait(targets.request(target.database, target.world.tenant, KEY, "the-request"))
+    assert target.shown()["waiting_since"] is None  # a plan is no run
     target.run()
     plan = target.shown()["plan"]
     assert (plan["request"], plan["error"]) == ("the-request", None)

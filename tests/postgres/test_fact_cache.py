@@ -40,6 +40,15 @@ def catch_up(owner: psycopg.Connection) -> None:
         owner.execute(statement)
 
 
+def add_many(connection: psycopg.Connection, tenant: str, start: str, number: int) -> None:
+    """In one statement. Their names begin alike."""
+    connection.execute(
+        "insert into assets (tenant_id, id, qualified_name, source, source_at, created_at, updated_at) "
+        "select %s, gen_random_uuid(), %s || n, '{}', '2026', now(), now() from generate_series(1, %s) n",
+        [tenant, start, number],
+    )
+
+
 def change(world: World, owner: psycopg.Connection, chance: random.Random) -> None:
     """One random change of what facts rest on."""
     name, other = chance.sample(NAMES, 2)
@@ -190,16 +199,28 @@ class TestWhatIsKept:
         catch_up(owner)
         assert cached.of(world.tenant, ["db.s.lake.c"])["db.s.lake.c"][0][5] == ["pii"]
 
-    def test_goes_with_a_change_of_many_assets(self, cached: CachedFacts, world: World, migrated: Migrated) -> None:
+    @pytest.mark.parametrize(("statements", "assets"), [(1, 101), (6, 100)])
+    def test_goes_with_a_change_of_many_assets(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection, statements: int, assets: int
+    ) -> None:
+        """More than a statement notes one by one, or more than are reported one by one."""
+
         def change_many() -> None:
-            insert = (
-                "insert into assets (tenant_id, id, qualified_name, source, source_at, created_at, updated_at) "
-                "select %s, gen_random_uuid(), 'many.' || n, '{}', '2026', now(), now() from generate_series(1, 101) n"
-            )
-            with psycopg.connect(migrated.owner) as connection:
-                connection.execute(insert, [world.tenant])
+            for number in range(statements):
+                add_many(owner, world.tenant, f"many{number}.", assets)
 
         before, after = self.generations(cached, world, change_many)
+        assert before != after
+
+    def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
+        assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}
+        world.asset("new.t")
+        assert len(cached.of(world.tenant, ["new.t.c"])["new.t.c"]) == 1
+        assert cached.difference(world.tenant, ["new.t.c"]) is None
+
+    def test_goes_when_the_server_was_started_again(self, cached: CachedFacts, world: World) -> None:
+        """After a restore, the same number may be that of another transaction."""
+        before, after = self.generations(cached, world, lambda: cached.restart(world.tenant))
         assert before != after
 
     def test_goes_when_what_was_changed_is_no_longer_noted(

@@ -221,6 +221,42 @@ class TestWhenItLags:
         )
         assert decided.lags(world)
 
+    def test_while_the_lake_has_to_be_asked_for_the_parent_of_an_asset(
+        self, world: World, decided: DecidedTags, owner: psycopg.Connection
+    ) -> None:
+        world.asset("people")
+        world.asset("report")
+        world.edge("people", "report")
+        _publish(owner, 7)
+        _read(owner, 7)
+        assert not decided.lags(world)
+        owner.execute("update assets set awaits_lake = true where id = %s", [world.id_of("people")])
+        assert decided.lags(world)
+        assert decided.of(world, ["report"])["report"] == {"pii", "gdpr"}  # the parent may have any of them
+        owner.execute("update assets set awaits_lake = false where id = %s", [world.id_of("people")])
+        assert decided.of(world, ["report"])["report"] == set()
+
+    @pytest.mark.parametrize(("kind", "lags"), [("tag", True), ("setting", True), ("policy", False)])
+    def test_after_a_change_of_what_tags_mean(
+        self, world: World, decided: DecidedTags, owner: psycopg.Connection, kind: str, *, lags: bool
+    ) -> None:
+        insert = (
+            "with batch as (insert into batches default values returning id) "
+            "insert into decisions (batch_id, tenant_id, kind, name, by) select id, %s, %s, 'x', 'ada' from batch"
+        )
+        owner.execute(insert, [world.tenant, kind])
+        assert decided.lags(world) is lags
+
+    def test_when_more_batches_are_on_their_way_than_it_looks_at(
+        self, world: World, decided: DecidedTags, owner: psycopg.Connection
+    ) -> None:
+        _publish(owner, 0)
+        for _ in range(64):
+            owner.execute("insert into batches default values")
+        assert not decided.lags(world)
+        owner.execute("insert into batches default values")
+        assert decided.lags(world)
+
 
 def _ends(end: int) -> str:
     return f'{{"governance-events": {{"0": {end}, "1": 0}}}}'

@@ -12,6 +12,7 @@ import pytest
 from lily.model import governance
 from lily.reactions.enforcement import task
 from lily.store.postgres.enforcement import catalogue, targets
+from lily.store.postgres.enforcement.ledger import TargetLedger
 from tests.badserver import BadServer, Reply, bad_server
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
@@ -164,6 +165,15 @@ class TestColumns:
         target.run_all()
         assert effects(tool) == [("allow", []), ("mask", ["mail"])]
 
+    def test_one_that_only_the_lake_has_queues_a_run_by_its_table(
+        self, target: EnforcedTarget, owner: psycopg.Connection
+    ) -> None:
+        target.run_all()
+        place = [target.world.tenant, target.world.id_of(MAIL), target.world.id_of(PEOPLE), MAIL]
+        owner.execute("insert into graph_nodes (tenant_id, id, parent, qualified_name) values (%s, %s, %s, %s)", place)
+        target.react(changed_asset(target, MAIL))
+        assert len(target.queued()) == 1
+
     def test_one_that_only_the_lake_has_is_decided_if_a_policy_names_it(
         self, target: EnforcedTarget, tool: BadServer
     ) -> None:
@@ -254,6 +264,16 @@ class TestTables:
         target.mapping("m", {"data_source": "shop", "engine_name": "prod.main", "asset_name": "shop.public"})
         target.run_all()
         assert types(tool) == [("table.decided", "prod.main.people"), ("table.decided", "prod.main.plain")]
+
+    def test_a_receipt_follows_its_table_to_another_name(self, target: EnforcedTarget) -> None:
+        target.world.asset(PEOPLE, data_source="shop", tags=["PII"])
+        target.run_all()
+        assert target.receipts()[PEOPLE, "pii"]["table"] == PEOPLE
+        target.mapping("m", {"data_source": "shop", "engine_name": "prod.main", "asset_name": "shop.public"})
+        target.refresh()
+        target.run_all()
+        receipt = target.receipts()[PEOPLE, "pii"]
+        assert (receipt["table"], receipt["state"]) == ("prod.main.people", "confirmed")
 
 
 class TestPrincipals:
@@ -346,10 +366,24 @@ class TestFaults:
         target.react(changed_asset(target, PEOPLE))
         target.run_all()
         assert not tool.asked
+        target.wait(targets.request(target.database, target.world.tenant, KEY, "a plan"))
+        target.run_all()
+        assert target.shown()["state"] == "stopped"
         target.refresh()
         target.run_all()
         assert len(types(tool)) == 2
         assert target.shown()["state"] == "in line"
+
+    def test_410_does_not_stop_it_if_someone_requested_a_run_in_the_meantime(self, target: EnforcedTarget) -> None:
+        (job,) = target.queued()
+        ledger, tenant = TargetLedger(target.connection, target.world.tenant), target.world.tenant
+        target.wait(targets.request(target.database, tenant, KEY))
+        ledger.stop(job, KEY)
+        assert target.shown()["state"] == "new"
+        target.connection.execute("delete from queued_jobs where tenant_id = %s and id <> %s", [tenant, job.id])
+        target.wait(targets.request(target.database, tenant, KEY, "a plan calls nobody"))
+        ledger.stop(job, KEY)
+        assert target.shown()["state"] == "stopped"
 
     def test_an_address_that_is_no_longer_allowed_is_an_error_and_nothing_is_sent(
         self, target: EnforcedTarget, tool: BadServer, monkeypatch: pytest.MonkeyPatch
@@ -397,12 +431,14 @@ def test_a_change_that_is_no_change_sends_nothing(target: EnforcedTarget, tool: 
     assert not tool.asked
 
 
+@pytest.mark.parametrize("direction", ["downstream", "upstream"])
 def test_a_column_whose_name_nobody_knows_counts_for_every_column_that_is_not_listed(
-    target: EnforcedTarget, tool: BadServer
+    target: EnforcedTarget, tool: BadServer, direction: str
 ) -> None:
     """An edge may come before its assets, and has only their ids."""
+    target.world.define("pii", direction=direction)
     target.world.asset("crm.people", data_source="crm", tags=["PII"])
-    target.world.edge("crm.people", MAIL)
+    target.world.edge(*(("crm.people", MAIL) if direction == "downstream" else (MAIL, "crm.people")))
     target.world.settle()
     target.run_all()
     assert effects(tool) == [("mask", [])]

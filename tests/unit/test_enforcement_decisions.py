@@ -1,6 +1,7 @@
 """What is decided for a target: names, principals, and decisions that roles share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -104,6 +105,20 @@ def test_the_digest_changes_with_what_the_target_has_to_do_and_not_with_tags() -
     assert digest(allowed) != digest(decided(index(allow({"user": "*"}), mask({"user": "*"})), KNOWN, ANN))
 
 
+def test_the_digest_changes_with_a_row_filter_and_with_whom_it_is_about() -> None:
+    (stated,) = decided(index(allow({"user": "*"})), KNOWN, ANN)
+    german = replace(stated, effect="row-filter", row_filters=("country = 'DE'",))
+    variants = [
+        german,
+        replace(german, row_filters=("country = 'FR'",)),
+        replace(german, principals=("bob",)),
+        replace(german, kinds=("group",)),
+        replace(german, effect="mask", mask="mask-to-fixed-value", mask_value=1),
+        replace(german, effect="mask", mask="mask-to-fixed-value", mask_value=True),
+    ]
+    assert len({digest([one]) for one in variants}) == len(variants)
+
+
 class TestIncompleteTables:
     """Tables of the catalogue, whose plain columns only the lake has."""
 
@@ -129,6 +144,12 @@ class TestIncompleteTables:
         denied = {**allow({"user": "*"}), "effect": "deny", "conditions": {"attributes": {"asset": {"region": "us"}}}}
         found = self.effects(index(allow({"user": "*"}), denied), known)
         assert found == [("", "deny"), ("id", "allow"), ("mail", "allow")]
+
+    def test_a_column_that_is_not_listed_has_the_tags_of_its_table(self) -> None:
+        known = {name: [Facts(name, name, tags=("pii",), attributes={"region": "eu"})] for name in KNOWN}
+        denied = {**allow({"user": "*"}, tag="pii"), "effect": "deny"}
+        denied["conditions"] = {"attributes": {"asset": {"region": "us"}}}
+        assert self.effects(index(allow({"user": "*"}), denied), known)[0] == ("", "deny")
 
     def test_else_the_columns_share_the_tables_decision(self) -> None:
         assert self.effects(index(allow({"user": "*"}), mask({"user": "*"})), KNOWN) == [

@@ -57,6 +57,11 @@ def test_one_that_is_mapped_has_the_targets_name_alone() -> None:
     assert principal.roles == ("analyst",)
 
 
+def test_a_name_that_the_target_has_in_another_case_is_not_listed_twice() -> None:
+    found = named_principals(policies({"group": "hr"}), {"HR": {"role": "personnel"}}, ())
+    assert found.roles == (TargetRole("HR", login=False),)
+
+
 def test_disabled_users_are_listed_for_the_groups_that_they_are_in() -> None:
     found = named_principals(policies({"group": "hr"}), {}, ["ann"])
     users = {"ann": User("ann", groups=("hr",), disabled=True)}

@@ -1,6 +1,8 @@
 """The webhook: signed messages to a real HTTP server, verified by the library of the standard."""
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from ipaddress import ip_network
@@ -13,7 +15,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from lily.connect.enforcers.messages import MAX_BYTES
 from lily.connect.enforcers.webhook import Webhook, WebhookConfig, delivery
 from lily.model.errors import Transient
-from lily.outbound import ForbiddenAddress, guard
+from lily.outbound import ForbiddenAddress, checked_secret, guard
 from lily.plugins import Decision, Surroundings, TargetGone
 from lily.testing import OutboundEnforcerSuite
 from tests.badserver import BadServer, Reply, bad_server
@@ -109,7 +111,8 @@ def test_while_a_secret_rotates_both_verify(server: BadServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "transient"), [(500, True), (503, True), (429, True), (404, False), (302, False), (401, False)]
+    ("status", "transient"),
+    [(500, True), (503, True), (429, True), (404, False), (300, False), (302, False), (401, False)],
 )
 def test_anything_but_2xx_confirms_nothing(server: BadServer, status: int, *, transient: bool) -> None:
     server.will(Reply(status, b"why", {"Location": f"{server.url}/elsewhere"}))
@@ -141,6 +144,14 @@ def test_a_receiver_that_fails_again_and_again_is_left_alone_until_the_next_run(
     assert len(failures) == 200
     assert len(server.asked) == 4 * delivery.FAILURES_IN_A_ROW
     assert delivery.LATER in {one.error for one in failures}
+
+
+def test_one_that_fails_now_and_then_gets_all(server: BadServer) -> None:
+    server.will(*[Reply(500), Reply(204, b"")] * 4)
+    tables = [replace(DENIED, table=("shop", f"t{number}")) for number in range(8)]
+    failures = sent(webhook(server.url, connections=1), *tables)
+    assert len(server.asked) == 8
+    assert [one.table[1] for one in failures] == ["t0", "t2", "t4", "t6"]
 
 
 def test_410_stops_the_target(server: BadServer) -> None:
@@ -198,6 +209,13 @@ def test_the_url_and_the_secrets_are_never_shown(server: BadServer) -> None:
 def test_a_secret_that_is_none_is_refused(secret: str) -> None:
     with pytest.raises(ValidationError):
         WebhookConfig.model_validate({"url": "https://example.org/", "secrets": [secret]})
+
+
+@pytest.mark.parametrize(("size", "is_secret"), [(23, False), (24, True), (64, True), (65, False)])
+def test_a_secret_has_24_to_64_bytes(size: int, *, is_secret: bool) -> None:
+    secret = f"whsec_{base64.b64encode(bytes(size)).decode()}"
+    with nullcontext() if is_secret else pytest.raises(ValueError, match="24 to 64"):
+        assert checked_secret(secret) == secret
 
 
 def test_a_private_address_is_refused_before_anything_is_sent(server: BadServer) -> None:

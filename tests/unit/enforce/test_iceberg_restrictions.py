@@ -152,6 +152,12 @@ def test_columns_that_differ_in_case_are_decided_together() -> None:
         merged([Column(Field("Email", 4), ("t.Email",)), Column(Field("email", 5), ("t.email",))])
 
 
+def test_of_columns_that_differ_in_case_none_is_null_if_one_must_not_be() -> None:
+    required = Column(Field("Email", 4, "int", required=True), ("t.Email",))
+    (either,) = merged([required, Column(Field("email", 4, "string"), ("t.email",))])
+    assert (either.field.required, either.field.kind) == (True, "")
+
+
 def test_levels_of_a_namespace_are_separated_by_dots_or_unit_separators() -> None:
     assert split_namespace("accounting\x1ftax.paid") == ("accounting", "tax", "paid")
     assert split_namespace("..") == ()

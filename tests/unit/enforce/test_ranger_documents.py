@@ -18,6 +18,7 @@ from lily.enforce.ranger import (
     engine_paths,
 )
 from lily.enforce.ranger.expressions import family_of, mask_expression
+from lily.enforce.ranger.rights import Rights
 from lily.enforce.trino import ObjectNames
 from lily.model.engine_names import EngineMapping
 from lily.policy import Context, Facts, Mask, Policy, Role, User, compile_policies
@@ -156,6 +157,14 @@ def test_a_new_table_is_decided_by_its_schema_and_a_known_one_by_itself() -> Non
     assert not found.allows("create", PATH, "ann")
     assert not found.allows("select", ("shop", "public", "new"), "ann")
     assert not found.allows("create", ("shop", "elsewhere", "new"), "ann")
+
+
+def test_of_several_assets_with_a_name_the_strictest_mask_comes_first() -> None:
+    masks = [Rights(masks=((Mask(action), frozenset({"*"})),)) for action in ("show-last-4", "replace-with-null")]
+    ruling = Ruling(compile_policies("t", []), Subjects([], [], []), ObjectNames(()), {}, Context())
+    for order in (masks, masks[::-1]):
+        found = ruling.together(order).masks
+        assert [mask.action for mask, _ in found] == ["replace-with-null", "show-last-4"]
 
 
 def test_tags_of_tables_and_columns_are_downloaded() -> None:

@@ -1,6 +1,8 @@
 """Masks as Trino's expressions: exactly the column's type, and nothing of a name or a type becomes syntax."""
 
+import sqlite3
 import string
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -79,6 +81,20 @@ def test_a_denied_column_is_null(kind: str) -> None:
 def test_a_mask_that_the_type_cannot_take_is_null(action: MaskAction | Mask, kind: str, expected: str) -> None:
     shown = kind.replace("row(a varchar)", 'row("a" varchar)')
     assert masked(action, kind) == f"CAST({expected} AS {shown})"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"), [("", "", ""), ("abcd", "xxxx", "xxxx"), ("abcde", "abcdx", "xbcde")]
+)
+def test_a_text_that_would_be_shown_whole_is_masked_whole(text: str, first: str, last: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as database:  # which has all but these functions of Trino
+        database.create_function("IF", 3, lambda condition, then, otherwise: then if condition else otherwise)
+        database.create_function("rpad", 3, lambda given, length, fill: given.ljust(length, fill))
+        database.create_function("lpad", 3, lambda given, length, fill: given.rjust(length, fill))
+        for action, expected in (("show-first-4", first), ("show-last-4", last)):
+            shown = masked(action, "varchar")  # type: ignore[arg-type]
+            asked = f'select {shown} from (select ? as "c")'  # noqa: S608 - of the test
+            assert database.execute(asked, [text]).fetchall() == [(expected,)]
 
 
 @given(names, types, masks)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lily.enforce.questions import Decider, references
+from lily.enforce.questions import Decider, Question, references
 from lily.enforce.trino import (
     Exchange,
     ObjectNames,
@@ -179,6 +179,14 @@ def test_a_masked_user_cannot_move_data_under_another_name() -> None:
     assert not may(renamed, READER, WRITER, DELETER, hidden)
 
 
+def test_nor_a_table_with_a_masked_column() -> None:
+    """The API adds such a question for every column that the catalogue has."""
+    moved = [Question("READ", (f"{ORDERS}.{name}",), is_column=True, in_clear=True) for name in ("id", "email")]
+    exchange = Exchange(moved, lambda decisions: [decision.allowed for decision in decisions])
+    assert answered(exchange, [READER]) == [True, True]
+    assert answered(exchange, [READER, MASKED]) == [True, False]
+
+
 def test_a_denial_of_one_column_denies_the_query_that_names_it() -> None:
     denied = policy("no-pii", "deny", resources=[{"tag": "PII"}])
     assert not may(opa.select(ORDERS, ["id", "email"]), READER, denied)
@@ -230,6 +238,7 @@ def test_lists_are_filtered_by_position() -> None:
     denied = policy("no-pii", "deny", resources=[{"tag": "PII"}])
     assert listed("FilterColumns", [opa.table(ORDERS, ["email", "id"])], READER, denied) == [1]
     assert listed("FilterColumns", [opa.table(ORDERS, ["email", "id"])]) == []
+    assert listed("FilterColumns", [opa.table(ORDERS, ["email", "id"])], shop("READ", asset=EMAIL)) == []
     assert listed("FilterViewQueryOwnedBy", [opa.owner("bob"), opa.owner("ann")]) == [1]
     assert listed("DropEverything", tables, READER) == []
     with pytest.raises(Refused, match="one table"):
@@ -276,6 +285,7 @@ def test_mappings_of_several_sources_are_all_considered_and_the_stricter_decisio
     )
     names = ObjectNames(mappings)
     assert names.of(("pg", "public", "orders")) == (ORDERS, "crm.main.orders")
+    assert names.of(("Pg", "PUBLIC", "orders")) == (ORDERS, "crm.main.orders")
     assert names.of(("pg", "publication")) == ("pg.publication",)
     exchange = allow(parse_request(opa.select("pg.public.orders", ["id", "secret"])), names)
     assert [one.names for one in exchange.questions][1:] == [(f"{ORDERS}.id", "crm.main.orders.id"), (EMAIL,)]
@@ -304,6 +314,7 @@ def test_mappings_of_several_sources_are_all_considered_and_the_stricter_decisio
         opa.request("ExecuteQuery", user="a\x00b"),
         opa.select(ORDERS, ["a", "a\x00b"]),
         opa.masks(ORDERS, {"a": "bigint", "a\x00b": "bigint"}),
+        opa.masks(ORDERS, {"a": "bigint", "": "bigint"}),
     ],
 )
 def test_what_is_no_request_of_trino_is_refused(body: Any) -> None:

@@ -2,15 +2,19 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lily.connect.enforcers.access import Cell
 from lily.connect.enforcers.warehouses.databricks import Databricks, DatabricksConfig
+from lily.connect.enforcers.warehouses.masks import Functions, masked
 from lily.connect.enforcers.warehouses.scripts import Scripted
 from lily.connect.enforcers.warehouses.snowflake import Snowflake, SnowflakeConfig
+from lily.connect.enforcers.warehouses.types import ColumnType
 from lily.plugins import Decision, TargetColumn
 
 TABLE = ("shop", "public", "people")
@@ -118,3 +122,20 @@ def test_a_session_sees_what_the_strictest_of_its_subjects_sees(
     warehouse: Scripted, stated: list[Stated], user: str, groups: frozenset[str]
 ) -> None:
     assert evaluated(warehouse, stated, user, groups) == expected(stated, user, groups)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"), [("", "", ""), ("abcd", "xxxx", "xxxx"), ("abcde", "abcdx", "xbcde")]
+)
+def test_a_text_that_would_be_shown_whole_is_masked_whole(text: str, first: str, last: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.create_function("LEFT", 2, lambda given, length: given[:length])
+        database.create_function("RIGHT", 2, lambda given, length: given[-length:])
+        database.create_function("RPAD", 3, lambda given, length, fill: given.ljust(length, fill))
+        database.create_function("LPAD", 3, lambda given, length, fill: given.rjust(length, fill))
+        database.create_function("REPEAT", 2, lambda given, times: given * times)
+        for action, expected in (("show-first-4", first), ("show-last-4", last)):
+            shown = masked("val", ColumnType("VARCHAR", "text"), Cell(mask=action), Functions(repr, "", ""))
+            asked = str(shown).replace("LEFT", '"LEFT"').replace("RIGHT", '"RIGHT"')  # words of SQLite's own
+            found = database.execute(f"select {asked} from (select ? as val)", [text])  # noqa: S608 - of the test
+            assert found.fetchall() == [(expected,)]
