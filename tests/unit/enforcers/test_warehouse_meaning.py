@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lily.connect.enforcers.warehouses.databricks import Databricks, DatabricksConfig
 from lily.connect.enforcers.warehouses.scripts import Scripted
 from lily.connect.enforcers.warehouses.snowflake import Snowflake, SnowflakeConfig
+from lily.connect.enforcers.warehouses.tables import Subject
 from lily.plugins import Decision, TargetColumn
 
 TABLE = ("shop", "public", "people")
@@ -118,3 +119,14 @@ def test_a_session_sees_what_the_strictest_of_its_subjects_sees(
     warehouse: Scripted, stated: list[Stated], user: str, groups: frozenset[str]
 ) -> None:
     assert evaluated(warehouse, stated, user, groups) == expected(stated, user, groups)
+
+
+@pytest.mark.parametrize("case", ["upper", "exact"])
+@pytest.mark.parametrize("account", ["ANN@EXAMPLE.ORG", "ann@example.org", "Ann@Example.org"])
+def test_what_restricts_a_user_of_snowflake_holds_for_the_account_in_any_case(case: Any, account: str) -> None:
+    test = Snowflake(SnowflakeConfig(case=case))._is(Subject("user", "Ann@example.org"))
+    with sqlite3.connect(":memory:") as database:
+        database.create_function("CURRENT_USER", 0, lambda: account)
+        found = database.execute(f"select {test}").fetchone()
+    database.close()
+    assert found == (1,)
