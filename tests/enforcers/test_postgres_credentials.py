@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lily.connect.enforcers.postgres import PostgresConfig
 from lily.model.errors import Terminal
-from tests.enforcers.target import LILY, PASSWORD, Target
+from tests.enforcers.target import LILY, OWNER, PASSWORD, Target
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,12 @@ def test_the_passwords_of_the_worker_are_not_used(
     with pytest.raises(Terminal, match="no password supplied"):
         target.enforcer(url=bare).inventory()
     assert target.enforcer().inventory().tables
+
+
+def test_a_schema_that_someone_made_after_the_plan_is_not_used(target: Target) -> None:
+    """Its owner could have Lily run anything, by a trigger on the table in which Lily keeps what it changed."""
+    enforcer = target.enforcer()
+    plan = enforcer.plan([target.decision("shop.orders", ["ann"], "allow")])
+    target.run(f"create schema lily_enforcement authorization {OWNER}")
+    with pytest.raises(Terminal, match="belongs to another role"):
+        enforcer.apply(plan)
