@@ -76,6 +76,18 @@ def test_a_tag_that_arrives_by_lineage_masks_the_field_at_once(reader: Reader) -
     assert reader.restrictions() == {}
 
 
+def test_a_restricted_column_that_only_lineage_knows_is_not_left_out(reader: Reader) -> None:
+    """Its name is in no list, so a reader would show it. Who states the fields gets it masked."""
+    door = reader.door
+    door.ingest("crm.persons", "table")
+    source = door.ingest("crm.persons.mail", "column", parent="crm.persons")
+    door.change("POST", f"/metadata/{source}/tags", {"tag": "PII"})
+    connect(door, (source, f"{PEOPLE}.email"))
+    propagate(door)
+    assert reader.refusal() == (409, {"COLUMNS_UNKNOWN"})
+    assert masked(reader, field=SCHEMA) == {4: "show-last-4"}
+
+
 def test_plain_columns_of_the_lake_are_decided_too(reader: Reader) -> None:
     """A policy may name a column that only the lake has."""
     body = [

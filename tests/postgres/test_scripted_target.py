@@ -136,6 +136,23 @@ def test_a_column_that_is_no_longer_restricted_is_released(target: EnforcedTarge
     assert "UNSET" not in script(target)
 
 
+@pytest.mark.parametrize("how", ["deleted", "of another data source"])
+def test_a_table_that_leaves_the_catalogue_stays_closed(target: EnforcedTarget, how: str) -> None:
+    """Everyone who was granted it may still read it, and who may edit metadata is not who may write policies."""
+    target.world.asset("shop.public.other", data_source="shop")
+    confirm(target, digest_of(script(target)))
+    if how == "deleted":
+        target.world.person(PEOPLE, "delete")
+    else:
+        target.world.asset(PEOPLE, data_source="elsewhere")
+    text = script(target)
+    assert '"OTHER"' in text
+    assert '"PEOPLE"' not in text
+    assert f"-- Note: {PEOPLE}: it is no longer in the catalogue" in text
+    assert confirm(target, digest_of(text))["confirmed"] is True
+    assert 'MODIFY COLUMN "MAIL" UNSET MASKING POLICY' in script(target, "remove")
+
+
 def test_a_table_that_is_not_in_the_script_is_not_confirmed(target: EnforcedTarget) -> None:
     """Its name has not the three parts that Snowflake's have."""
     target.world.asset("people", data_source="shop", tags=["PII"])

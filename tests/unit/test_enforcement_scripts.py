@@ -4,7 +4,7 @@ import pytest
 
 from lily.plugins import Decision, Finding, Plan, Step
 from lily.reactions.enforcement import scripts
-from lily.reactions.enforcement.scripts import NotByHand, ScriptTooLong, for_script, merged, parsed, script
+from lily.reactions.enforcement.scripts import NotByHand, ScriptTooLong, for_script, lost, merged, parsed, script
 
 A, B = ("d", "s", "a"), ("d", "s", "b")
 
@@ -24,9 +24,12 @@ def test_a_column_that_an_earlier_script_restricted_is_released() -> None:
     assert taken_back(found) == {(A, "gone")}
 
 
-def test_a_table_that_is_no_longer_enforced_is_released_with_its_columns() -> None:
-    found = for_script([decision(A)], {B: {"x"}}, [B], "apply")
-    assert taken_back(found) == {(B, ""), (B, "x")}
+def test_a_table_that_is_no_longer_enforced_stays_closed_until_all_is_taken_back() -> None:
+    """Who may delete an asset from the catalogue must not be able to open the table by that."""
+    written: dict[tuple[str, ...], set[str]] = {A: {"y"}, B: {"x"}}
+    assert taken_back(for_script([decision(A, "y")], written, [B], "apply")) == set()
+    assert lost(written, [decision(A, "y")]) == {B: {"x"}}
+    assert taken_back(for_script([], written, [B], "remove")) == {(A, ""), (A, "y"), (B, ""), (B, "x")}
 
 
 def test_a_removal_takes_back_what_this_script_and_earlier_ones_restrict() -> None:

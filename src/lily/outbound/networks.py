@@ -9,8 +9,14 @@ Network = IPv4Network | IPv6Network
 _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 _TEREDO = IPv6Network("2001::/32")
 # Public by their numbers, at least in some versions of Python: services of cloud providers for their virtual machines,
-# and relays of 6to4.
-_SPECIAL = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
+# relays of 6to4, addresses of a site (which older networks still have), and those of documentation.
+_SPECIAL = (
+    IPv4Network("168.63.129.16/32"),
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("192.88.99.0/24"),
+    IPv6Network("fec0::/10"),
+    IPv6Network("3fff::/20"),
+)
 
 
 def address_of(text: str) -> Address:

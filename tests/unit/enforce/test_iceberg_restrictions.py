@@ -1,5 +1,6 @@
 """Decisions as read restrictions, and the names and fields they are about."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lily.enforce.iceberg import (
     named_columns,
     parse_field,
     refuse_unlisted,
+    refuse_unnamed,
     restrictions,
     split_namespace,
 )
@@ -90,11 +92,14 @@ def test_a_restricted_column_without_a_field_id_is_an_error_that_names_the_remed
         projections((Field("email"), decision))
 
 
+@pytest.mark.parametrize("refuse", [refuse_unlisted, refuse_unnamed])
 @pytest.mark.parametrize("decision", [DENY, masked("show-last-4")])
-def test_columns_that_nobody_lists_must_be_readable(decision: Decision) -> None:
-    refuse_unlisted(ALLOW, [ALLOW])
+def test_columns_that_nobody_lists_must_be_readable(
+    decision: Decision, refuse: Callable[[Decision, Sequence[Decision]], None]
+) -> None:
+    refuse(ALLOW, [ALLOW])
     with pytest.raises(NotExpressible, match="state the fields"):
-        refuse_unlisted(ALLOW, [decision])
+        refuse(ALLOW, [decision])
 
 
 def test_several_row_filters_must_all_pass() -> None:

@@ -207,6 +207,23 @@ def test_what_is_not_in_the_catalogue_follows_the_setting() -> None:
     assert not may(opa.select("lake.raw.events", ["a"]), policy("no", "deny"), unknown_objects="open")
 
 
+@pytest.mark.parametrize("hidden", ["files", "partitions", "history"])
+def test_what_describes_a_table_is_denied_whatever_the_setting(hidden: str) -> None:
+    """It has the least and the largest value of every column, also of those that are masked or denied."""
+    denied = policy("no", "deny", resources=[{"asset": ORDERS}])
+    assert not may(opa.select(f"{ORDERS}${hidden}", ["data"]), denied, unknown_objects="open")
+    filters = row_filters(
+        parse_request(opa.request("GetRowFilters", resource=opa.table(f"{ORDERS}${hidden}"))), ObjectNames(())
+    )
+    assert answered(filters, [denied], CATALOGUE, "open") == [{"expression": "false"}]
+
+
+def test_a_known_table_may_have_any_sign_in_its_name() -> None:
+    known = CATALOGUE | {"shop.public.v$session": facts("shop.public.v$session", "table")}
+    exchange = allow(parse_request(opa.select("shop.public.v$session", [])), ObjectNames(()))
+    assert answered(exchange, [READER], known)
+
+
 def test_a_table_with_a_dot_in_its_name_is_no_column_of_another() -> None:
     exchange = allow(
         parse_request(opa.request("ShowColumns", resource=opa.table(f"{ORDERS}.private"))), ObjectNames(())

@@ -14,6 +14,7 @@ from lily.connect.enforcers.warehouses.databricks import Databricks, DatabricksC
 from lily.connect.enforcers.warehouses.masks import Functions, masked
 from lily.connect.enforcers.warehouses.scripts import Scripted
 from lily.connect.enforcers.warehouses.snowflake import Snowflake, SnowflakeConfig
+from lily.connect.enforcers.warehouses.tables import Subject
 from lily.connect.enforcers.warehouses.types import ColumnType
 from lily.plugins import Decision, TargetColumn
 
@@ -139,3 +140,14 @@ def test_a_text_that_would_be_shown_whole_is_masked_whole(text: str, first: str,
             asked = str(shown).replace("LEFT", '"LEFT"').replace("RIGHT", '"RIGHT"')  # words of SQLite's own
             found = database.execute(f"select {asked} from (select ? as val)", [text])  # noqa: S608 - of the test
             assert found.fetchall() == [(expected,)]
+
+
+@pytest.mark.parametrize("case", ["upper", "exact"])
+@pytest.mark.parametrize("account", ["ANN@EXAMPLE.ORG", "ann@example.org", "Ann@Example.org"])
+def test_what_restricts_a_user_of_snowflake_holds_for_the_account_in_any_case(case: Any, account: str) -> None:
+    test = Snowflake(SnowflakeConfig(case=case))._is(Subject("user", "Ann@example.org"))
+    with sqlite3.connect(":memory:") as database:
+        database.create_function("CURRENT_USER", 0, lambda: account)
+        found = database.execute(f"select {test}").fetchone()
+    database.close()
+    assert found == (1,)

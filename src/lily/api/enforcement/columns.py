@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from lily.api.calls import HttpCall
 from lily.enforce.iceberg import Column, Field, catalogued_field
+from lily.model import ids
 from lily.model.assets import entity_type, shown_fields
 from lily.model.errors import Problem, Refused
 from lily.model.lanes import BULK_TYPES
@@ -12,7 +13,11 @@ from lily.policy import Facts, Policy, fold
 from lily.policy.visibility import asset_set
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.search import SearchRequest
+from lily.store.postgres.enforcement.catalogue import FoundTable
+from lily.store.postgres.enforcement.unnamed import read_unnamed_columns
 from lily.store.postgres.policies.any_case import columns_below
+from lily.store.postgres.policies.facts import Wanted
+from lily.store.postgres.sessions import Fetches
 
 PAGE = 1_000
 MAX_COLUMNS = 20_000  # of one table
@@ -32,6 +37,16 @@ async def catalogued_columns(call: HttpCall, tables: Sequence[Facts], policies: 
         missing = sorted(name for name in others if fold(name).startswith(begin) and fold(name) not in known)
         found += [Column(Field(fold(name)[len(begin) :]), (name,)) for name in missing]
     return found
+
+
+async def unnamed_columns(
+    database: Fetches, tenant: str, tables: Sequence[Facts], listed: Iterable[Column], wanted: Wanted
+) -> list[Facts]:
+    """What is known of columns that the tables may have and that are not listed, because only edges are about them."""
+    known = {ids.asset_id(tenant, name) for column in listed for name in column.names}
+    places = [FoundTable(one.id, one.qualified_name, one.entity_type, {}) for one in tables]
+    found = await read_unnamed_columns(database, tenant, places, wanted)
+    return [facts for several in found.values() for facts in several if facts.id not in known]
 
 
 async def _assets(call: HttpCall, table: Facts) -> list[StoredAsset]:

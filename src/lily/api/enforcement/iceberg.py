@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from lily.api.calls import HttpCall
-from lily.api.enforcement.columns import catalogued_columns
+from lily.api.enforcement.columns import catalogued_columns, unnamed_columns
 from lily.api.enforcement.recording import record
 from lily.api.http.errors import Declined, forbidden, not_found
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
 from lily.enforce import iceberg
-from lily.enforce.iceberg import Field, NotExpressible
+from lily.enforce.iceberg import Column, Field, NotExpressible
 from lily.enforce.questions import Decider, Question, references
 from lily.model.lanes import BULK_TYPES
 from lily.policy import Context, Decision, Facts, Policy, Principal
@@ -51,6 +51,7 @@ async def decide(call: HttpCall, request: Request) -> dict[str, Any]:
         else:
             iceberg.refuse_unlisted(table, await deciding.decide(iceberg.unlisted_columns(names), recorded=False))
             columns = iceberg.merged(await catalogued_columns(call, assets, deciding.named_by))
+            iceberg.refuse_unnamed(table, await deciding.unnamed(assets, columns))
         decisions = await deciding.decide(iceberg.column_questions(columns))
         return iceberg.restrictions(table, list(zip(columns, decisions, strict=True)), request.user)
     except NotExpressible as error:
@@ -77,10 +78,8 @@ class _Deciding:
 
     async def decide(self, questions: Sequence[Question], *, recorded: bool = True) -> list[Decision]:
         known = await self.call.services.facts.candidates(self.call.tenant, references(questions), self.wanted)
-        # Neither the address nor the purpose of the engine's user is known, so denials that depend on them apply.
-        context = Context(now=datetime.now(UTC))
         unknown_objects = self.policies.settings.unknown_objects
-        decider = Decider(self.policies.index, unknown_objects, self.principal, context, known.facts)
+        decider = Decider(self.policies.index, unknown_objects, self.principal, _context(), known.facts)
         decisions = decider.decide_all(questions)
         if recorded:
             effects = Counter[str](decision.effect for decision in decisions)
@@ -88,7 +87,18 @@ class _Deciding:
             record(self.call, self.policies, self.principal.user, effects, decided)
         return decisions
 
+    async def unnamed(self, tables: Sequence[Facts], listed: Sequence[Column]) -> list[Decision]:
+        """About columns of which nothing but lineage is known, not even their names."""
+        database, tenant = self.call.services.database, self.call.tenant
+        found, context = await unnamed_columns(database, tenant, tables, listed, self.wanted), _context()
+        return [self.policies.index.decide(self.principal, "READ", facts, context) for facts in found]
+
     async def tables(self, names: Sequence[str]) -> list[Facts]:
         """The assets that the table may be."""
         known = await self.call.services.facts.candidates(self.call.tenant, names, self.wanted)
         return [facts for name in names for facts in of_types(known.facts[name], BULK_TYPES)]
+
+
+def _context() -> Context:
+    """Neither the address nor the purpose of the engine's user is known, so denials that depend on them apply."""
+    return Context(now=datetime.now(UTC))

@@ -16,7 +16,7 @@ from lily.enforce.iceberg.names import (
     table_question,
     unlisted_columns,
 )
-from lily.enforce.iceberg.restrictions import refuse_unlisted, restrictions
+from lily.enforce.iceberg.restrictions import refuse_unlisted, refuse_unnamed, restrictions
 
 __all__ = [
     "Column",
@@ -28,6 +28,7 @@ __all__ = [
     "named_columns",
     "parse_field",
     "refuse_unlisted",
+    "refuse_unnamed",
     "restrictions",
     "split_namespace",
     "table_question",

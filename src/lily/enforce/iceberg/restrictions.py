@@ -15,6 +15,7 @@ from lily.policy import Decision, RowFilter, fold
 
 ROW_FILTER, PROJECTIONS = "required-row-filter", "required-column-projections"
 DIALECT = "postgres"
+STATE_FIELDS = "state the fields of its schema, each as `field=4: email: optional string`"
 
 
 def restrictions(table: Decision, columns: Sequence[tuple[Column, Decision]], user: str) -> dict[str, Any]:
@@ -41,13 +42,19 @@ def restrictions(table: Decision, columns: Sequence[tuple[Column, Decision]], us
 def refuse_unlisted(table: Decision, unlisted: Sequence[Decision]) -> None:
     """Raises NotExpressible if a column would be restricted of which Lily does not know: a reader shows what is not
     listed."""
-    for decision in unlisted:
-        if _is_hidden(decision, table) or decision.mask is not None:
-            described = (
-                "every column of the table is restricted, and only its catalogue knows all of them; state the fields "
-                "of its schema, each as `field=4: email: optional string`"
-            )
-            raise NotExpressible("COLUMNS_UNKNOWN", described, "field")
+    _refuse(table, unlisted, "every column of the table is restricted, and only its catalogue knows all of them;")
+
+
+def refuse_unnamed(table: Decision, unnamed: Sequence[Decision]) -> None:
+    """Raises NotExpressible if a column is restricted whose name Lily does not know, because an edge came before it."""
+    _refuse(
+        table, unnamed, "a column of the table is restricted that has lineage and was never ingested; ingest it, or"
+    )
+
+
+def _refuse(table: Decision, decisions: Sequence[Decision], why: str) -> None:
+    if any(_is_hidden(one, table) or one.mask is not None for one in decisions):
+        raise NotExpressible("COLUMNS_UNKNOWN", f"{why} {STATE_FIELDS}", "field")
 
 
 def _is_hidden(decision: Decision, table: Decision) -> bool:

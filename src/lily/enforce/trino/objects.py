@@ -9,6 +9,9 @@ from lily.policy import Action
 SYSTEM = "system"  # the catalogue that describes the engine, and the asset that stands for the right to operate it
 INFORMATION_SCHEMA = "information_schema"
 BUILTIN = "builtin"
+# Connectors describe the table `people` in `people$files` and `people$partitions`, with values of its columns. No
+# policy is about these, so they are not readable as something that Lily does not know.
+OF_ANOTHER = "$"
 # Trino shows of these what the user may see of the objects that they describe, so they need no right of their own.
 _FILTERED_SCHEMAS = frozenset({"jdbc", "metadata", INFORMATION_SCHEMA})
 _FILTERED_TABLES = frozenset({("runtime", "queries")})
@@ -51,7 +54,7 @@ class ObjectNames:
             if is_filtered and action == "READ":
                 return self.question(action, (catalog,), "container")
             return operator(action)
-        return self.question(action, path, rule)
+        return self.question(action, path, "strict" if rule == "known" and OF_ANOTHER in table else rule)
 
     def columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         """The table's own question first, then one for each column. Trino asks about the same columns with every query,

@@ -7,13 +7,17 @@ from typing import Any
 
 import structlog
 
-from lily.plugins.enforcers import Enforcer, Path, Plan
+from lily.plugins.enforcers import Enforcer, Finding, Path, Plan
 from lily.reactions.enforcement.run import called
-from lily.reactions.enforcement.scripts import Kind, OtherScript, Script, for_script, merged, parsed, script
+from lily.reactions.enforcement.scripts import Kind, OtherScript, Script, for_script, lost, merged, parsed, script
 from lily.reactions.enforcement.wanted import Enforced
 from lily.store.postgres.enforcement.ledger import StoredTarget, TargetLedger
 
 NOT_IN_SCRIPT = "it is not in the script; the findings state why"
+LEFT = (
+    "it is no longer in the catalogue, or has another data source: what earlier scripts did to it stays; the script "
+    "with --remove takes it back"
+)
 
 _log = structlog.get_logger()
 
@@ -39,6 +43,7 @@ class ScriptRequests:
         """Raises OtherScript if the digest is not that of the present script. A table that is not in the script is not
         confirmed."""
         plan, made = self._made("apply")
+        left = lost(parsed(self.ledger.written(self.target.key)), self.decided.decisions)
         if digest != made.digest:
             raise OtherScript(
                 f"the decisions have changed since the script {digest[:64]} was made, or something else was run; run "
@@ -48,13 +53,16 @@ class ScriptRequests:
             plan, dict.fromkeys(self.decided.digests.keys() - {step.table for step in plan.steps}, NOT_IN_SCRIPT)
         )
         _log.info("script confirmed", target=self.target.name, digest=digest)
-        return plan, {"digest": digest, "confirmed": True, "written": merged({}, self.decided.decisions)}
+        return plan, {"digest": digest, "confirmed": True, "written": merged(left, self.decided.decisions)}
 
     def _made(self, kind: Kind) -> tuple[Plan, Script]:
         written = parsed(self.ledger.written(self.target.key))
         gone = [path for path in self.ledger.sent(self.target.key) if path not in self.decided.digests]
         decisions = for_script(self.decided.decisions, written, gone, kind)
         plan = called(lambda: self.enforcer.plan(decisions))
+        if kind == "apply":
+            left = [Finding(".".join(path), LEFT) for path in lost(written, self.decided.decisions)]
+            plan = plan._replace(findings=(*plan.findings, *left))
         return plan, script(self.target.name, plan, kind)
 
     def _record(self, plan: Plan, missing: Mapping[Path, str]) -> None:

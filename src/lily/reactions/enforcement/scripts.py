@@ -46,7 +46,8 @@ def restricted(decisions: Iterable[Decision]) -> dict[Path, set[str]]:
 
 def for_script(decisions: Sequence[Decision], written: Written, gone: Iterable[Path], kind: Kind) -> list[Decision]:
     """All decisions, with what takes back what earlier scripts may have done. `gone` are tables that are no longer
-    enforced."""
+    enforced: they stay as they are until all is taken back, because a table that somebody deleted from the catalogue,
+    or gave another data source, may still be there with its data."""
     now, kinds = restricted(decisions), {decision.table: decision.table_kind for decision in decisions}
     earlier = {path: set(columns) for path, columns in written.items()}
     if kind == "remove":
@@ -57,10 +58,14 @@ def for_script(decisions: Sequence[Decision], written: Written, gone: Iterable[P
             for path in sorted(everything)
             for one in _withdrawn(path, columns[path], whole=True)
         ]
-    lost = {*earlier, *gone} - now.keys()
     released = [one for path in now for one in _withdrawn(path, earlier.get(path, set()) - now[path], whole=False)]
-    removed = [one for path in sorted(lost) for one in _withdrawn(path, earlier.get(path, set()), whole=True)]
-    return [*decisions, *released, *removed]
+    return [*decisions, *released]
+
+
+def lost(written: Written, decisions: Iterable[Decision]) -> dict[Path, Collection[str]]:
+    """What earlier scripts restrict and is no longer enforced."""
+    now = restricted(decisions)
+    return {path: columns for path, columns in sorted(written.items()) if path not in now}
 
 
 def merged(written: Written, decisions: Iterable[Decision]) -> list[list[list[str]]]:

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
 from lily.connect.enforcers.postgres.catalogue import MARK, Catalogue, Relation, read
@@ -16,6 +15,7 @@ from lily.connect.enforcers.postgres.planning import Planner, Questions
 from lily.connect.enforcers.postgres.queries import query
 from lily.connect.enforcers.postgres.roles import Roles
 from lily.connect.enforcers.postgres.session import Connection, Session, is_passing
+from lily.connect.enforcers.postgres.urls import checked_url
 from lily.connect.enforcers.postgres.wanted.masks import Fixed
 from lily.connect.enforcers.postgres.wanted.views import conjunction
 from lily.model.errors import Terminal, Transient
@@ -24,18 +24,10 @@ from lily.plugins import Decision, Drift, Failure, Inventory, Plan, TargetColumn
 MIN_VERSION = 160000  # pg_input_is_valid, and memberships that neither inherit nor SET ROLE
 
 
-def _is_url(url: SecretStr) -> SecretStr:
-    try:
-        conninfo_to_dict(url.get_secret_value())
-    except psycopg.Error as error:
-        raise ValueError("write it as postgresql://user:password@host:5432/database") from error
-    return url
-
-
 class PostgresConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    url: Annotated[SecretStr, AfterValidator(_is_url)] = Field(
+    url: Annotated[SecretStr, AfterValidator(checked_url)] = Field(
         description="of the database, with a role that has the rights of the tables' owners: postgresql://…"
     )
     schemas: list[str] = Field([], description="which to enforce; without any, all but PostgreSQL's own")

@@ -11,6 +11,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
+from lily.connect.enforcers.postgres.urls import without_own_credentials
 from lily.model.errors import LilyError, Terminal, Transient
 
 Connection = psycopg.Connection[Any]
@@ -88,7 +89,11 @@ class Session:
 
     def _opened(self) -> Connection:
         connection = BoundedConnection.connect(
-            self._url, autocommit=True, connect_timeout=self._connect_seconds, application_name="lily enforcer"
+            self._url,
+            autocommit=True,
+            connect_timeout=self._connect_seconds,
+            application_name="lily enforcer",
+            **without_own_credentials(self._url),
         )
         connection.silence_seconds = _STATEMENTS_AT_ONCE * self._limits["statement_timeout"]
         connection.prepare_threshold = None

@@ -65,8 +65,11 @@ class Snowflake(SessionPolicies):
         return next(({name: kind} for name, kind in table.types.items() if kind), None)
 
     def _is(self, subject: Subject) -> str:
-        name = QUOTING.text(self._stored(subject.name))
-        return f"CURRENT_USER() = {name}" if subject.kind == "user" else f"IS_ROLE_IN_SESSION({name})"
+        """Users in any case, like everywhere in Lily: what restricts `ann@example.org` must hold for the account
+        `ANN@EXAMPLE.ORG`, as provisioning creates it. No statement would fail for a user who is spelt otherwise."""
+        if subject.kind == "user":
+            return f"UPPER(CURRENT_USER()) = UPPER({QUOTING.text(subject.name)})"
+        return f"IS_ROLE_IN_SESSION({QUOTING.text(self._stored(subject.name))})"
 
     def _quoted(self, *names: str) -> str:
         return QUOTING.name(*map(self._stored, names))

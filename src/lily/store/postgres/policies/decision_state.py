@@ -12,7 +12,7 @@ KEEP_CHANGES = timedelta(hours=1)  # longer than busy processes go without a dec
 
 
 class State(NamedTuple):
-    """A moment of the database: which transactions were visible, on which server since it started."""
+    """A moment of the database: which transactions were visible, on which server since its start or last crash."""
 
     snapshot: str | None = None
     server: str | None = None

@@ -1,5 +1,16 @@
 -- What Lily keeps in the target: what was there before it, and what it has made itself. Repeatable.
 create schema if not exists lily_enforcement;
+-- Someone else may have made it since the plan was: a trigger on its tables would run with Lily's rights.
+do $$
+begin
+  if not exists (
+    select from pg_namespace as n join pg_roles as r on r.oid = n.nspowner
+    where n.nspname = 'lily_enforcement' and r.rolname = current_user
+  ) then
+    raise insufficient_privilege using message = 'the schema lily_enforcement belongs to another role';
+  end if;
+end
+$$;
 comment on schema lily_enforcement is 'Kept by Lily, to restore what it changed here. Remove it with: lily enforce remove';
 
 create table if not exists lily_enforcement.tables (

@@ -10,7 +10,9 @@ returns table (snapshot text, server text, lags boolean, changed text[], names t
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   snapshot := pg_current_snapshot();
-  server := pg_postmaster_start_time();
+  -- After a crash of one of its processes the server goes on without a new start, and gives numbers of transactions that
+  -- wrote nothing lasting to others. Then it counts its statistics anew.
+  server := concat_ws(' ', pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time());
   lags := propagation_lags(tenant());
   if snapshot = p_since::text and server = p_server then
     changed := '{}';
