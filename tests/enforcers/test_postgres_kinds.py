@@ -90,6 +90,32 @@ def test_partitions_are_read_through_their_table_alone(target: Target) -> None:
     assert target.state() == before
 
 
+def test_a_partition_of_a_partition_is_closed_too(target: Target) -> None:
+    target.run(
+        "create table shop.events (at date, what text) partition by range (at); "
+        "create table shop.events_2026 partition of shop.events for values from ('2026-01-01') to ('2027-01-01') "
+        "partition by list (what); "
+        "create table shop.events_2026_b partition of shop.events_2026 for values in ('b'); "
+        "grant usage on schema shop to ann; grant select on shop.events_2026_b to ann",
+        user=OWNER,
+    )
+    decided = [target.decision("shop.events", ["ann"], "row-filter", row_filters=("what = 'a'",))]
+    assert not apply(target.enforcer(), decided)
+    assert target.seen("ann", "select what from shop.events_2026_b") == "refused"
+
+
+def test_who_can_take_on_a_role_is_a_member_of_it(target: Target) -> None:
+    with target.person("crew"), target.person("sam"):
+        for options, above in (
+            ("inherit false, set true", ("crew",)),
+            ("inherit true, set false", ("crew",)),
+            ("inherit false, set false", ()),
+        ):
+            target.run(f"grant crew to sam with {options}")
+            (sam,) = (role for role in target.enforcer().inventory().roles if role.name == "sam")
+            assert sam.member_of == above, options
+
+
 def test_generated_columns_domains_enums_and_arrays(target: Target) -> None:
     target.run(
         "create domain shop.mail as text not null check (value like '%@%'); "

@@ -183,6 +183,10 @@ class TestPrincipals:
         assert (found["ann"].user, found["ann"].groups, found["ann"].roles) == ("ann@example.org", ("bi-team",), ())
         assert user_names([ANN, READER], mapped) == {"ann@example.org"}
 
+    def test_a_disabled_user_is_found_in_any_case(self) -> None:
+        found = principals_of([TargetRole("ANN")], {}, {"ann": User("ann", disabled=True)})
+        assert found["ANN"].disabled
+
     def test_one_that_cannot_be_restricted_is_left_out(self) -> None:
         assert principals_of([TargetRole("root", unrestricted="superuser")], {}, {}) == {}
 

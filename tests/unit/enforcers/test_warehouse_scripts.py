@@ -373,3 +373,14 @@ class TestSnowflake:
         plan = SNOWFLAKE[1].plan([of_table("allow", "r")])
         assert not changes(plan, "ROW ACCESS")
         assert any("no column" in finding.description for finding in plan.findings)
+
+
+@pytest.mark.parametrize(("_dialect", "warehouse"), ASKING, ids=IDS[:2])
+def test_a_row_filter_of_a_column_beside_that_of_its_table_hides_the_column(_dialect: str, warehouse: Any) -> None:
+    of_rows, own = "country = 'DE'", "country <> 'FR'"
+    shared = of_column("row-filter", "email", "r", row_filters=(of_rows, own))
+    plan = warehouse.plan([of_table("row-filter", "r", row_filters=(of_rows,)), shared])
+    (value,) = [change for change in changes(plan) if "(val " in change]
+    assert "THEN val" not in value
+    assert "THEN CAST(val" not in value
+    assert any("in every row" in finding.description for finding in plan.findings)
