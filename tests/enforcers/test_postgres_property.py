@@ -85,6 +85,7 @@ def scenes() -> st.SearchStrategy[Scene]:
     return st.builds(Scene, bodies, tags(), memberships(), st.fixed_dictionaries(dict.fromkeys(PEOPLE, columns)))
 
 
+@pytest.mark.campaign
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scenes())
 def test_a_query_shows_exactly_what_the_engine_decides(shop: Target, scene: Scene) -> None:

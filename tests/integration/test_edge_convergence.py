@@ -344,7 +344,8 @@ def test_a_run_that_may_not_keeps_the_edges_that_protect(
 ) -> None:
     tenant, _ = make_tenant()
     protect(stack.database, tenant, ASSETS[0])
-    feed(catalogue_writer, [claims(tenant, 1, "r1", KEYS)])
+    plain = EdgeKey(str(uuid.UUID(int=7)), ASSETS[1], "used-in")  # from an asset that no tag reaches
+    feed(catalogue_writer, [claims(tenant, 1, "r1", [KEYS[0], plain])])
     other = [EdgeKey(ASSETS[0], ASSETS[2], "derived-from")]
     assert feed(catalogue_writer, [claims(tenant, 2, "r2", other)]).kept == 1
     assert set(stored(stack.database, tenant)) == {KEYS[0], *other}

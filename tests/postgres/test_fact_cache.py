@@ -74,6 +74,7 @@ def change(world: World, owner: psycopg.Connection, chance: random.Random) -> No
     chance.choice(steps)()
 
 
+@pytest.mark.campaign
 @settings(max_examples=25)
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 25))
 def test_what_is_kept_is_what_would_be_read(
@@ -92,6 +93,7 @@ def test_what_is_kept_is_what_would_be_read(
         assert cached.difference(world.tenant, asked, number % 2) is None
 
 
+@pytest.mark.campaign
 @settings(max_examples=15)
 @given(chance=st.randoms(use_true_random=False))
 def test_transactions_that_commit_in_another_order_are_seen(

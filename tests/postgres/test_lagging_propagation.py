@@ -55,6 +55,7 @@ def change(world: World, chance: random.Random) -> None:
     chance.choice(steps)()
 
 
+@pytest.mark.campaign
 @settings(max_examples=60)
 @given(chance=st.randoms(use_true_random=False), before=st.integers(0, 12), after=st.integers(1, 12))
 def test_a_decision_is_never_more_permissive_than_after_propagation(
@@ -75,6 +76,7 @@ def test_a_decision_is_never_more_permissive_than_after_propagation(
     assert {name for name in settled.keys() - lagging.keys() if settled[name]} == set()
 
 
+@pytest.mark.campaign
 @settings(max_examples=30)
 @given(chance=st.randoms(use_true_random=False), steps=st.integers(1, 20))
 def test_what_would_arrive_is_exactly_what_propagation_derives(

@@ -4,6 +4,7 @@ does, for users and groups that were not known when the documents were made."""
 from collections.abc import Sequence
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ USERS_OF_TRINO = st.sampled_from([*(user.casefold() for user in USERS), "zoe"])
 GROUPS_OF_TRINO = st.lists(st.sampled_from([group.casefold() for group in GROUPS]), unique=True)
 
 
+@pytest.mark.campaign
 @settings(max_examples=300)
 @given(readable_worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), catalogues())
 def test_a_plug_in_decides_what_the_policies_do(
@@ -111,6 +113,7 @@ def same_values(  # noqa: PLR0917 - a column, for whom, and what is decided
             assert not is_shown or shown_as == expected_mask
 
 
+@pytest.mark.campaign
 @settings(max_examples=100)
 @given(worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), catalogues())
 def test_nothing_is_changed_that_the_policies_do_not_allow(

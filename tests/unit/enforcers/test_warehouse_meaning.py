@@ -113,6 +113,7 @@ def _body(text: str) -> str:
 @pytest.mark.parametrize(
     "warehouse", [Snowflake(SnowflakeConfig()), Databricks(DatabricksConfig())], ids=["snowflake", "databricks"]
 )
+@pytest.mark.campaign
 @settings(max_examples=300, deadline=None)
 @given(
     stated=DECIDED,
