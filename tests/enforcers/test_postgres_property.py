@@ -1,6 +1,7 @@
 """Random policies and tags: a random query as a random person shows exactly what the policy engine decides."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import pytest
@@ -91,24 +92,23 @@ def scenes() -> st.SearchStrategy[Scene]:
 def test_a_query_shows_exactly_what_the_engine_decides(shop: Target, scene: Scene) -> None:
     _set_memberships(shop, scene.members)
     engine = _engine(shop, scene.bodies, scene.tags)
-    enforcer = shop.enforcer(schemas=["shop"])
-    inventory = enforcer.inventory()
-    decisions = list(engine.decisions(inventory))
-    assert not enforcer.apply(enforcer.plan(decisions))
-    assert in_line(enforcer, decisions)
-    path = (shop.database, "shop", "customers")
-    rows = _rows(shop)
-    for role in (one for one in inventory.roles if one.name in PEOPLE):
-        columns = scene.columns[role.name]
-        for schema, masks in (("shop_masked", True), ("shop", False)):
-            found = shop.seen(role.name, f"select {', '.join(columns)} from {schema}.customers")
-            assert _sorted(found) == _sorted(engine.seen(role, path, columns, rows, masks=masks)), (
-                role,
-                schema,
-                columns,
-            )
-    _check_groups(shop, engine, inventory, rows)
-    enforcer.close()
+    with closing(shop.enforcer(schemas=["shop"])) as enforcer:
+        inventory = enforcer.inventory()
+        decisions = list(engine.decisions(inventory))
+        assert not enforcer.apply(enforcer.plan(decisions))
+        assert in_line(enforcer, decisions)
+        path = (shop.database, "shop", "customers")
+        rows = _rows(shop)
+        for role in (one for one in inventory.roles if one.name in PEOPLE):
+            columns = scene.columns[role.name]
+            for schema, masks in (("shop_masked", True), ("shop", False)):
+                found = shop.seen(role.name, f"select {', '.join(columns)} from {schema}.customers")
+                assert _sorted(found) == _sorted(engine.seen(role, path, columns, rows, masks=masks)), (
+                    role,
+                    schema,
+                    columns,
+                )
+        _check_groups(shop, engine, inventory, rows)
 
 
 def _check_groups(shop: Target, engine: Engine, inventory: Inventory, rows: list[dict[str, Any]]) -> None:

@@ -183,6 +183,24 @@ def test_a_member_does_not_get_through_its_group_what_it_is_denied(target: Targe
     assert in_line(enforcer, decisions)
 
 
+def test_the_row_filter_of_one_member_does_not_open_a_column_for_the_others(target: Target) -> None:
+    """ann's rows are filtered as the column is for everyone, so she may read it in the table. The group may not: bob,
+    who has its privileges, sees all rows."""
+    enforcer, roles = target.enforcer(), ["analyst", "bob", "ann"]
+    decisions = [
+        target.decision("shop.customers", ["analyst", "bob"], "allow"),
+        target.decision("shop.customers", ["ann"], "row-filter", row_filters=("country = 'DE'",)),
+        target.decision("shop.customers", roles, "row-filter", "email", row_filters=("country = 'DE'",)),
+    ]
+    assert not apply(enforcer, decisions)
+    assert target.seen("bob", "select email from shop.customers") == "refused"
+    assert target.seen("bob", "select email from shop_masked.customers where id = 2") == [(None,)]
+    assert target.seen("ann", "select id from shop.customers where email is not null") == [(1,)]
+    target.run("set role analyst", user="bob")
+    assert target.seen("bob", "select email from shop.customers") == "refused"
+    assert in_line(enforcer, decisions)
+
+
 def test_a_new_member_of_a_group_is_decided_before_it_sees_more(target: Target) -> None:
     """Until the next refresh it has its group's privileges on the table, and the view shows it nothing."""
     enforcer = target.enforcer()

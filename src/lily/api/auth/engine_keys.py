@@ -9,7 +9,7 @@ import re
 from collections.abc import MutableMapping
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from pydantic import SecretStr
 
 from lily.api.auth.oidc.bearer import looks_like_jwt
@@ -42,11 +42,14 @@ def has_engine_key(request: Request) -> bool:
     return _SCOPE_KEY in request.scope
 
 
-async def engine_call(request: Request) -> HttpCall:
+KeyPath = Annotated[str, Path(description="An API token with the single scope enforce:read")]
+
+
+async def engine_call(request: Request, key: KeyPath) -> HttpCall:  # noqa: ARG001 - the key itself was taken out of the path
     """Raises Declined with 401 unless the key in the path is a valid API token, with 403 if it has any other scope."""
     services = services_of(request)
-    key = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
-    principal = None if looks_like_jwt(key) else await services.principals.of(key)
+    stated = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
+    principal = None if looks_like_jwt(stated) else await services.principals.of(stated)
     if principal is None:
         raise unauthenticated()
     if principal.scopes != {NEEDED}:

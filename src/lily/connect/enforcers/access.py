@@ -65,12 +65,13 @@ def accesses(decisions: Iterable[Decision], columns: Sequence[str], usable: Call
 
 
 def strictest(several: Iterable[Access]) -> Access:
-    """What all of them allow."""
+    """What all of them allow. A column keeps its filters although the table may have them too now: the table has those
+    of one role, and whoever has the column's privilege through another is not filtered by them."""
     first, *others = several
     for other in others:
         if other is not first:
             cells = tuple(stricter(a, b) for a, b in zip(first.cells, other.cells, strict=True))
-            first = _without_repeats(cells, union(first.filters, other.filters))
+            first = _of(cells, union(first.filters, other.filters))
     return first
 
 
@@ -127,10 +128,15 @@ def strictness(cell: Cell) -> tuple[int, str]:
 
 
 def _without_repeats(cells: tuple[Cell, ...], filters: Filters) -> Access:
-    """A filter of the table need not be repeated by a column; without a readable column there is nothing to filter."""
+    """A filter of the table need not be repeated by a column."""
     kept = tuple(c._replace(filters=tuple(f for f in c.filters if f not in filters)) if c.filters else c for c in cells)
-    access = Access(kept, filters)
-    return Access(kept) if access.denied else access
+    return _of(kept, filters)
+
+
+def _of(cells: tuple[Cell, ...], filters: Filters) -> Access:
+    """Without a readable column there is nothing to filter."""
+    access = Access(cells, filters)
+    return Access(cells) if access.denied else access
 
 
 def union(*several: Filters) -> Filters:

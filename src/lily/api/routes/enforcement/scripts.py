@@ -4,7 +4,7 @@ import uuid
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from starlette.responses import PlainTextResponse
+from starlette.responses import Response
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.enforcement.plans import PLAN_SECONDS, made_plan
@@ -28,10 +28,10 @@ router = APIRouter(tags=["enforcement"])
 
 @router.get(
     f"{PATH}/{{name:text}}/script",
-    response_class=PlainTextResponse,
+    response_class=Response,
     responses={200: {"content": {TEXT: {"schema": {"type": "string"}}}}, **NO_SCRIPT},
 )
-async def script(name: TargetName, call: Anyone, remove: Remove = False) -> PlainTextResponse:
+async def script(name: TargetName, call: Anyone, remove: Remove = False) -> Response:
     """Returns the complete script of a target that Lily does not connect to, such as a warehouse.
 
     Every statement can be repeated. A comment at the beginning has the script's digest: state it when you have run the
@@ -45,7 +45,7 @@ async def script(name: TargetName, call: Anyone, remove: Remove = False) -> Plai
     text = await targets.script(call.services.database, call.tenant, key, request)
     if text is None:
         raise _late(name)  # another request has replaced it
-    return PlainTextResponse(text)
+    return Response(text, media_type=TEXT)
 
 
 @router.post(
