@@ -17,6 +17,8 @@ from tests.contract.trino_engine import PEOPLE, Engine, engine_of
 from tests.extra_api import extra_api, until
 from tests.relay_proxy import Proxy, proxy_of
 
+pytestmark = pytest.mark.campaign  # it waits for other processes again and again
+
 MASKS = opa.masks(PEOPLE, {"id": "bigint", "email": "varchar"})
 ONE = opa.request("GetColumnMask", resource=opa.column(PEOPLE, "email"))
 UNAVAILABLE = 503

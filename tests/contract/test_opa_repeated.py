@@ -18,6 +18,8 @@ from tests.contract.trino_engine import PEOPLE, Engine, engine_of
 from tests.extra_api import extra_api, until
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it waits for other processes again and again
+
 EMAIL = f"{PEOPLE}.email"
 COLUMNS = ("id", "email")
 ALL, NONE = list(COLUMNS), list[str]()
