@@ -30,7 +30,7 @@ up: setup ## Start the embedded stack in the foreground
 down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
-test: setup ## Every test but the long campaigns (at most 10 minutes)
+test: setup ## Every test but the long campaigns
 	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 3 --no-loadscope-reorder --durations 25
 
 test-campaigns: setup ## Fuzzing, convergence in random orders, whole stacks started anew
