@@ -27,7 +27,7 @@ router = APIRouter(tags=["enforcement"])
 
 
 @router.get(
-    f"{PATH}/{{name:text}}/script",
+    f"{PATH}/{{name:segment}}/script",
     response_class=Response,
     responses={200: {"content": {TEXT: {"schema": {"type": "string"}}}}, **NO_SCRIPT},
 )
@@ -49,7 +49,7 @@ async def script(name: TargetName, call: Anyone, remove: Remove = False) -> Resp
 
 
 @router.post(
-    f"{PATH}/{{name:text}}/confirm",
+    f"{PATH}/{{name:segment}}/confirm",
     responses={200: {"model": ConfirmedScript}, **NO_SCRIPT},
     openapi_extra=body_model(RunScript, CONFIRM_EXAMPLES),
 )

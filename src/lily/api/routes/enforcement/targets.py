@@ -83,14 +83,14 @@ async def list_targets(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = No
     return Json({"items": [body for _, body in found[:size]], "next_cursor": more})
 
 
-@router.get(f"{PATH}/{{name:text}}", responses={200: {"model": Target}})
+@router.get(f"{PATH}/{{name:segment}}", responses={200: {"model": Target}})
 async def target(name: TargetName, call: Anyone) -> Json:
     """Returns one target: whether it is in line, its last run, what was changed by hand, what failed and why."""
     call.require("policy:read", "this call", PATH)
     return Json(await _found(call, name))
 
 
-@router.delete(f"{PATH}/{{name:text}}", status_code=202, responses={202: {"model": Target}})
+@router.delete(f"{PATH}/{{name:segment}}", status_code=202, responses={202: {"model": Target}})
 async def remove_target(name: TargetName, call: Anyone) -> Json:
     """Removes a target. Lily reverts everything that it applied there, and then forgets the target; until that is done
     its state is `removing`. Needs the scope `admin`."""
@@ -102,7 +102,7 @@ async def remove_target(name: TargetName, call: Anyone) -> Json:
     return Json(await targets.find(call.services.database, call.tenant, key) or {"name": name, "state": "removed"}, 202)
 
 
-@router.post(f"{PATH}/{{name:text}}/apply", status_code=202, responses={202: {"model": Requested}})
+@router.post(f"{PATH}/{{name:segment}}/apply", status_code=202, responses={202: {"model": Requested}})
 async def apply(name: TargetName, call: Anyone) -> Json:
     """Queues a run of the target: it is compared with the decisions and brought in line, without waiting for a change
     or for the next refresh."""
@@ -113,7 +113,7 @@ async def apply(name: TargetName, call: Anyone) -> Json:
     return Json({"status": "requested", "target": name, "requested_at": at}, 202)
 
 
-@router.post(f"{PATH}/{{name:text}}/plan", responses={200: {"model": PlanResponse}, 202: {"model": Target}})
+@router.post(f"{PATH}/{{name:segment}}/plan", responses={200: {"model": PlanResponse}, 202: {"model": Target}})
 async def plan(name: TargetName, call: Anyone) -> Json:
     """Returns what a run would change in the target, and changes nothing. A worker makes the plan; if it takes longer
     than a minute, the response is 202 and the plan is part of the target later."""
