@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import psycopg
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports these, and its types do not export them
@@ -25,6 +24,7 @@ from lily.testing import OutboundEnforcerSuite
 from tests.badserver import BadServer, Reply, bad_server
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
+from tests.enforcers.target import forget_targets
 from tests.shared_stack import Stack
 from tests.webhook_tool import SECRET, known_tables, verified
 
@@ -51,10 +51,7 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
         masked = policy({"role": "analyst"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         create(made, "/policies", masked)
         yield made
-    # Their receivers are gone after the test, and would be tried for ever.
-    with psycopg.connect(stack.database, autocommit=True) as owner:
-        owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
-        owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
+    forget_targets(stack.database, tenant)
 
 
 def add(door: Door, type_: str, **config: Any) -> None:

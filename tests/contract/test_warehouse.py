@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
+from tests.enforcers.target import forget_targets
 from tests.shared_stack import Stack
 
 PATIENCE_SECONDS = 90.0
@@ -31,9 +31,7 @@ def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[D
         create(made, "/policies", policy({"role": "analyst"}, {"data_source": "shop"}, name="read"))
         create(made, "/policies", policy({"user": "*"}, {"tag": "PII"}, "mask", mask="show-last-4", name="mask"))
         yield made
-    with psycopg.connect(stack.database, autocommit=True) as owner:
-        owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
-        owner.execute("delete from job_schedules where tenant_id = %s", [tenant])
+    forget_targets(stack.database, tenant)
 
 
 def added(door: Door, kind: str, **config: Any) -> None:

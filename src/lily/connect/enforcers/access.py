@@ -65,8 +65,8 @@ def accesses(decisions: Iterable[Decision], columns: Sequence[str], usable: Call
 
 
 def strictest(several: Iterable[Access]) -> Access:
-    """What all of them allow. A column keeps its filters although the table may have them too now: the table has those
-    of one role, and whoever has the column's privilege through another is not filtered by them."""
+    """What all of them allow. A column keeps its filters even if the table has the same ones now: they are the row
+    filters of one role, and do not apply to members that inherit the privilege on the column from another role."""
     first, *others = several
     for other in others:
         if other is not first:

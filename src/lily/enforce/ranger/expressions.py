@@ -72,7 +72,7 @@ def first_of_several(filters: Filters, subjects: Subjects) -> list[tuple[Keys, s
     special = [one for one in filters if EVERYONE not in one[1]]
     items = []
     for place, (row_filter, keys) in enumerate(special):
-        own = (row_filter, frozenset({EVERYONE}))  # whoever is shown this item
+        own = (row_filter, frozenset({EVERYONE}))  # everyone to whom this item applies
         items.append((keys, condition([*general, own, *special[place + 1 :]], subjects)))
     if general:
         items.append((frozenset({EVERYONE}), condition(general, subjects)))

@@ -17,7 +17,7 @@ class UnknownColumn(Exception):
 def written(row_filter: str, columns: Collection[str], table: str = "") -> str:
     """The filter for one table, its columns quoted, and qualified with `table` if that is given.
 
-    Raises UnknownColumn, also if the text is not a row filter: whoever it was meant for is then denied.
+    Raises UnknownColumn, also if the text is not a row filter: the roles that it would filter are then denied.
     """
     try:
         text = RowFilter(row_filter).render(DIALECT)
