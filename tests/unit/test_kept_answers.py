@@ -18,7 +18,9 @@ class Compiled:
 POLICIES, LATER = cast("TenantPolicies", Compiled()), cast("TenantPolicies", Compiled())
 ANN = Principal("ann", ["staff"])
 FOUND = {"shop.people": [Facts("1", "shop.people")], "shop.people.email": list[Facts]()}
-AGAIN = FOUND | {"shop.people": list(FOUND["shop.people"])}  # equal, and read again
+AGAIN = FOUND | {"shop.people": list(FOUND["shop.people"])}  # read again, unchanged
+OTHER = FOUND | {"shop.people": [Facts("1", "shop.people")]}  # read again, changed
+MORE = FOUND | {"shop.people": [*FOUND["shop.people"], Facts("2", "SHOP.people")]}
 GONE = {"shop.people": FOUND["shop.people"]}
 
 
@@ -59,7 +61,9 @@ def test_it_never_keeps_more_bytes_than_it_may() -> None:
         (POLICIES, Principal("ann", ["staff", "night"]), Known(FOUND, 1), False),
         (POLICIES, Principal("ann", ["staff"], ["clerk"]), Known(FOUND, 1), False),
         (POLICIES, ANN, Known(FOUND | {"shop.orders": []}, 2), True),
-        (POLICIES, ANN, Known(AGAIN, 2), False),
+        (POLICIES, ANN, Known(AGAIN, 2), True),
+        (POLICIES, ANN, Known(OTHER, 2), False),
+        (POLICIES, ANN, Known(MORE, 2), False),
         (POLICIES, ANN, Known(GONE, 2), False),
         (POLICIES, ANN, Known({}, 2), False),
     ],

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from weakref import ReferenceType
 
 from lily.api.policy.compiled import TenantPolicies
@@ -18,8 +19,9 @@ LOGGED_BYTES = 16  # of a decision that is kept for the log
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A response, and what it rests on. It is valid as long as each of these is the same: the policies (a change is a
-    new object, and an answer does not keep the old one), the principal's `key`, and the `facts` of each name, which are
-    other objects once they were read again. In the `generation` in which it was last valid it still is.
+    new object, and an answer does not keep the old one), the principal's `key`, and the `facts` of each name, which stay
+    the same objects if they were read again and found unchanged. In the `generation` in which it was last valid it still
+    is.
 
     `decided` is empty unless decisions are logged.
     """
@@ -41,11 +43,15 @@ class Answer:
         if self.principal != principal.key:
             return False
         now = known.facts
-        return self.generation == known.generation or all(now.get(name) is one for name, one in self.facts.items())
+        return self.generation == known.generation or all(_same(now.get(name), one) for name, one in self.facts.items())
 
     @property
     def size(self) -> int:
         return ENTRY_BYTES + len(self.body) + FACT_BYTES * len(self.facts) + LOGGED_BYTES * len(self.decided)
+
+
+def _same(now: Sequence[Facts] | None, then: Sequence[Facts]) -> bool:
+    return now is then or (now is not None and len(now) == len(then) and all(map(is_, now, then)))
 
 
 Key = tuple[str, object, bytes]  # tenant, address, digest of the request
