@@ -214,6 +214,32 @@ class TestWhatIsKept:
         before, after = self.generations(cached, world, change_many)
         assert before != after
 
+    def test_is_put_aside_while_propagation_lags_and_used_again(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        before = cached.known(world.tenant, [COLUMN, "db.s.u"])
+        world.edge("db.s.u", "elsewhere.t")
+        during = cached.known(world.tenant, [COLUMN])
+        world.settle()
+        catch_up(owner)
+        after = cached.known(world.tenant, [COLUMN])
+        assert len({one.generation for one in (before, during, after)}) == 3
+        assert during.facts[COLUMN] is not before.facts[COLUMN]
+        assert after.facts[COLUMN] is before.facts[COLUMN]
+        assert "db.s.u" not in after.facts
+
+    def test_is_not_used_again_where_a_tag_arrived(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        cached.known(world.tenant, [COLUMN, "db.s.t.d"])
+        world.asset("up.t", tags=["PII"])
+        world.edge("up.t", COLUMN)
+        assert cached.difference(world.tenant, ["db.s.t.d"]) is None
+        world.settle()
+        catch_up(owner)
+        assert [one[5] for one in cached.of(world.tenant, [COLUMN])[COLUMN]] == [["pii"]]
+        assert cached.difference(world.tenant, [COLUMN, "db.s.t.d"]) is None
+
     def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
         assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}
         world.asset("new.t")

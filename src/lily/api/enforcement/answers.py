@@ -19,9 +19,9 @@ LOGGED_BYTES = 16  # of a decision that is kept for the log
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A response, and what it rests on. It is valid as long as each of these is the same: the policies (a change is a
-    new object, and an answer does not keep the old one), the principal's `key`, and the `facts` of each name, which stay
-    the same objects if they were read again and found unchanged. In the `generation` in which it was last valid it still
-    is.
+    new object, and an answer does not keep the old one), the principal's `key`, and the `facts` of each name, which are
+    the same objects if they were read again and had not changed. In the `generation` in which it was last valid, it
+    still is.
 
     `decided` is empty unless decisions are logged.
     """
