@@ -51,6 +51,8 @@ create table incident_names (
   folded      text collate "C" not null,
   incident_id uuid not null,
   name        text not null,                           -- as the source writes it
+  source      text not null,                           -- whose mapping rules apply
+  since       timestamptz not null default clock_timestamp(),
   primary key (tenant_id, folded, incident_id)
 );
 
