@@ -56,6 +56,8 @@ create table incident_names (
   primary key (tenant_id, folded, incident_id)
 );
 
+create index incident_names_of_incident on incident_names (tenant_id, incident_id);
+
 -- Every message that was merged, once: by its event.
 create table incident_history (
   tenant_id   text not null,
