@@ -195,9 +195,7 @@ class Hub:
 
 
 def _outgoing(message: Message, position: Offsets) -> Outgoing:
-    return Outgoing(
-        message.at(position), message.body.get("qualified_name") or message.metadata_id, message.is_alert
-    )
+    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id, message.is_alert)
 
 
 def _too_many_connections(share: int) -> Declined:

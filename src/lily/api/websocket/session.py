@@ -79,9 +79,7 @@ class Session:
         facts = await facts_of_references(self.services, restrictions, named)
         address = self.websocket.client.host if self.websocket.client else None
         context = Context(now=datetime.now(UTC), address=address)
-        return [
-            one for one in batch if not one.asset or restrictions.denial("READ", facts[one.asset], context) is None
-        ]
+        return [one for one in batch if not one.asset or restrictions.denial("READ", facts[one.asset], context) is None]
 
     async def _until_disconnect(self) -> None:
         """Returns when the client disconnects. Messages from the client are ignored."""
