@@ -127,19 +127,14 @@ def test_an_incident_is_attached_to_an_asset_that_is_ingested_later(door: Door) 
 
 def test_a_failed_assertion_of_openlineage_is_an_incident_until_it_holds(door: Door) -> None:
     def run(run_id: str, time: str, *, success: bool) -> None:
-        assertions = {"assertions": [{"assertion": "not_null", "column": "id", "success": success}]}
+        checked = [{"assertion": "not_null", "column": "id", "success": success}]
+        facets = {"dataQualityAssertions": {"assertions": checked}}
         event = {
             "eventTime": time,
             "eventType": "COMPLETE",
             "run": {"runId": run_id},
             "job": {"namespace": "dbt", "name": "tests"},
-            "inputs": [
-                {
-                    "namespace": "postgres://h",
-                    "name": "shop.orders",
-                    "inputFacets": {"dataQualityAssertions": assertions},
-                }
-            ],
+            "inputs": [{"namespace": "postgres://h", "name": "shop.orders", "inputFacets": facets}],
         }
         answer = door.http.post("/api/v1/lineage", json=event, headers={"Prefer": "wait=30"})
         assert answer.status_code == 200, answer.text

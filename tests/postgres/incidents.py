@@ -103,7 +103,7 @@ class IncidentWorld:
 
     def rows(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
         with self._owner.cursor(row_factory=dict_row) as cursor:
-            return cursor.execute(statement, {"tenant": self.tenant, **parameters}).fetchall()  # type: ignore[arg-type]
+            return cursor.execute(statement, {"tenant": self.tenant, **parameters}).fetchall()
 
     def published(self) -> list[Outgoing]:
         """What the relay would publish for this tenant and has not yet."""

@@ -120,11 +120,8 @@ def test_a_full_name_never_matches_a_table_of_another_schema(incidents: Incident
 def test_mapping_rules_of_the_tenant_rewrite_the_beginning_of_a_name(incidents: IncidentWorld) -> None:
     incidents.world.asset("shop.public.orders")
     body = '{"id": "m", "name": "m", "data_source": "monte-carlo", "engine_name": "prod.dwh", "asset_name": "shop"}'
-    incidents.rows(
-        "insert into engine_mappings (tenant_id, key, body, names) values (%(tenant)s, 'm', %(body)s::jsonb, '{}') "
-        "returning key",
-        body=body,
-    )
+    insert = "insert into engine_mappings (tenant_id, key, body, names, version) "
+    incidents.rows(insert + "values (%(tenant)s, 'm', %(body)s::jsonb, '{}', 1) returning key", body=body)
     incidents.say(monte_carlo("1", tables=("PROD:dwh.public.orders",)))
     incidents.say(IncidentStatement("other", "1", tables=("prod.dwh.public.orders",)))
     assert incidents.assets("1") == {"shop.public.orders"}

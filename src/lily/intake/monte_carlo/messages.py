@@ -49,10 +49,10 @@ def read_message(message: Any, by: str) -> IncidentStatement:
         _external_id(message, payload),
         _state(kind, feedback),
         severity,
-        title=_title(kind, events, rules, tables),
+        title=_title(events, rules) or (None if updates else _default_title(kind, tables)),
         description=_description(events, rules),
         url=_url(payload),
-        kind=_kind(kind, events) or None,
+        kind=_kind(kind, events) or (None if updates else "anomaly"),
         owner=owner,
         tables=tables,
         rank=UPDATED if updates else OPENED,
@@ -94,13 +94,11 @@ def _owner(given: Any) -> Any:
 
 
 def _kind(kind: str, events: list[Json]) -> str:
-    """What kind of issue it is; empty for an update, which does not state it."""
+    """What kind of issue it is; empty if the message does not state it."""
     if kind == CUSTOM_RULE:
         return "custom_rule"
-    if kind != ANOMALY:
-        return ""
     stated = (event.get(name) for event in events for name in ("event_type", "anomaly_type", "type"))
-    return next((word[:MAX_NAME] for word in map(_word, stated) if word), "anomaly")
+    return next((word[:MAX_NAME] for word in map(_word, stated) if word), "")
 
 
 def _tables(payload: Json, events: list[Json], rules: list[Json]) -> tuple[str, ...]:
@@ -112,15 +110,16 @@ def _tables(payload: Json, events: list[Json], rules: list[Json]) -> tuple[str, 
     return tuple(named.values())[:MAX_ITEMS]
 
 
-def _title(kind: str, events: list[Json], rules: list[Json], tables: tuple[str, ...]) -> str | None:
-    if kind not in OPENS:
-        return None
+def _title(events: list[Json], rules: list[Json]) -> str | None:
     described = [_text(rule.get(name), MAX_TITLE) for rule in rules for name in ("name", "description")]
     details = [_text(event.get("event_details"), MAX_TITLE) for event in events]
-    said = next((text for text in (*described, *details) if text), None)
+    return next((text for text in (*described, *details) if text), None)
+
+
+def _default_title(kind: str, tables: tuple[str, ...]) -> str:
+    """Of a message that opens an incident. An update without a title must not replace the title of that one."""
     about = f" on {tables[0]}" if tables else ""
-    what = "Custom rule breached" if kind == CUSTOM_RULE else "Anomaly"
-    return (said or f"{what}{about}")[:MAX_TITLE]
+    return f"{'Custom rule breached' if kind == CUSTOM_RULE else 'Anomaly'}{about}"[:MAX_TITLE]
 
 
 def _description(events: list[Json], rules: list[Json]) -> str | None:

@@ -1,7 +1,7 @@
 """`/incidents`: issues of data, and what people state about them."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from pydantic import StringConstraints, TypeAdapter
@@ -38,7 +38,7 @@ _Text = Annotated[str, StringConstraints(max_length=64)]
 PLACE: TypeAdapter[Place] = TypeAdapter(tuple[_Text, _Text])
 NOTE = body_schema(NOTE_SCHEMA, NOTE_EXAMPLES)
 NOTE["requestBody"]["required"] = False
-STATED = {200: {"model": IncidentDetail}, 202: {"model": IncidentDetail}}
+STATED: dict[int | str, dict[str, Any]] = {200: {"model": IncidentDetail}, 202: {"model": IncidentDetail}}
 
 router = APIRouter(tags=["incidents"])
 
