@@ -90,6 +90,7 @@ def test_a_policy_that_hides_an_asset_hides_its_incidents(reported: Door) -> Non
         assert eve.http.get(f"/incidents/{alone}").status_code == 404
         assert eve.http.post(f"/incidents/{alone}/resolve").status_code == 404
         assert eve.http.get("/metadata/vault.people/incidents").status_code == 403
+        assert eve.http.get("/incidents", params={"asset": "vault.people"}).status_code == 403
 
 
 def test_an_incident_is_an_alert_on_the_websocket_for_those_who_may_read_incidents(door: Door) -> None:
