@@ -97,7 +97,11 @@ def test_secrets_are_encrypted_audited_and_of_one_tenant(
         secrets.run(lambda database: valid_secrets(database, secrets.principal.tenant, SOURCE, tmp_path / "other.key"))
 
 
-def test_a_process_uses_a_change_as_soon_as_it_is_notified(secrets: SecretStore) -> None:
+def test_a_process_uses_a_change_as_soon_as_it_is_notified(
+    secrets: SecretStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lily.api.webhooks.secrets.CACHE_SECONDS", 1e6)
+
     async def story(database: Database) -> list[list[bytes]]:
         cache, tenant = WebhookSecrets(database, secrets.key_file), secrets.principal.tenant
         found = [await cache.of(tenant, SOURCE)]
