@@ -68,7 +68,8 @@ def test_what_is_not_there_or_not_valid_is_refused(reported: Door, other_door: D
     assert other_door.http.get(f"/incidents/{incident}").status_code == 404
     assert other_door.http.post(f"/incidents/{incident}/resolve").status_code == 404
     assert reported.http.get("/incidents/nothing").status_code == 404
-    for body in ({"nope": 1}, {"note": "\x00"}, {"note": 7}, []):
+    bodies: list[Any] = [{"nope": 1}, {"note": "\x00"}, {"note": 7}, []]
+    for body in bodies:
         assert reported.http.post(f"/incidents/{incident}/resolve", json=body).status_code == 400
     assert reported.http.get("/incidents", params={"state": "closed"}).status_code == 400
 
