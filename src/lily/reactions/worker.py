@@ -11,6 +11,7 @@ from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
+from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
@@ -19,9 +20,10 @@ from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
-from lily.store.postgres.enforcement.targets import TASK
+from lily.store.postgres.enforcement import targets as enforcement
+from lily.store.postgres.incidents import names as incidents
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -54,6 +56,7 @@ class Worker:
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
         # Only what was chosen: the relay connects to Kafka as soon as it is made.
@@ -72,7 +75,11 @@ class Worker:
         threads.join(STOP_SECONDS)
 
     def _tasks(self) -> tuple[Task, ...]:
-        return (*housekeeping(self._settings.retention), Task(TASK, Enforcing(self._settings, self.registry).run))
+        return (
+            *housekeeping(self._settings.retention),
+            Task(enforcement.TASK, Enforcing(self._settings, self.registry).run),
+            Task(incidents.TASK, look_for_names),
+        )
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)
