@@ -1,4 +1,4 @@
-"""The secrets that sign messages, as every enforcer that sends some is configured with them."""
+"""The secrets that sign messages, as every plug-in that sends some is configured with them."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -13,16 +13,17 @@ def _is_secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
+Secret = Annotated[SecretStr, AfterValidator(_is_secret)]
 Secrets = Annotated[
-    list[Annotated[SecretStr, AfterValidator(_is_secret)]],
+    list[Secret],
     Field(min_length=1, max_length=3, description="whsec_…: each signs every message, so that one can be replaced"),
 ]
 
 
 class SigningConfig(BaseModel):
-    """What the configuration of every such enforcer begins with."""
+    """What the configuration of every such plug-in begins with."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     secrets: Secrets
 
