@@ -26,12 +26,14 @@ def handle_of(handles: Handles, owner: str, channel: str, type_: str) -> str:
     return found.get(channel) or found.get(type_) or ""
 
 
-def mentioned(handles: Handles, owners: Iterable[str], channel: str, type_: str) -> list[str]:
-    """The handles of owners, without repetition; owners without a handle are left out."""
-    found = (handle_of(handles, owner, channel, type_) for owner in sorted(owners))
-    return list(dict.fromkeys(handle for handle in found if handle))
+def mentioned(handles: Handles, owners: Iterable[str], channel: str, type_: str) -> dict[str, str]:
+    """The handles of owners; owners without a handle are left out."""
+    found = {owner: handle_of(handles, owner, channel, type_) for owner in sorted(owners)}
+    return {owner: handle for owner, handle in found.items() if handle}
 
 
 def destinations(destination: str, handles: Handles, owners: Iterable[str], channel: str, type_: str) -> list[str]:
     """Where a message goes: the destination, or for `@owners` the handles of the owners."""
-    return mentioned(handles, owners, channel, type_) if destination == OWNERS else [destination]
+    if destination != OWNERS:
+        return [destination]
+    return list(dict.fromkeys(mentioned(handles, owners, channel, type_).values()))

@@ -3,8 +3,10 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-BREAK_AFTER = 3  # failures in a row, after which a destination is paused and then probed with one message
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds
+IDLE_SHARE = (
+    5.0  # a pause is so many times as long as the failed calls took: a receiver that hangs occupies few workers
+)
 BURST_SECONDS = 1.0  # a destination that was idle may get so many seconds' worth at once
 LONGEST_REQUESTED = 3_600.0  # the longest pause that a receiver can ask for
 
@@ -22,7 +24,7 @@ class Pace:
     @property
     def probing(self) -> bool:
         """Whether the next message is a probe: only one is sent, and the rest follows if it arrives."""
-        return self.failures >= BREAK_AFTER
+        return self.failures > 0
 
     def pause(self, now: datetime) -> float:
         """Seconds for which nothing may be sent."""
@@ -31,10 +33,10 @@ class Pace:
     def succeeded(self) -> "Pace":
         return replace(self, failures=0, paused_until=None, error="")
 
-    def failed(self, now: datetime, error: str, requested: float | None = None) -> "Pace":
+    def failed(self, now: datetime, error: str, *, requested: float | None = None, took: float = 0.0) -> "Pace":
         """The pause doubles with every failure; a receiver that states one (`Retry-After`) gets at least that."""
         seconds = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(self.failures, 30))
-        seconds = max(seconds, min(requested or 0.0, LONGEST_REQUESTED))
+        seconds = max(seconds, min(requested or 0.0, LONGEST_REQUESTED), IDLE_SHARE * took)
         until = now + timedelta(seconds=seconds)
         return replace(self, failures=self.failures + 1, paused_until=until, error=error)
 

@@ -82,7 +82,7 @@ def template_values(
         "tags": [_text(tag) for tag in occurrence.tags[:MAX_SHOWN]],
         "changed": [_text(name) for name in occurrence.changed[:MAX_SHOWN]],
         "incident": incident,
-        "mentions": " ".join(mentions),
+        "mentions": " ".join(f"@{name}" for name in mentions),  # the channel replaces names by handles
     }
 
 

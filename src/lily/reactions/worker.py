@@ -14,14 +14,19 @@ from lily.reactions.feed import Feed
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
+from lily.reactions.notifications import Delivering, Notifications, TestingChannels
+from lily.reactions.notifications.channels import ChannelPool
+from lily.reactions.notifications.loop import EventLoop
+from lily.reactions.notifications.planning import TASK as DELIVER
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
-from lily.store.postgres.enforcement.targets import TASK
+from lily.store.postgres.enforcement.targets import TASK as ENFORCE
+from lily.store.postgres.notifications.administration import TEST_TASK
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "notifications", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -54,6 +59,7 @@ class Worker:
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "notifications": lambda: ReactionRunner(settings, Notifications(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
         # Only what was chosen: the relay connects to Kafka as soon as it is made.
@@ -72,7 +78,14 @@ class Worker:
         threads.join(STOP_SECONDS)
 
     def _tasks(self) -> tuple[Task, ...]:
-        return (*housekeeping(self._settings.retention), Task(TASK, Enforcing(self._settings, self.registry).run))
+        settings, loop = self._settings, EventLoop()
+        pool = ChannelPool(settings, loop)
+        return (
+            *housekeeping(settings.retention),
+            Task(ENFORCE, Enforcing(settings, self.registry).run),
+            Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
+            Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
+        )
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)

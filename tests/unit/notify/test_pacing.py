@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lily.notify.events import Occurrence, Subject
 from lily.notify.mentions import destinations, mentioned
 from lily.notify.mutes import Mute, muting
-from lily.notify.pacing import BREAK_AFTER, LONGEST_PAUSE, Pace
+from lily.notify.pacing import LONGEST_PAUSE, Pace
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ def test_a_destination_that_fails_is_paused_for_longer_and_longer_and_then_probe
     assert pauses[:4] == [1.0, 2.0, 4.0, 8.0]
     assert pauses[-1] == LONGEST_PAUSE
     assert pace.probing
-    assert not Pace().failed(NOW, "500").probing
+    assert not Pace().probing
     assert pace.succeeded() == Pace()
 
 
@@ -37,6 +37,10 @@ def test_a_receiver_that_asks_for_a_longer_pause_gets_it() -> None:
     assert Pace().failed(NOW, "429", requested=30.0).pause(NOW) == 30.0
     assert Pace().failed(NOW, "429", requested=0.1).pause(NOW) == 1.0
     assert Pace().failed(NOW, "429", requested=1e9).pause(NOW) == 3_600.0
+
+
+def test_a_receiver_that_hangs_is_left_alone_for_longer_than_it_hung() -> None:
+    assert Pace().failed(NOW, "no response", took=10.0).pause(NOW) == 50.0
 
 
 @given(st.floats(0.1, 100), st.lists(st.tuples(st.floats(0, 5), st.integers(1, 50)), max_size=30))
@@ -58,7 +62,6 @@ def test_without_a_limit_all_is_sent_at_once() -> None:
     pace = Pace().refilled(None, NOW)
     assert pace.room(None, 10_000) == 10_000
     assert pace.wait(None) == 0.0
-    assert BREAK_AFTER > 1
 
 
 SUBJECT = Subject("a", "table", "shop.orders", ancestors=frozenset({"s"}))
@@ -88,7 +91,10 @@ def test_a_mute_ends_and_one_asset_that_is_not_muted_is_enough() -> None:
 
 def test_owners_become_handles_of_the_channel_or_of_its_type() -> None:
     handles = {"ann": {"slack": "<@U1>"}, "bi-team": {"slack": "<!S1>", "ops slack": "<!S2>"}}
-    assert mentioned(handles, {"Ann", "BI-Team", "nobody"}, "ops slack", "slack") == ["<@U1>", "<!S2>"]
+    assert mentioned(handles, {"Ann", "BI-Team", "nobody"}, "ops slack", "slack") == {
+        "Ann": "<@U1>",
+        "BI-Team": "<!S2>",
+    }
     assert destinations("#data", handles, {"ann"}, "c", "slack") == ["#data"]
     assert destinations("@owners", handles, {"ann"}, "c", "slack") == ["<@U1>"]
     assert destinations("@owners", handles, {"ann"}, "c", "jira") == []

@@ -22,7 +22,7 @@ OPENED = Occurrence("e", ("incident.opened",), "critical", "2026-01-01T00:00:00.
 def values(occurrence: Occurrence = OPENED) -> dict[str, Any]:
     kind = occurrence.kinds[0]
     usual = standard(kind, occurrence)
-    return template_values("t", kind, occurrence, usual, public_url="https://lily.example", mentions=["<@U1>"])
+    return template_values("t", kind, occurrence, usual, public_url="https://lily.example", mentions=["ann"])
 
 
 def test_a_template_has_the_fields_that_it_may_name() -> None:
@@ -36,7 +36,7 @@ def test_a_template_says_what_happened_with_mentions_and_links() -> None:
     )
     check_template(source, "template.text")
     text = render(source, values())
-    assert text.startswith("<@U1> CRITICAL Late data: shop.t0 (https://lily.example/#/assets/id-0), shop.t1")
+    assert text.startswith("@ann CRITICAL Late data: shop.t0 (https://lily.example/#/assets/id-0), shop.t1")
 
 
 @pytest.mark.parametrize(

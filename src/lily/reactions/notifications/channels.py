@@ -1,0 +1,67 @@
+"""The channels that a worker has made, kept with their connections until their configuration changes."""
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import orjson
+
+from lily.enforce.surroundings import surroundings_of
+from lily.model.errors import LilyError, Terminal
+from lily.plugins import CHANNELS, Channel, installed, situated
+from lily.reactions.notifications.loop import EventLoop
+from lily.settings import Settings
+from lily.store.postgres.access.secrets import Vault
+from lily.store.postgres.notifications.deliveries import StoredChannel
+
+MAX_KEPT = 200
+CLOSE_SECONDS = 60.0  # after it was replaced: by then nothing that another job sends with it is under way
+
+
+class UnusableChannel(Terminal):
+    """The channel cannot be made from its configuration."""
+
+
+class ChannelPool:
+    """Shared by the threads of a worker: a channel can be called concurrently."""
+
+    def __init__(self, settings: Settings, loop: EventLoop) -> None:
+        self._settings, self._loop = settings, loop
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], tuple[int, Channel]] = OrderedDict()
+
+    def get(self, tenant: str, key: str, stored: StoredChannel) -> Channel:
+        """Raises Terminal if the configuration cannot be decrypted or used here."""
+        with self._lock:
+            kept = self._kept.pop((tenant, key), None)
+            if kept is None or kept[0] != stored.version:
+                if kept is not None:
+                    self._loop.later(CLOSE_SECONDS, kept[1].close())
+                kept = (stored.version, self._made(tenant, key, stored))
+            self._kept[tenant, key] = kept
+            if len(self._kept) > MAX_KEPT:
+                _, (_, oldest) = self._kept.popitem(last=False)
+                self._loop.later(CLOSE_SECONDS, oldest.close())
+            return kept[1]
+
+    def _made(self, tenant: str, key: str, stored: StoredChannel) -> Channel:
+        vault = Vault.of(self._settings.master_key_file)
+        config = orjson.loads(vault.open(tenant, sealed_name(key), stored.wrapped_key, stored.sealed))
+        place = surroundings_of(self._settings, tenant, key, stored.created_at)
+
+        async def made() -> Any:
+            # On the loop: clients bind to the one that runs when they are made.
+            return situated(installed().make(CHANNELS, stored.type, config), place)
+
+        try:
+            channel: Channel = self._loop.run(made())
+        except LilyError:
+            raise
+        except Exception as error:
+            raise UnusableChannel(f"the channel {stored.name} cannot be made: {type(error).__name__}") from error
+        return channel
+
+
+def sealed_name(key: str) -> str:
+    """Under which the configuration of a channel is encrypted."""
+    return f"channel/{key}"
