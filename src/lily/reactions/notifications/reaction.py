@@ -52,14 +52,10 @@ class Notifications:
 
     def _notify(self, tenant: str, configuration: Configuration, occurrences: Sequence[Occurrence]) -> None:
         assert self._connection is not None  # noqa: S101 - the runner opens a reaction before it handles anything
-        reads, ledger, now = (
-            WorkerReads(self._connection),
-            NotificationLedger(self._connection, tenant),
-            datetime.now(UTC),
-        )
+        reads, ledger = WorkerReads(self._connection), NotificationLedger(self._connection, tenant)
         if configuration.subscriptions or configuration.mutes:
             occurrences = completed(with_facts(reads, tenant, occurrences, configuration))
-        planned = plan(tenant, configuration, occurrences, now)
+        planned = plan(tenant, configuration, occurrences, datetime.now(UTC))
         new = ledger.insert_notifications([one.notification for one in planned])
         wanted = [one for plan in planned if plan.notification.id in new for one in plan.deliveries]
         leads = ledger.open_leads({(one.subscription, one.target) for one in wanted if one.is_lead})
