@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from typing import Any
 
 import orjson
 
@@ -12,6 +11,7 @@ from lily.plugins import CHANNELS, Channel, installed, situated
 from lily.reactions.notifications.loop import EventLoop
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
+from lily.store.postgres.notifications.administration import sealed_name
 from lily.store.postgres.notifications.deliveries import StoredChannel
 
 MAX_KEPT = 200
@@ -33,35 +33,27 @@ class ChannelPool:
     def get(self, tenant: str, key: str, stored: StoredChannel) -> Channel:
         """Raises Terminal if the configuration cannot be decrypted or used here."""
         with self._lock:
-            kept = self._kept.pop((tenant, key), None)
-            if kept is None or kept[0] != stored.version:
-                if kept is not None:
-                    self._loop.later(CLOSE_SECONDS, kept[1].close())
-                kept = (stored.version, self._made(tenant, key, stored))
-            self._kept[tenant, key] = kept
-            if len(self._kept) > MAX_KEPT:
-                _, (_, oldest) = self._kept.popitem(last=False)
-                self._loop.later(CLOSE_SECONDS, oldest.close())
+            kept = self._kept.get((tenant, key))
+        if kept is not None and kept[0] == stored.version:
             return kept[1]
+        made = self._made(tenant, key, stored)  # without the lock: it may look up the name of a host
+        with self._lock:
+            dropped = [self._kept.pop((tenant, key), None)]
+            self._kept[tenant, key] = (stored.version, made)
+            if len(self._kept) > MAX_KEPT:
+                dropped.append(self._kept.popitem(last=False)[1])
+        for one in dropped:
+            if one is not None:
+                self._loop.later(CLOSE_SECONDS, one[1].close())
+        return made
 
     def _made(self, tenant: str, key: str, stored: StoredChannel) -> Channel:
         vault = Vault.of(self._settings.master_key_file)
         config = orjson.loads(vault.open(tenant, sealed_name(key), stored.wrapped_key, stored.sealed))
         place = surroundings_of(self._settings, tenant, key, stored.created_at)
-
-        async def made() -> Any:
-            # On the loop: clients bind to the one that runs when they are made.
-            return situated(installed().make(CHANNELS, stored.type, config), place)
-
         try:
-            channel: Channel = self._loop.run(made())
+            return situated(installed().make(CHANNELS, stored.type, config), place)
         except LilyError:
             raise
         except Exception as error:
             raise UnusableChannel(f"the channel {stored.name} cannot be made: {type(error).__name__}") from error
-        return channel
-
-
-def sealed_name(key: str) -> str:
-    """Under which the configuration of a channel is encrypted."""
-    return f"channel/{key}"

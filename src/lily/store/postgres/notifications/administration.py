@@ -9,15 +9,20 @@ from psycopg.types.json import Jsonb
 from lily.model.access import Principal
 from lily.notify.identities import job_group, target_of
 from lily.notify.kinds import wanted_changes
+from lily.notify.matching import fold
 from lily.notify.mentions import Mention
 from lily.notify.subscriptions import Subscription
-from lily.policy import fold
 from lily.store.postgres.notifications.changing import Object, change
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 TEST_TASK = "test-channel"
 FIRST = "00000000-0000-0000-0000-000000000000"
+
+
+def sealed_name(key: str) -> str:
+    """Under which the configuration of a channel is encrypted."""
+    return f"channel/{key}"
 
 
 @dataclass(frozen=True, slots=True)
