@@ -11,6 +11,8 @@ from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
 from lily.api.routes.lineage import graph, openlineage, sql
+from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
+from lily.api.routes.notify import explain as explain_subscription
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
@@ -55,6 +57,12 @@ ROUTERS = (
     sql.router,
     graph.router,
     dead_letters.router,
+    channels.router,
+    explain_subscription.router,
+    subscriptions.router,
+    mentions.router,
+    mutes.router,
+    panel.router,
     notifications.router,
     health.router,
     metrics.router,

@@ -84,13 +84,12 @@ def incident_kinds(incident: Mapping[str, Any]) -> tuple[str, ...]:
 def read_change(record: Mapping[str, Any]) -> Occurrence:
     """A record of `subscribed-changes`."""
     change, tags = record["change"], record["tags"]
-    kinds = () if change in {"tagged", "untagged"} else (f"asset.{change}",)
-    kinds += ("tag.tagged",) if tags["added"] else ()
-    kinds += ("tag.untagged",) if tags["removed"] else ()
+    kinds = [] if change in {"tagged", "untagged"} else [f"asset.{change}"]
+    kinds += [f"tag.{name}" for name, moved in (("tagged", tags["added"]), ("untagged", tags["removed"])) if moved]
     subject = Subject(record["asset"], record["entity_type"] or "", record["qualified_name"] or "")
     return Occurrence(
         record["id"],
-        kinds,
+        tuple(kinds),
         "warning" if change == "deleted" else "info",
         record["at"],
         (subject,),

@@ -15,7 +15,7 @@ MAX_TEMPLATE = 10_000
 OWNERS = "@owners"  # the destination that is looked up: the handles of the owners, from /mentions
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
-Listed = Field(default_factory=list, max_length=MAX_LISTED)
+Listed: Any = Field(default_factory=list, max_length=MAX_LISTED)
 Reference = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUALIFIED_NAME)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME)]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG)]

@@ -52,6 +52,8 @@ class Worker:
         if unknown := sorted(set(only) - set(RESIDENTS)):
             raise Terminal(f"Unknown residents: {', '.join(unknown)}. Known: {', '.join(RESIDENTS)}.")
         self._settings, self._stop = settings, stop
+        self._loop = EventLoop()
+        self._channels = ChannelPool(settings, self._loop)
         self.registry = CollectorRegistry()
         metrics = ReactionMetrics(self.registry)
         make: dict[str, Callable[[], Resident]] = {
@@ -76,10 +78,10 @@ class Worker:
             threads.start(resident.name, resident.run)
         self._stop.wait()
         threads.join(STOP_SECONDS)
+        self._channels.close()
 
     def _tasks(self) -> tuple[Task, ...]:
-        settings, loop = self._settings, EventLoop()
-        pool = ChannelPool(settings, loop)
+        settings, pool, loop = self._settings, self._channels, self._loop
         return (
             *housekeeping(settings.retention),
             Task(ENFORCE, Enforcing(settings, self.registry).run),

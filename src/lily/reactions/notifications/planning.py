@@ -98,7 +98,8 @@ def _deliveries(  # noqa: PLR0917 - what a delivery follows from
 
 def _interrupts(subscription: Subscription, occurrence: Occurrence) -> bool:
     """What is severe enough to be sent in quiet hours is not held for a group either."""
-    least = subscription.quiet_hours and subscription.quiet_hours.except_severity
+    hours = subscription.quiet_hours
+    least = hours.except_severity if hours else None
     return least is not None and at_least(occurrence.severity, least)
 
 

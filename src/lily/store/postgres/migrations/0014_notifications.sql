@@ -118,7 +118,7 @@ create index deliveries_of_lead on deliveries (tenant_id, lead) where lead is no
 create index deliveries_that_lead on deliveries (tenant_id, subscription_id, target)
   where is_lead and state in ('waiting', 'held');
 -- In which thread or ticket an incident is continued.
-create index deliveries_of_incident on deliveries (tenant_id, incident_id, target, delivered_at)
+create index deliveries_of_incident on deliveries (tenant_id, incident_id, target)
   where incident_id is not null and receiver_id <> '';
 
 -- How each destination does: failures in a row, until when it is paused, and what its rate limit leaves.

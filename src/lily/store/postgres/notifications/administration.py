@@ -52,7 +52,8 @@ class Administration:
 
     async def replace_channel(self, channel: NewChannel) -> bool:
         """False if there is none, or if its type would change without a new configuration."""
-        return await self._change("replace_channel", channel.values(), "channel.replaced") is not None
+        how = "adjust_channel" if channel.sealed is None else "replace_channel"
+        return await self._change(how, channel.values(), "channel.replaced") is not None
 
     async def remove_channel(self, key: str) -> bool:
         """False if there is none, or if a subscription names it."""
