@@ -19,7 +19,7 @@ from lily.embedded.state import load
 ENVIRONMENT = {
     "LILY_LAKE__TRIGGER_SECONDS": "0.5",
     "LILY_ENFORCEMENT__REFRESH_SECONDS": "5",
-    "LILY_ENFORCEMENT__ALLOWED_NETWORKS": '["127.0.0.0/8"]',  # where tests receive webhooks
+    "LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.0/8"]',  # where tests receive webhooks
     "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
 }
 

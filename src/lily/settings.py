@@ -1,6 +1,7 @@
 """Settings: `LILY_` environment variables, `__` for nesting, or a `lily.toml` in the working directory."""
 
 import logging
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated
 
@@ -79,9 +80,18 @@ class Enforcement(Section):
         60.0, gt=0, description="how often each target is compared with the decisions, to find what was changed by hand"
     )
     allowed_networks: tuple[IPvAnyNetwork, ...] = Field(
-        (), description='not public, but webhooks of tenants may reach them, as JSON: ["10.1.0.0/16"]'
+        (), description="the earlier name of outbound.allowed_networks; both count"
     )
-    topics_bootstrap: str = Field("", description="the Kafka of targets of the type `topic`; default: Lily's own")
+    topics_bootstrap: str = Field("", description="the earlier name of outbound.topics_bootstrap, which wins")
+
+
+class Outbound(Section):
+    """What Lily may reach for a tenant: webhooks, mail servers, Jira, topics. For the API and the worker."""
+
+    allowed_networks: tuple[IPvAnyNetwork, ...] = Field(
+        (), description='not public, but addresses of tenants may be in them, as JSON: ["10.1.0.0/16"]'
+    )
+    topics_bootstrap: str = Field("", description="the Kafka that has the topics of tenants; default: Lily's own")
 
 
 class Retention(Section):
@@ -175,11 +185,21 @@ class Settings(BaseSettings):
     reactions: Reactions = Reactions()
     jobs: Jobs = Jobs()
     enforcement: Enforcement = Enforcement()
+    outbound: Outbound = Outbound()
     retention: Retention = Retention()
     lake: Lake = Lake()
     openlineage: OpenLineage = OpenLineage()
     oidc: Oidc = Oidc()
     s3: S3 = S3()
+
+    @property
+    def allowed_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """Under both of their names."""
+        return (*self.outbound.allowed_networks, *self.enforcement.allowed_networks)
+
+    @property
+    def topics_bootstrap(self) -> str:
+        return self.outbound.topics_bootstrap or self.enforcement.topics_bootstrap or self.kafka_bootstrap
 
     @classmethod
     def settings_customise_sources(

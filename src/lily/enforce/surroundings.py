@@ -1,4 +1,4 @@
-"""What enforcers get to know about where they run, from the operator's settings."""
+"""What enforcers and channels get to know about where they run, from the operator's settings."""
 
 from datetime import datetime
 
@@ -7,12 +7,12 @@ from lily.settings import Settings
 
 
 def surroundings_of(settings: Settings, tenant: str, target: str, since: datetime) -> Surroundings:
-    """`target` is the folded name: names that differ in case are one target."""
+    """`target` is the folded name of the target or channel: names that differ in case are one."""
     return Surroundings(
         tenant,
         target,
         since,
-        allowed_networks=settings.enforcement.allowed_networks,
-        kafka_bootstrap=settings.enforcement.topics_bootstrap or settings.kafka_bootstrap,
+        allowed_networks=settings.allowed_networks,
+        kafka_bootstrap=settings.topics_bootstrap,
         kafka_replication=settings.kafka_replication,
     )

@@ -20,7 +20,12 @@ class LilyError(Exception):
 
 
 class Transient(LilyError):
-    """The same call may succeed later: wait and repeat it."""
+    """The same call may succeed later: wait and repeat it. `retry_after` is the pause in seconds that the other side
+    asks for; None if it does not, and the caller chooses."""
+
+    def __init__(self, *args: object, retry_after: float | None = None) -> None:
+        super().__init__(*args)
+        self.retry_after = retry_after
 
 
 class Terminal(LilyError):

@@ -6,45 +6,56 @@ import ssl
 import threading
 from collections.abc import Sequence
 from functools import cache
-from typing import Self
+from typing import Protocol, Self
 
 MAX_ADDRESSES = 4  # that are tried
 CONNECT_SECONDS = 5.0  # for each of them
 
 
 class PinnedConnection(http.client.HTTPConnection):
-    """Resolves nothing: it connects to one of the given addresses. TLS verifies the name of the host."""
+    """Resolves nothing: it connects to one of the given addresses. TLS, if there is any, verifies the name of the
+    host."""
 
-    def __init__(self, host: str, port: int, addresses: Sequence[str], seconds: float, *, is_encrypted: bool) -> None:
+    def __init__(
+        self, host: str, port: int, addresses: Sequence[str], seconds: float, tls: ssl.SSLContext | None
+    ) -> None:
         super().__init__(host, port, timeout=seconds)
-        self._addresses, self._seconds, self._is_encrypted = addresses, seconds, is_encrypted
+        self._addresses, self._seconds, self._tls = addresses, seconds, tls
 
     def connect(self) -> None:
-        self.sock = self._connected()
-        if self._is_encrypted:
+        self.sock = connected(self._addresses, self.port, self._seconds)
+        if self._tls is not None:
             # The handshake comes after the socket is known, so that a deadline can end it.
-            wrapped = _tls().wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
+            wrapped = self._tls.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
             self.sock = wrapped
             wrapped.do_handshake()
 
-    def _connected(self) -> socket.socket:
-        failed: OSError = OSError("no address")
-        for address in self._addresses[:MAX_ADDRESSES]:
-            try:
-                found = socket.create_connection((address, self.port), min(self._seconds, CONNECT_SECONDS))
-            except OSError as error:
-                failed = error
-            else:
-                found.settimeout(self._seconds)
-                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return found
-        raise failed
+
+def connected(addresses: Sequence[str], port: int, seconds: float) -> socket.socket:
+    """A connection to the first address that accepts one. Raises OSError."""
+    failed: OSError = OSError("no address")
+    for address in addresses[:MAX_ADDRESSES]:
+        try:
+            found = socket.create_connection((address, port), min(seconds, CONNECT_SECONDS))
+        except OSError as error:
+            failed = error
+        else:
+            found.settimeout(seconds)
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return found
+    raise failed
+
+
+class Connected(Protocol):
+    """Anything with a socket: a connection of HTTP or SMTP."""
+
+    sock: socket.socket | None
 
 
 class Deadline:
     """Ends a call after a time as a whole: the socket's own timeout begins anew with every byte that arrives."""
 
-    def __init__(self, connection: http.client.HTTPConnection, seconds: float) -> None:
+    def __init__(self, connection: Connected, seconds: float) -> None:
         self._connection, self.is_over = connection, False
         self._timer = threading.Timer(seconds, self._end)
         self._timer.daemon = True
@@ -67,7 +78,12 @@ class Deadline:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
+    """Verifies the certificate and the name of the other side."""
+    return new_tls()
+
+
+def new_tls() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     return context

@@ -1,10 +1,11 @@
-"""A URL that messages are posted to."""
+"""Where a call goes: the parts of a URL, or the host and port of a mail server."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 MAX_URL = 2_000
 _PORTS = {"https": 443, "http": 80}
+_ENCRYPTED = frozenset({"https", "smtps", "smtp+starttls"})
 
 
 class Endpoint(NamedTuple):
@@ -12,6 +13,10 @@ class Endpoint(NamedTuple):
     host: str
     port: int
     target: str  # path and query
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self.scheme in _ENCRYPTED
 
     @property
     def shown(self) -> str:
@@ -33,7 +38,7 @@ def endpoint(url: str) -> Endpoint:
     if parts.scheme not in _PORTS:
         raise ValueError("the URL must begin with https://")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("the URL must not have a user or a password: receivers verify the signature")
+        raise ValueError("the URL must not have a user or a password")
     if parts.fragment:
         raise ValueError("the URL must not have a fragment (#)")
     if not host or port == 0:

@@ -8,11 +8,11 @@ from lily.outbound.endpoints import Endpoint
 from lily.outbound.networks import Network, address_of, is_allowed, is_permitted
 
 Resolver = Callable[[str, int], Sequence[str]]
-REMEDY = "Use a public address, or let the operator allow its network with LILY_ENFORCEMENT__ALLOWED_NETWORKS"
+REMEDY = "Use a public address, or let the operator allow its network with LILY_OUTBOUND__ALLOWED_NETWORKS"
 
 
 class ForbiddenAddress(Terminal):
-    """The URL leads to an address that is not public, or would send decisions without encryption to one that is."""
+    """The URL leads to an address that is not public, or would send messages without encryption to one that is."""
 
 
 class UnresolvedName(Transient):
@@ -48,6 +48,6 @@ class Guard:
             address = address_of(text)
             if not is_permitted(address, self._allowed):
                 raise ForbiddenAddress(f"the host {to.host} is in a private or reserved network. {REMEDY}.")
-            if to.scheme != "https" and not is_allowed(address, self._allowed):
-                raise ForbiddenAddress(f"messages to {to.host} would not be encrypted. Use https://.")
+            if not to.is_encrypted and not is_allowed(address, self._allowed):
+                raise ForbiddenAddress(f"messages to {to.host} would not be encrypted. Use https://, or TLS for mail.")
         return found

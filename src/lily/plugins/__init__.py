@@ -4,7 +4,7 @@ A plug-in is a class that an entry point of its distribution names. It imports t
 another plug-in. docs/how-to/write-a-plugin.md builds one from nothing; `lily.testing` has the behaviour suites.
 """
 
-from lily.plugins.channels import Channel, Notification
+from lily.plugins.channels import Channel, DestinationGone, Mention, Notification
 from lily.plugins.connectors import Connector, SourceAsset, SourceEdge, SourceItem
 from lily.plugins.enforcers import (
     Decision,
@@ -42,6 +42,7 @@ __all__ = [
     "Connector",
     "Decision",
     "Delivery",
+    "DestinationGone",
     "Drift",
     "Enforcer",
     "Event",
@@ -51,6 +52,7 @@ __all__ = [
     "Group",
     "Intake",
     "Inventory",
+    "Mention",
     "Notification",
     "Plan",
     "Plugin",

@@ -1,4 +1,4 @@
-"""What the operator, and not the tenant, states about where an enforcer runs: an optional port."""
+"""What the operator, and not the tenant, states about where an enforcer or a channel runs: an optional port."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,8 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`since` is when the target was added: it tells a target from an earlier one of its name."""
+    """`target` is the name of the enforcement target or of the channel. `since` is when it was added, which
+    distinguishes it from an earlier one of its name."""
 
     tenant: str
     target: str
@@ -22,7 +23,7 @@ class Surroundings:
 
 @runtime_checkable
 class Situated(Protocol):
-    """An enforcer that needs its surroundings has this method; others lack it."""
+    """An enforcer or channel that needs its surroundings has this method; others lack it."""
 
     def situate(self, surroundings: Surroundings) -> None:
         """Called once, before any other method, also when a target is only validated. Raises Terminal if the

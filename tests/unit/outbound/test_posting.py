@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, connections, endpoint
+from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, endpoint, responses
 from lily.outbound import posting as module
 from tests.badserver import BadServer, Reply, bad_server, cut, drop
 
@@ -119,7 +119,7 @@ def test_a_long_response_is_not_read_to_its_end(server: BadServer, poster: Makin
     server.will(Reply(500, b"x" * (10 << 20)), Reply(200, b"again"))
     one = poster(server.url)
     first = one.post(b"{}", {})
-    assert (first.status, len(first.excerpt)) == (500, module.EXCERPT)
+    assert (first.status, len(first.excerpt)) == (500, responses.EXCERPT)
     assert one.post(b"{}", {}).excerpt == "again"
 
 
@@ -167,7 +167,7 @@ class TestEncryption:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(tmp_path / "both.pem")
         trusting = ssl.create_default_context(cadata=certificate.decode())
-        monkeypatch.setattr(connections, "_tls", lambda: trusting)
+        monkeypatch.setattr(module, "tls", lambda: trusting)
         with bad_server(context) as found:
             found.will(Reply())
             yield found
@@ -189,7 +189,7 @@ class TestEncryption:
     def test_a_certificate_that_nobody_vouches_for_is_refused(
         self, tool: BadServer, poster: Making, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(connections, "_tls", ssl.create_default_context)
+        monkeypatch.setattr(module, "tls", ssl.create_default_context)
         with pytest.raises(Unreachable, match="certificate"):
             self.sent(poster, tool, self.HOST)
         assert not tool.asked

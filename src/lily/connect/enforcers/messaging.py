@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lily.connect.enforcers.messages import steps
-from lily.connect.enforcers.signing import SigningConfig, signer
+from lily.connect.signing import SigningConfig, signer
 from lily.model.errors import Terminal
 from lily.plugins import Decision, Drift, Plan, Surroundings
 

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from lily.connect.enforcers.messages import WITHDRAWN, Message, messages
 from lily.connect.enforcers.messaging import Messaging
-from lily.connect.enforcers.signing import SigningConfig
 from lily.connect.enforcers.topic.contents import TooSlow, live_keys
 from lily.connect.enforcers.topic.log import CompactedTopic, Record
 from lily.connect.enforcers.topic.names import topic_name
+from lily.connect.signing import SigningConfig
 from lily.model.errors import Terminal, Transient
 from lily.plugins import Failure, Plan
 

@@ -13,7 +13,6 @@ from lily.plugins import Failure, TargetGone
 GONE = 410
 FAILURES_IN_A_ROW = 3  # of a connection, after which the rest waits for the next run
 SECONDS = 120.0  # of one run: the worker's transaction must not last longer than that
-_PASSING = frozenset({408, 409, 425, 429})
 LATER = "it was not sent, because others failed or took too long; it is sent by the next run"
 
 
@@ -26,9 +25,9 @@ def refusal(response: Response) -> str:
     """Why a response confirms nothing; empty if it does. Raises TargetGone."""
     if response.status == GONE:
         raise TargetGone("the receiver responds 410 Gone: it is not called again. Correct it, then apply the target.")
-    if 200 <= response.status < 300:
+    if response.is_confirmed:
         return ""
-    if 300 <= response.status < 400:
+    if response.is_redirect:
         return f"the receiver responds with the redirect {response.status}, which is not followed; correct the URL"
     return f"the receiver responds {response.status}: {response.excerpt}"
 
@@ -70,5 +69,4 @@ class Delivery:
         except Transient as error:
             return Failure(message.table, str(error), transient=True)
         refused = refusal(response)
-        passing = response.status >= 500 or response.status in _PASSING
-        return Failure(message.table, refused, transient=passing) if refused else None
+        return Failure(message.table, refused, transient=response.is_passing) if refused else None

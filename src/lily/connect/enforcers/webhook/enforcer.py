@@ -7,8 +7,8 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from lily.connect.enforcers.messages import messages, removed
 from lily.connect.enforcers.messaging import Messaging
-from lily.connect.enforcers.signing import SigningConfig
 from lily.connect.enforcers.webhook.delivery import Delivery, headers, refusal
+from lily.connect.signing import SigningConfig
 from lily.model.errors import Transient
 from lily.outbound import Endpoint, Guard, Poster, UnresolvedName, endpoint
 from lily.plugins import Failure, Plan, Surroundings

@@ -1,4 +1,4 @@
-"""The secrets that sign messages, as every enforcer that sends some is configured with them."""
+"""The secrets that sign messages, as every plug-in that sends some is configured with them."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -20,7 +20,7 @@ Secrets = Annotated[
 
 
 class SigningConfig(BaseModel):
-    """What the configuration of every such enforcer begins with."""
+    """What the configuration of every such plug-in begins with."""
 
     model_config = ConfigDict(extra="forbid")
 
