@@ -32,11 +32,13 @@ def changed(state: str, previous: str, id_: str = "n-2") -> Notification:
     return replace(OPENED, id=id_, kind=f"incident.{state}", title=f"It is {state}", text="By Ann.", data=data)
 
 
-def using(plugin: type[Any], settings: Mapping[str, Any], call: Callable[[Any], Awaitable[R]]) -> R:
+def using(
+    plugin: type[Any], settings: Mapping[str, Any], call: Callable[[Any], Awaitable[R]], place: Surroundings = PLACE
+) -> R:
     """A channel as the worker uses it."""
 
     async def used() -> R:
-        channel = situated(plugin(plugin.Config.model_validate(dict(settings))), PLACE)
+        channel = situated(plugin(plugin.Config.model_validate(dict(settings))), place)
         try:
             return await call(channel)
         finally:
@@ -45,8 +47,14 @@ def using(plugin: type[Any], settings: Mapping[str, Any], call: Callable[[Any], 
     return asyncio.run(used())
 
 
-def delivered(plugin: type[Any], settings: Mapping[str, Any], notification: Notification, destination: str) -> str:
-    return str(using(plugin, settings, lambda channel: channel.deliver(notification, destination)))
+def delivered(
+    plugin: type[Any],
+    settings: Mapping[str, Any],
+    notification: Notification,
+    destination: str,
+    place: Surroundings = PLACE,
+) -> str:
+    return str(using(plugin, settings, lambda channel: channel.deliver(notification, destination), place))
 
 
 def checked(plugin: type[Any], settings: Mapping[str, Any], destination: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.message import EmailMessage
 from email.parser import BytesParser
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,7 +48,7 @@ def sent(mailbox: Mailbox, notification: Notification, destination: str = ANN, *
 
 
 def parsed(raw: bytes) -> EmailMessage:
-    return cast("EmailMessage", BytesParser(policy=email.policy.default).parsebytes(raw))
+    return BytesParser(policy=email.policy.default).parsebytes(raw)
 
 
 def test_the_story_of_an_incident_is_what_the_golden_file_has(mailbox: Mailbox) -> None:

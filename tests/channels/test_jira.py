@@ -40,7 +40,7 @@ def sent(server: BadServer, notification: Notification, project: str = "OPS", **
 
 
 def test_the_story_of_an_incident_is_what_the_golden_file_has(server: BadServer, vendor: jira.Jira) -> None:
-    more = {"labels": ["data"], "priorities": {"critical": "Highest"}}
+    more: dict[str, Any] = {"labels": ["data"], "priorities": {"critical": "Highest"}}
     key = sent(server, MENTIONING, **more)
     assert sent(server, changed("acknowledged", key), **more) == key
     assert sent(server, changed("resolved", key, "n-3"), **more) == key

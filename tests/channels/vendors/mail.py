@@ -47,7 +47,7 @@ class _Controller(Controller):
     def _trigger_server(self) -> None:
         """The port is chosen by the system."""
         self.port = self.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
-        super()._trigger_server()
+        super()._trigger_server()  # type: ignore[no-untyped-call]
 
 
 @contextmanager

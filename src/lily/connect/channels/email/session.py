@@ -66,7 +66,7 @@ class PinnedSmtp(smtplib.SMTP):
 
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
-            self.file = _Bounded(self.sock.makefile("rb"))  # type: ignore[assignment] # all that is read of it
+            self.file = _Bounded(self.sock.makefile("rb"))
         return super().getreply()
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:  # noqa: ARG002 - the library's
