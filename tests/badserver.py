@@ -55,6 +55,26 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+@contextmanager
+def hanging(*, drips: bool = False) -> Iterator["Action"]:
+    """Never responds until the context ends; or begins to, and goes on byte by byte, each in time."""
+    ended = threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: " if drips else b"")
+            while not ended.wait(0.05):
+                handler.wfile.write(b"x" if drips else b"")
+        except OSError:
+            return  # the client has given up
+
+    try:
+        yield hang
+    finally:
+        ended.set()
+
+
 Action = Callable[[BaseHTTPRequestHandler], None]
 Responder = Callable[[Asked], Action]
 

@@ -1,7 +1,6 @@
 """Whatever the other side does, a delivery ends, says what to do, and shows no secret; nothing leads inside."""
 
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
@@ -17,7 +16,7 @@ from lily.connect.channels.teams import Teams
 from lily.connect.channels.webhook import Webhook
 from lily.model.errors import LilyError, Terminal, Transient
 from lily.outbound import ForbiddenAddress, Response
-from tests.badserver import BadServer, Reply, bad_server, cut, drop
+from tests.badserver import BadServer, Reply, bad_server, cut, drop, hanging
 from tests.channels import story
 from tests.channels.conftest import HOST
 from tests.channels.story import OPENED
@@ -97,38 +96,15 @@ def test_a_redirect_is_not_followed(case: Case, server: BadServer) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_server_that_hangs_ends_at_the_deadline(case: Case, server: BadServer) -> None:
-    ended = threading.Event()
-
-    def hang(_handler: BaseHTTPRequestHandler) -> None:
-        ended.wait(30)
-
-    server.will(hang)
-    try:
+@pytest.mark.parametrize("drips", [False, True], ids=["hangs", "drips"])
+def test_a_server_that_does_not_come_to_an_end_is_left_at_the_deadline(
+    case: Case, server: BadServer, *, drips: bool
+) -> None:
+    """Bytes that drip arrive within the timeout of the socket, so only the deadline ends it."""
+    with hanging(drips=drips) as action:
+        server.will(action)
         with pytest.raises(Transient):
             case.sent(server.url, seconds=0.3)
-    finally:
-        ended.set()
-
-
-def test_a_server_that_drips_ends_at_the_deadline(case: Case, server: BadServer) -> None:
-    """Each byte arrives within the timeout of the socket."""
-    ended = threading.Event()
-
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-        try:
-            while not ended.wait(0.05):
-                handler.wfile.write(b"x")
-        except OSError:
-            handler.close_connection = True
-
-    server.will(drip)
-    try:
-        with pytest.raises(Transient):
-            case.sent(server.url, seconds=0.3)
-    finally:
-        ended.set()
 
 
 def test_no_more_than_64_kib_are_read(case: Case, server: BadServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,7 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +11,7 @@ import pytest
 
 from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, endpoint, responses
 from lily.outbound import posting as module
-from tests.badserver import BadServer, Reply, bad_server, cut, drop
+from tests.badserver import BadServer, Reply, bad_server, cut, drop, hanging
 from tests.certificates import server_context
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
@@ -126,20 +124,10 @@ def test_an_excerpt_has_no_control_characters(server: BadServer, poster: Making)
 
 def test_a_response_that_drips_ends_at_the_deadline(server: BadServer, poster: Making) -> None:
     """Each byte arrives within the socket's timeout, so only the deadline ends it."""
-    ended = threading.Event()
-
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-        try:
-            while not ended.wait(0.05):
-                handler.wfile.write(b"x")
-        except OSError:
-            handler.close_connection = True
-
-    server.will(drip)
-    with pytest.raises(Unreachable):
-        poster(server.url, seconds=0.5).post(b"{}", {})
-    ended.set()
+    with hanging(drips=True) as action:
+        server.will(action)
+        with pytest.raises(Unreachable):
+            poster(server.url, seconds=0.5).post(b"{}", {})
 
 
 def test_nobody_listening_is_reported(poster: Making) -> None:
