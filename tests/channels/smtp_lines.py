@@ -1,5 +1,6 @@
 """A server that sends lines and listens, whatever it hears: for what no mail server should do."""
 
+import socket
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ def smtp_lines(*replies: bytes, hangs: bool = False) -> Iterator[Heard]:
                     if number:
                         heard.lines.append(self.rfile.readline())
                     self.wfile.write(reply)
+                self.connection.shutdown(socket.SHUT_WR)
+                while self.rfile.read(1 << 16):  # unread bytes would reset the connection before the reply is read
+                    continue
             except OSError:
                 return  # the client is content with less
 

@@ -198,6 +198,23 @@ def test_a_server_that_misbehaves_is_worth_another_attempt(resolves: Resolves, l
         story.delivered(Email, settings(server.port, seconds=5), OPENED, ANN)
 
 
+def test_a_server_that_does_not_want_mail_from_here_is_not_tried_again(resolves: Resolves) -> None:
+    resolves(["127.0.0.1"])
+    with smtp_lines(b"554 no mail from your network\r\n") as server, pytest.raises(Terminal, match="your network"):
+        story.delivered(Email, settings(server.port), OPENED, ANN)
+
+
+def test_a_mail_that_was_accepted_is_delivered_also_if_the_server_hangs_up(resolves: Resolves) -> None:
+    """Another attempt would bring it twice."""
+    resolves(["127.0.0.1"])
+    plain = {"security": "none", "user": "", "password": ""}
+    accepting = [b"220 hi\r\n", b"250 HELP\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go on\r\n", b"250 queued\r\n"]
+    with smtp_lines(*accepting) as server:
+        assert story.delivered(Email, settings(server.port, **plain), OPENED, ANN).endswith("@acme.example>")
+    with smtp_lines(*accepting[:-1]) as server, pytest.raises(Transient):
+        story.delivered(Email, settings(server.port, **plain), OPENED, ANN)
+
+
 def test_a_server_that_hangs_ends_at_the_deadline(resolves: Resolves) -> None:
     resolves(["127.0.0.1"])
     with smtp_lines(hangs=True) as server, pytest.raises(Transient, match="tried again"):

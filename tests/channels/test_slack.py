@@ -105,6 +105,11 @@ def test_a_text_that_just_fits_is_not_cut(server: BadServer, vendor: slack.Slack
     assert block(vendor, "section")["text"]["text"] == "&amp;" * 600
 
 
+def test_a_notification_may_only_mention(server: BadServer, vendor: slack.Slack) -> None:
+    sent(server, replace(OPENED, text="", mentions=(Mention("Ann", "UANN"),)))
+    assert block(vendor, "section")["text"]["text"] == "<@UANN>"
+
+
 def test_a_notification_without_text_has_a_message_all_the_same(server: BadServer, vendor: slack.Slack) -> None:
     sent(server, replace(OPENED, title=" \n ", text="\x00", url="", mentions=(), data={}))
     assert [one["type"] for one in vendor.messages[-1]["blocks"]] == ["header", "context"]

@@ -18,7 +18,7 @@ def html_of(notification: Notification, title: str = "") -> str:
     parts += [f"<p>{text}</p>"] if text else []
     parts.append(f"<p>{listed}</p>")
     if url := link(notification.url):
-        parts.append(f'<p><a href="{escape(url)}">Open in Lily</a></p>')
+        parts.append(f'<p><a href="{escape(url)}">Open</a></p>')
     return "".join(parts)
 
 

@@ -26,5 +26,5 @@ def with_mentions(text: str, mentions: Sequence[Mention]) -> list[str | Mention]
         pieces.append(by_name[piece] if number % 2 else piece)
     missing = [one for one in by_name.values() if one not in pieces]
     for number, one in enumerate(missing):
-        pieces += [" " if number else "\n", one]
+        pieces += [" " if number else "\n" if text else "", one]
     return [piece for piece in pieces if piece]

@@ -1,30 +1,26 @@
 """Text of others, fit to be shown: legible, and no longer than the receiver permits."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 from lily.outbound import endpoint
 
 ELLIPSIS = "…"
-_KEPT = frozenset("\n\t")
-# They change the order in which letters are shown, so that a text reads as something else.
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"  # but line breaks and tabs
+_DIRECTIONS = r"\u202a-\u202e\u2066-\u2069"  # by which a text is shown in another order, and reads as another
+_HIDDEN = re.compile(f"[{_CONTROLS}{_DIRECTIONS}]")
 
 
 def legible(text: str) -> str:
     """Without control characters but line breaks and tabs, and valid as UTF-8."""
     valid = text.encode("utf-8", "replace").decode()
-    unified = valid.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(one for one in unified if one in _KEPT or (_is_shown(one) and one not in _DIRECTIONS)).strip()
+    return _HIDDEN.sub("", valid.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def one_line(text: str) -> str:
     return " ".join(legible(text).split())
-
-
-def _is_shown(letter: str) -> bool:
-    return not (ord(letter) < 0x20 or 0x7F <= ord(letter) < 0xA0 or letter in "\u2028\u2029")
 
 
 def shortened(text: str, limit: int, written: Callable[[str], str] = str) -> str:

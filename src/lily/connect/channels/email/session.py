@@ -3,11 +3,12 @@
 import smtplib
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Literal, NamedTuple
 
 from lily.outbound import Endpoint, Guard
-from lily.outbound.connections import Deadline, connected, tls
+from lily.outbound.connections import connected, tls
+from lily.outbound.deadlines import Deadline
 
 Security = Literal["starttls", "tls", "none"]
 SCHEMES: dict[Security, str] = {"starttls": "smtp+starttls", "tls": "smtps", "none": "smtp"}
@@ -35,13 +36,14 @@ def session(server: Server, guard: Guard, ehlo: str) -> Iterator["PinnedSmtp"]:
     smtp = PinnedSmtp(server, guard.addresses(server.endpoint), ehlo)
     with Deadline(smtp, server.seconds):
         try:
-            smtp.connect(server.host, server.port)
+            smtp.expect(smtp.connect(server.host, server.port), (220,))
             if server.security == "starttls":
                 smtp.starttls(context=tls())
             if server.user:
                 smtp.login(server.user, server.password)
             yield smtp
-            smtp.quit()
+            with suppress(smtplib.SMTPException, OSError):  # what was accepted is accepted, also without a farewell
+                smtp.quit()
         finally:
             smtp.close()
 
@@ -56,13 +58,13 @@ class PinnedSmtp(smtplib.SMTP):
 
     def submit(self, sender: str, recipients: Sequence[str], message: bytes | None) -> None:
         """Nothing is sent unless the server takes every recipient. Without a message, only that is found out."""
-        self._expect(self.mail(sender), (250,))
+        self.expect(self.mail(sender), (250,))
         for recipient in recipients:
-            self._expect(self.rcpt(recipient), (250, 251), recipient)
+            self.expect(self.rcpt(recipient), (250, 251), recipient)
         if message is None:
             self.rset()
         else:
-            self._expect(self.data(message), (250,))
+            self.expect(self.data(message), (250,))
 
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
@@ -78,7 +80,8 @@ class PinnedSmtp(smtplib.SMTP):
         return self.sock
 
     @staticmethod
-    def _expect(reply: tuple[int, bytes], codes: Sequence[int], recipient: str = "") -> None:
+    def expect(reply: tuple[int, bytes], codes: Sequence[int], recipient: str = "") -> None:
+        """Raises SMTPSenderRefused."""
         code, text = reply
         if code not in codes:
             raise smtplib.SMTPSenderRefused(code, text, recipient)

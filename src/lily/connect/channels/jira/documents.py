@@ -41,7 +41,7 @@ def _paragraphs(notification: Notification) -> list[Node]:
     found.append(_paragraph(_lines(shortened(listed, MAX_FACTS))))
     if url := link(notification.url):
         marks = [{"type": "link", "attrs": {"href": url}}]
-        found.append(_paragraph([{"type": "text", "text": "Open in Lily", "marks": marks}]))
+        found.append(_paragraph([{"type": "text", "text": "Open", "marks": marks}]))
     return found
 
 
