@@ -211,6 +211,11 @@ def test_a_mail_that_was_accepted_is_delivered_also_if_the_server_hangs_up(resol
     accepting = [b"220 hi\r\n", b"250 HELP\r\n", b"250 ok\r\n", b"250 ok\r\n", b"354 go on\r\n", b"250 queued\r\n"]
     with smtp_lines(*accepting) as server:
         assert story.delivered(Email, settings(server.port, **plain), OPENED, ANN).endswith("@acme.example>")
+        assert [line.split(b":")[0].lower() for line in server.lines[:3]] == [
+            b"ehlo acme.example\r\n",
+            b"mail from",
+            b"rcpt to",
+        ]
     with smtp_lines(*accepting[:-1]) as server, pytest.raises(Transient):
         story.delivered(Email, settings(server.port, **plain), OPENED, ANN)
 

@@ -41,6 +41,7 @@ def session(server: Server, guard: Guard, ehlo: str) -> Iterator["PinnedSmtp"]:
                 smtp.starttls(context=tls())
             if server.user:
                 smtp.login(server.user, server.password)
+            smtp.ehlo_or_helo_if_needed()
             yield smtp
             with suppress(smtplib.SMTPException, OSError):  # what was accepted is accepted, also without a farewell
                 smtp.quit()
