@@ -55,7 +55,28 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+@contextmanager
+def hanging(*, drips: bool = False) -> Iterator["Action"]:
+    """Never responds until the context ends; or begins to, and goes on byte by byte, each in time."""
+    ended = threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        handler.close_connection = True
+        try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: " if drips else b"")
+            while not ended.wait(0.05):
+                handler.wfile.write(b"x" if drips else b"")
+        except OSError:
+            return  # the client has given up
+
+    try:
+        yield hang
+    finally:
+        ended.set()
+
+
 Action = Callable[[BaseHTTPRequestHandler], None]
+Responder = Callable[[Asked], Action]
 
 
 @dataclass
@@ -63,17 +84,21 @@ class BadServer:
     url: str
     script: list[Action] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    responder: Responder | None = None  # responds to what the script has no action for
 
     def will(self, *actions: Action) -> None:
-        """One action a request; the last one stays."""
+        """One action a request; the last one stays, unless there is a responder."""
         self.script = list(actions)
 
-    def next_action(self) -> Action:
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+    def action_for(self, asked: Asked) -> Action:
+        if self.responder is None:
+            return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        return self.script.pop(0) if self.script else self.responder(asked)
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # connections that wait to be accepted
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that breaks off the handshake is none of its business."""
@@ -92,8 +117,9 @@ def bad_server(tls: ssl.SSLContext | None = None) -> Iterator[BadServer]:
             params = {name: values[-1] for name, values in parse_qs(split.query).items()}
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            served.asked.append(Asked(self.command, split.path, params, headers, body))
-            served.next_action()(self)
+            asked = Asked(self.command, split.path, params, headers, body)
+            served.asked.append(asked)
+            served.action_for(asked)(self)
 
         do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 (the names http.server looks for)
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports these, and its types do not export them
     AdminClient,
     ConfigResource,
@@ -25,6 +24,7 @@ from tests.badserver import BadServer, Reply, bad_server
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
 from tests.enforcers.target import forget_targets
+from tests.kafka_reading import Record, records
 from tests.shared_stack import Stack
 from tests.webhook_tool import SECRET, known_tables, verified
 
@@ -140,30 +140,13 @@ class TestWebhook:
 
 
 class Reading:
-    """A plain consumer: the newest value of each key, and every record."""
+    """What a plain consumer finds: the newest value of each key, and every record."""
 
     def __init__(self, kafka: str, topic: str) -> None:
         self._kafka, self._topic = kafka, topic
 
-    def records(self) -> list[tuple[str, bytes | None, dict[str, str]]]:
-        consumer = Consumer({"bootstrap.servers": self._kafka, "group.id": "t", "enable.partition.eof": True})
-        try:
-            found = consumer.list_topics(timeout=30).topics
-            unread = set(found[self._topic].partitions) if self._topic in found else set()
-            consumer.assign([TopicPartition(self._topic, number, OFFSET_BEGINNING) for number in unread])
-            read = []
-            while unread:
-                for message in consumer.consume(100, 1.0):
-                    if (error := message.error()) is None:
-                        stated: Any = message.headers() or []
-                        headers = {name: value.decode() for name, value in stated}
-                        read.append(((message.key() or b"").decode(), message.value(), headers))
-                    else:
-                        assert error.code() == KafkaError._PARTITION_EOF, error
-                        unread.discard(message.partition())
-            return read
-        finally:
-            consumer.close()
+    def records(self) -> list[Record]:
+        return records(self._kafka, self._topic)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         newest = {key: value for key, value, _ in self.records()}

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SecretStr
 
 from lily.model.errors import Terminal, Transient
 from lily.plugins import Notification
@@ -17,12 +17,14 @@ class WebhookConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     seconds: float = 5.0
+    token: SecretStr = SecretStr("")
 
 
 class Webhook:
     Config = WebhookConfig
 
     def __init__(self, config: WebhookConfig) -> None:
+        self._token = config.token.get_secret_value()
         self._http = httpx.AsyncClient(timeout=config.seconds)
 
     async def check(self, destination: str) -> None:
@@ -38,8 +40,9 @@ class Webhook:
         await self._http.aclose()
 
     async def _call(self, method: str, destination: str, key: str, body: dict[str, Any]) -> httpx.Response:
+        headers = {"Idempotency-Key": key, "Authorization": f"Bearer {self._token}"}
         try:
-            return await self._http.request(method, destination, json=body, headers={"Idempotency-Key": key})
+            return await self._http.request(method, destination, json=body, headers=headers)
         except httpx.HTTPError as error:
             raise Transient(f"{destination} does not answer: {error!r}") from error
 

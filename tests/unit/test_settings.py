@@ -90,6 +90,18 @@ def test_variables_that_are_not_settings_are_allowed(monkeypatch: pytest.MonkeyP
     assert Settings().log_level == "debug"
 
 
+def test_the_earlier_names_of_what_tenants_may_reach_still_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LILY_ENFORCEMENT__ALLOWED_NETWORKS", '["10.1.0.0/16"]')
+    monkeypatch.setenv("LILY_OUTBOUND__ALLOWED_NETWORKS", '["10.2.0.0/16"]')
+    monkeypatch.setenv("LILY_KAFKA_BOOTSTRAP", "own:9092")
+    assert [str(one) for one in Settings().allowed_networks] == ["10.2.0.0/16", "10.1.0.0/16"]
+    assert Settings().topics_bootstrap == "own:9092"
+    monkeypatch.setenv("LILY_ENFORCEMENT__TOPICS_BOOTSTRAP", "earlier:9092")
+    assert Settings().topics_bootstrap == "earlier:9092"
+    monkeypatch.setenv("LILY_OUTBOUND__TOPICS_BOOTSTRAP", "shared:9092")
+    assert Settings().topics_bootstrap == "shared:9092"
+
+
 def test_the_settings_of_a_worker_are_those_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     given = Settings(port=1234, warehouse="s3://b/x").model_dump_json()
     monkeypatch.setenv("LILY_API_WORKER_SETTINGS", given)

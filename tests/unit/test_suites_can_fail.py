@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import orjson
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from lily.connect.connectors.file import File
 from lily.connect.transforms.rename import Rename
 from lily.formats.ndjson import Lines, Ndjson
 from lily.model import ids
-from lily.model.errors import Problem, Transient
+from lily.model.errors import Problem, Terminal, Transient
 from lily.plugins import Delivery, Failure, Inventory, Plan, Row, Sender, SourceAsset, SourceEdge, SourceItem
 from lily.testing import (
     ChannelSuite,
@@ -39,6 +39,7 @@ class Careless(BaseModel):
 
     path: Path = Path()
     seconds: float = 5
+    token: SecretStr = SecretStr("")
     remove_prefix: str = ""
     add_prefix: str = ""
 
@@ -385,6 +386,30 @@ class AlwaysTransient(Webhook):
         raise Transient("later")
 
 
+class PassesAnyLink(Webhook):
+    async def deliver(self, notification: Any, destination: str) -> str:
+        return await super().deliver(replace(notification, text=notification.url), destination)
+
+
+class NeedsItsOwnPrevious(Webhook):
+    async def deliver(self, notification: Any, destination: str) -> str:
+        int(notification.data.get("previous", "0"))
+        return await super().deliver(notification, destination)
+
+
+class LosesContinuations(Webhook):
+    async def deliver(self, notification: Any, destination: str) -> str:
+        return "" if notification.data.get("previous") else await super().deliver(notification, destination)
+
+
+class ShowsItsToken(Webhook):
+    async def deliver(self, notification: Any, destination: str) -> str:
+        try:
+            return await super().deliver(notification, destination)
+        except Terminal as error:
+            raise Terminal(f"{error}, with {self._token}") from error
+
+
 class CarelessWebhook(Webhook):
     Config = Careless  # type: ignore[assignment]
 
@@ -405,6 +430,10 @@ CHANNELS: list[Broken] = [
     (DropsEverySecond, "test_many_at_a_time_all_arrive"),
     (CheckDelivers, "test_a_check_delivers_nothing"),
     (NotLilysError, "test_hostile_text_is_delivered_or_refused"),
+    (PassesAnyLink, "test_a_link_that_is_not_of_the_web_is_not_passed_on"),
+    (NeedsItsOwnPrevious, "test_an_unknown_previous_message_is_no_obstacle"),
+    (LosesContinuations, "test_an_unknown_previous_message_is_no_obstacle"),
+    (ShowsItsToken, "test_errors_have_no_secret"),
     (SwallowsErrors, "test_a_receiver_that_does_not_answer_is_worth_another_attempt"),
     (NotLilysError, "test_a_receiver_that_does_not_answer_is_worth_another_attempt"),
     (AlwaysTransient, "test_a_receiver_that_refuses_is_not_asked_again"),

@@ -129,7 +129,7 @@ class TestWebhook(ChannelSuite):
             yield
 
     def settings(self) -> Mapping[str, Any]:
-        return {"seconds": 10}
+        return {"seconds": 10, "token": "s3cret-of-the-sample"}
 
     def destination(self) -> str:
         return f"{self.receiver.url}/ok"

@@ -13,8 +13,9 @@ def _is_secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
+Secret = Annotated[SecretStr, AfterValidator(_is_secret)]
 Secrets = Annotated[
-    list[Annotated[SecretStr, AfterValidator(_is_secret)]],
+    list[Secret],
     Field(min_length=1, max_length=3, description="whsec_…: each signs every message, so that one can be replaced"),
 ]
 
@@ -22,7 +23,7 @@ Secrets = Annotated[
 class SigningConfig(BaseModel):
     """What the configuration of every such plug-in begins with."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     secrets: Secrets
 

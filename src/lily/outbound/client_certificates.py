@@ -18,10 +18,8 @@ def client_tls(certificate: str, key: str) -> ssl.SSLContext:
         try:
             context.load_cert_chain(path, password=_no_password)
         except (ssl.SSLError, ValueError) as error:
-            described = "the certificate and the key of the client do not belong together, or are not PEM"
-            raise ValueError(
-                f"{described}; or the key has a password: store it without one, Lily encrypts it"
-            ) from error
+            described = "the client's certificate and key do not belong together, or are not PEM without a password"
+            raise ValueError(described) from error
     return context
 
 

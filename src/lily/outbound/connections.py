@@ -3,10 +3,8 @@
 import http.client
 import socket
 import ssl
-import threading
 from collections.abc import Sequence
 from functools import cache
-from typing import Protocol, Self
 
 MAX_ADDRESSES = 4  # that are tried
 CONNECT_SECONDS = 5.0  # for each of them
@@ -44,37 +42,6 @@ def connected(addresses: Sequence[str], port: int, seconds: float) -> socket.soc
             found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return found
     raise failed
-
-
-class Connected(Protocol):
-    """Anything with a socket: a connection of HTTP or SMTP."""
-
-    sock: socket.socket | None
-
-
-class Deadline:
-    """Ends a call after a time as a whole: the socket's own timeout begins anew with every byte that arrives."""
-
-    def __init__(self, connection: Connected, seconds: float) -> None:
-        self._connection, self.is_over = connection, False
-        self._timer = threading.Timer(seconds, self._end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
-    def _end(self) -> None:
-        self.is_over = True
-        current = self._connection.sock
-        if current is not None:
-            try:
-                current.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                return  # it is closed already
 
 
 @cache

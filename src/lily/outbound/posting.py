@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 
 from lily.model.errors import Transient
-from lily.outbound.connections import Deadline, PinnedConnection, tls
+from lily.outbound.connections import PinnedConnection, tls
+from lily.outbound.deadlines import Deadline
 from lily.outbound.endpoints import Endpoint
 from lily.outbound.guard import Guard
 from lily.outbound.responses import EXCERPT, MAX_RESPONSE, Response, pause

@@ -2,23 +2,17 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from lily.outbound import ForbiddenAddress, Guard, Poster, Unreachable, endpoint, responses
 from lily.outbound import posting as module
-from tests.badserver import BadServer, Reply, bad_server, cut, drop
+from tests.badserver import BadServer, Reply, bad_server, cut, drop, hanging
+from tests.certificates import server_context
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
 
@@ -130,20 +124,10 @@ def test_an_excerpt_has_no_control_characters(server: BadServer, poster: Making)
 
 def test_a_response_that_drips_ends_at_the_deadline(server: BadServer, poster: Making) -> None:
     """Each byte arrives within the socket's timeout, so only the deadline ends it."""
-    ended = threading.Event()
-
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-        try:
-            while not ended.wait(0.05):
-                handler.wfile.write(b"x")
-        except OSError:
-            handler.close_connection = True
-
-    server.will(drip)
-    with pytest.raises(Unreachable):
-        poster(server.url, seconds=0.5).post(b"{}", {})
-    ended.set()
+    with hanging(drips=True) as action:
+        server.will(action)
+        with pytest.raises(Unreachable):
+            poster(server.url, seconds=0.5).post(b"{}", {})
 
 
 def test_nobody_listening_is_reported(poster: Making) -> None:
@@ -162,10 +146,7 @@ class TestEncryption:
 
     @pytest.fixture
     def tool(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[BadServer]:
-        key, certificate = self_signed(self.HOST)
-        (tmp_path / "both.pem").write_bytes(key + certificate)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(tmp_path / "both.pem")
+        context, certificate = server_context(tmp_path, self.HOST)
         trusting = ssl.create_default_context(cadata=certificate.decode())
         monkeypatch.setattr(module, "tls", lambda: trusting)
         with bad_server(context) as found:
@@ -193,25 +174,3 @@ class TestEncryption:
         with pytest.raises(Unreachable, match="certificate"):
             self.sent(poster, tool, self.HOST)
         assert not tool.asked
-
-
-def self_signed(host: str) -> tuple[bytes, bytes]:
-    """Key and certificate, in PEM."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    plain = serialization.NoEncryption()
-    pem = serialization.Encoding.PEM
-    return key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain), certificate.public_bytes(pem)

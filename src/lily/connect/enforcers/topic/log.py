@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports these, and its types do not export them
     AdminClient,
     AlterConfigOpType,
@@ -12,9 +12,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports t
     ConfigResource,
     ResourceType,
 )
-from confluent_kafka.cimpl import NewTopic
 
-PATIENCE_SECONDS = 15.0  # with brokers that do not respond
+from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
+
 SECONDS = 60.0  # of one call: a slow broker must not hold up a worker for longer
 MAX_MESSAGE = 5 << 20  # 4 MiB and the overhead of the batch
 WEEK_MS = 7 * 24 * 3600 * 1000
@@ -23,15 +23,7 @@ COMPACTED = {
     "max.message.bytes": str(MAX_MESSAGE),
     "delete.retention.ms": str(WEEK_MS),  # a consumer that was down sees what was withdrawn
 }
-_DURABLE: dict[str, Any] = {
-    "enable.idempotence": True,
-    "acks": "all",
-    "compression.type": "lz4",
-    "linger.ms": 5,
-    "delivery.timeout.ms": int(SECONDS * 1000),
-    "message.max.bytes": MAX_MESSAGE,
-    "partitioner": "murmur2_random",
-}
+_DURABLE = DURABLE | {"delivery.timeout.ms": int(SECONDS * 1000), "message.max.bytes": MAX_MESSAGE}
 
 
 class Record(NamedTuple):
@@ -47,7 +39,7 @@ class CompactedTopic:
 
     def __init__(self, bootstrap: str, name: str) -> None:
         self.name = name
-        self.servers: dict[str, Any] = {"bootstrap.servers": bootstrap, "log_level": 2, "socket.timeout.ms": 15_000}
+        self.servers = servers(bootstrap)
 
     def ensure(self, partitions: int, replication: int) -> None:
         """Creates it, or sets it to be compacted if a consumer made the brokers create it before."""
@@ -55,13 +47,7 @@ class CompactedTopic:
         if self.name in admin.list_topics(timeout=PATIENCE_SECONDS).topics:
             self._compact(admin)
             return
-        config = COMPACTED | {"min.insync.replicas": str(max(1, replication - 1))}
-        created = admin.create_topics([NewTopic(self.name, partitions, replication, config=config)])[self.name]
-        try:
-            created.result(timeout=PATIENCE_SECONDS)
-        except KafkaException as error:
-            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise
+        create(admin, self.name, partitions, replication, COMPACTED)
 
     def write(self, records: Sequence[Record]) -> dict[str, str]:
         """By key, why a record was not confirmed by all in-sync replicas; empty if all were."""

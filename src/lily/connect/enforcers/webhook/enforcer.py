@@ -1,26 +1,21 @@
 """The plug-in: a plan is the messages about changed tables, applying it is posting them."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import Field
 
 from lily.connect.enforcers.messages import messages, removed
 from lily.connect.enforcers.messaging import Messaging
 from lily.connect.enforcers.webhook.delivery import Delivery, headers, refusal
 from lily.connect.signing import SigningConfig
+from lily.connect.urls import Url
 from lily.model.errors import Transient
 from lily.outbound import Endpoint, Guard, Poster, UnresolvedName, endpoint
 from lily.plugins import Failure, Plan, Surroundings
 
 
-def _is_endpoint(url: SecretStr) -> SecretStr:
-    endpoint(url.get_secret_value())
-    return url
-
-
 class WebhookConfig(SigningConfig):
-    url: Annotated[SecretStr, AfterValidator(_is_endpoint)] = Field(description="where messages are posted: https://…")
+    url: Url = Field(description="where messages are posted: https://…")
     seconds: float = Field(10.0, gt=0, le=60, description="for one message, from the connection to the response")
     connections: int = Field(4, ge=1, le=16, description="on which messages are posted at the same time")
 

@@ -1,0 +1,93 @@
+"""Records in topics of the operator's Kafka, each confirmed by all in-sync replicas."""
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import AdminClient
+
+from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
+
+MAX_MESSAGE = 1 << 20  # which brokers accept by default
+POLL_SECONDS = 0.1
+_LASTING = frozenset(
+    {
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.INVALID_REPLICATION_FACTOR,
+        KafkaError.POLICY_VIOLATION,
+    }
+)
+
+
+class Record(NamedTuple):
+    topic: str
+    key: str
+    value: bytes
+    headers: Mapping[str, str]
+
+
+class Writer:
+    """Raises KafkaException. Safe to use from several threads."""
+
+    def __init__(self, bootstrap: str, seconds: float) -> None:
+        self._servers = servers(bootstrap)
+        limits = {"delivery.timeout.ms": int(seconds * 1000), "message.max.bytes": MAX_MESSAGE}
+        self._producer = Producer(self._servers | DURABLE | limits)
+        self._known: set[str] = set()
+        self._closed = threading.Event()
+        self._polling = threading.Thread(target=self._poll, name="kafka-channel", daemon=True)
+        self._polling.start()
+
+    def knows(self, topic: str) -> bool:
+        return topic in self._known
+
+    def ensure(self, topic: str, partitions: int, replication: int) -> None:
+        admin = AdminClient(self._servers)
+        if topic not in admin.list_topics(timeout=PATIENCE_SECONDS).topics:
+            create(admin, topic, partitions, replication, {})
+        self._known.add(topic)
+
+    def reach(self) -> None:
+        AdminClient(self._servers).list_topics(timeout=PATIENCE_SECONDS)
+
+    def write(self, record: Record) -> "Future[str]":
+        """Where the record is, once it is confirmed: `topic-partition@offset`."""
+        written: Future[str] = Future()
+        written.set_running_or_notify_cancel()  # a record that was handed over cannot be taken back
+
+        def confirm(error: KafkaError | None, message: Message) -> None:
+            if error is None:
+                written.set_result(f"{message.topic()}-{message.partition()}@{message.offset()}")
+            else:
+                written.set_exception(KafkaException(error))
+
+        headers: list[tuple[str, str | bytes | None]] = list(record.headers.items())
+        key = record.key.encode()
+        self._producer.produce(record.topic, record.value, key, headers=headers, on_delivery=confirm)
+        return written
+
+    def close(self) -> None:
+        """What was not confirmed is given up: whoever waits for it gets an error."""
+        self._producer.flush(POLL_SECONDS)
+        self._producer.purge()
+        self._producer.flush(PATIENCE_SECONDS)
+        self._closed.set()
+        self._polling.join()
+
+    def _poll(self) -> None:
+        while not self._closed.is_set():
+            self._producer.poll(POLL_SECONDS)
+
+
+def is_passing(error: KafkaException) -> bool:
+    """Whether the same record may be accepted later."""
+    return error.args[0].code() not in _LASTING
+
+
+def is_fatal(error: KafkaException) -> bool:
+    """Whether the producer can write nothing more."""
+    return bool(error.args[0].fatal())
