@@ -51,7 +51,8 @@ def notification_receiver() -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            received = Received(self.path.lstrip("/"), str(self.headers["Idempotency-Key"]), body)
+            key = self.headers["webhook-id"] or self.headers["Idempotency-Key"]
+            received = Received(self.path.lstrip("/"), str(key), body.get("data", body) | body)
             found.received.append(received)
             status, headers = found.answer(received)
             if status < 300:

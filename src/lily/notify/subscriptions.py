@@ -118,7 +118,7 @@ class Subscription(Section):
     name: Name
     filters: Filters = Field(default_factory=Filters)
     channel: Name
-    destination: str = Field(min_length=1, max_length=MAX_DESTINATION)
+    destination: str = Field("", max_length=MAX_DESTINATION, description="what it means depends on the channel's type")
     template: Template | None = None
     group: Grouping | None = None
     quiet_hours: QuietHours | None = None
@@ -127,8 +127,8 @@ class Subscription(Section):
     @field_validator("destination")
     @classmethod
     def _one_line(cls, given: str, _: ValidationInfo) -> str:
-        if not given.strip() or any(character in given for character in "\r\n"):
-            raise ValueError("destination must be one line that is not blank")
+        if any(character in given for character in "\r\n"):
+            raise ValueError("destination must be one line")
         return given.strip()
 
     def stored(self) -> dict[str, Any]:

@@ -191,7 +191,6 @@ def test_the_relay_routes_only_changes_that_a_kind_names() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"name": "n", "channel": "c", "destination": " "},
         {"name": "n", "channel": "c", "destination": "a\nb"},
         {"name": "n", "channel": "c", "destination": "d", "filters": {"kinds": ["incidents"]}},
         {"name": "n", "channel": "c", "destination": "d", "filters": {"tag": ["PII"]}},

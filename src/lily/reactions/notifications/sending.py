@@ -11,7 +11,7 @@ from lily.model.errors import LilyError, Terminal, Transient
 from lily.plugins import Channel, DestinationGone
 from lily.reactions.notifications.messages import Message
 
-DELIVER_SECONDS = 10.0  # for one message; a receiver that takes longer counts as one that does not respond
+DELIVER_SECONDS = 45.0  # for one message: longer than channels themselves wait, for those that do not bound it
 
 _log = structlog.get_logger()
 

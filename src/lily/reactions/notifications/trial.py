@@ -6,7 +6,7 @@ from typing import Any
 from psycopg import Connection
 
 from lily.model import clock
-from lily.model.errors import LilyError, Terminal
+from lily.model.errors import LilyError
 from lily.notify.identities import target_of
 from lily.notify.pacing import Pace
 from lily.plugins import Notification
@@ -46,8 +46,6 @@ class TestingChannels:
         ledger.keep_test(test | {"seconds": round(time.monotonic() - began, 3)})
 
     def _send(self, job: Job, target: Target, stored: StoredChannel) -> str:
-        if not target.destination.strip():
-            raise Terminal("the destination is empty")
         channel = self._pool.get(job.tenant, target.channel, stored)
         identity, url = str(job.arguments["request"]), self._settings.link_url
         title = f"Test of the channel {stored.name}"
