@@ -1,4 +1,4 @@
-"""Channels, subscriptions and notifications through the API: from a change to a receiver, its receipt and the reason."""
+"""Channels, subscriptions and notifications through the API: from a change to a receiver, its receipt and why."""
 
 import time
 from collections.abc import Callable, Iterator
