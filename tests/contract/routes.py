@@ -225,6 +225,15 @@ ROUTES: dict[str, Route] = {
     "GET /enforce/iceberg/k/{key}/{namespace}/{table}": Route(
         (), path=AN_ICEBERG_TABLE | {"key": NOTHING}, query={"user": "ann"}
     ),
+    "POST /webhook/{source}": Route((), path={"source": NOTHING}, body={}),
+    "GET /webhook-secrets": Route(("admin",)),
+    "PUT /webhook-secrets/{source}": Route(("admin",), path={"source": NOTHING}, body={"secret": "s" * 20}),
+    "DELETE /webhook-secrets/{source}": Route(("admin",), path={"source": NOTHING}),
+    "GET /incidents": Route(("incidents:read",), "left out"),
+    "GET /incidents/{id}": Route(("incidents:read",), path={"id": NOTHING}),
+    "POST /incidents/{id}/acknowledge": Route(("incidents:write",), path={"id": NOTHING}),
+    "POST /incidents/{id}/resolve": Route(("incidents:write",), path={"id": NOTHING}),
+    "GET /metadata/{id}/incidents": Route(("incidents:read",), "refused", path=AN_ASSET),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),

@@ -17,8 +17,10 @@ from lily.settings import Settings
 from tests.contract.access import create, policy
 from tests.contract.door import WAIT, Door, client, table
 from tests.contract.flows import connect
+from tests.contract.incidents import found, put_secret, report
 from tests.contract.routes import DENIED, OPEN, POLICY, ROUTES, VAULT, Route
 from tests.contract.test_dead_letters import append_raw, letters
+from tests.monte_carlo import anomaly
 from tests.shared_stack import Stack
 
 SCOPES = frozenset(get_args(Scope)) - {"admin"}
@@ -48,6 +50,9 @@ def vault(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[
         connect(door, (OPEN, VAULT), kind="used-in")
         append_raw(door, orjson.dumps({"data": {"qualified_name": VAULT}}))
         letters(door, 1)
+        put_secret(door)
+        report(door, anomaly(VAULT))
+        found(door)
         fields = {"actions": ["READ", "WRITE", "DELETE"], "name": POLICY}
         create(door, "/policies", policy({"user": DENIED_USER}, {"asset": "vault"}, "deny", **fields))
         yield door

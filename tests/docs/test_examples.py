@@ -41,7 +41,9 @@ def session(
         tenant, token = make_tenant()
         variables = {"LILY_URL": stack.url, "LILY_TOKEN": token}
     with variables_of_database(name_of(request.param)) as of_database:
-        reader = PageSession(stack, tmp_path, address | {"TOKEN": token} | variables | of_database, token)
+        reader = PageSession(
+            stack, tmp_path, address | {"TOKEN": token, "TENANT": tenant} | variables | of_database, token
+        )
         yield reader
         reader.close()
     # A page that failed midway may have left a target, whose database is gone.

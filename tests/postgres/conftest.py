@@ -20,6 +20,7 @@ from tests.distributions import install, registry_of
 from tests.lineage_world import World
 from tests.notification_receiver import Receiver, notification_receiver
 from tests.postgres.enforcement import OWN, EnforcedTarget
+from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import PASSWORDS, Migrated
 from tests.postgres.notified import Notified
 from tests.postgres_server import postgres_server
@@ -69,6 +70,15 @@ def target(
     with closing(EnforcedTarget(migrated, world, key_file, rules)) as found:
         found.policy("all", "allow")
         found.policy("mask", "mask", tag="PII", mask="show-last-4")
+        yield found
+
+
+@pytest.fixture
+def incidents(
+    migrated: Migrated, make_world: Callable[[], World], owner: psycopg.Connection
+) -> Iterator[IncidentWorld]:
+    """A new tenant, and the reaction that merges what is stated about its incidents."""
+    with closing(IncidentWorld(migrated, make_world, owner)) as found:
         yield found
 
 

@@ -49,3 +49,42 @@ def test_a_listener_resumes_after_what_it_did_not_want_or_may_not_hear() -> None
     messages = heard(wanted, announcement(6, "a"), announcement(7, "b", tenant="south"), announcement(8, "b"))
     assert [message["id"] for message in messages] == ["change-8-b"]
     assert next_offsets(messages) == [9]
+
+
+def alert(offset: int, change: str, *assets: str) -> ConsumedRecord:
+    incident = {"incident_id": "i", "severity": "critical", "state": "open", "title": "Late", "url": "https://x"}
+    named = [[asset, "table", f"shop.{asset}"] for asset in assets]
+    data = {"change": change, "root": "i", "incident": incident, "assets": named}
+    event = {"id": f"change-{offset}", "time": "t", "data": data}
+    return ConsumedRecord(topics.NOTIFICATIONS, 0, offset, b"north/i", orjson.dumps(event))
+
+
+def test_an_incident_is_an_alert_for_each_of_its_assets() -> None:
+    messages = heard(MessageFilter(), alert(6, "incident", "a", "b"), alert(7, "at_risk", "c"))
+    shown = [(message["type"], message["change"], message["metadata_id"], message["severity"]) for message in messages]
+    assert shown == [
+        ("alert", "incident", "a", "critical"),
+        ("alert", "incident", "b", "critical"),
+        ("alert", "at_risk", "c", "critical"),
+    ]
+    assert messages[0] | {"position": ""} == {
+        "type": "alert",
+        "id": "change-6-a",
+        "metadata_id": "a",
+        "entity_type": "table",
+        "qualified_name": "shop.a",
+        "change": "incident",
+        "incident_id": "i",
+        "severity": "critical",
+        "state": "open",
+        "title": "Late",
+        "url": "https://x",
+        "timestamp": "t",
+        "position": "",
+    }
+
+
+def test_an_incident_without_an_asset_is_one_alert() -> None:
+    (message,) = heard(MessageFilter(changes=frozenset({"incident"})), alert(6, "incident"), alert(7, "clear", "a"))
+    assert (message["metadata_id"], message["id"]) == (None, "change-6")
+    assert not heard(MessageFilter(assets=frozenset({"a"})), alert(6, "incident"))

@@ -13,6 +13,7 @@ from pydantic import BaseModel, SecretStr
 from lily.connect.connectors.file import File
 from lily.connect.transforms.rename import Rename
 from lily.formats.ndjson import Lines, Ndjson
+from lily.incidents import IncidentEvent, IncidentStatement
 from lily.model import ids
 from lily.model.errors import Problem, Terminal, Transient
 from lily.plugins import Delivery, Failure, Inventory, Plan, Row, Sender, SourceAsset, SourceEdge, SourceItem
@@ -292,6 +293,12 @@ class SameIds(Tickets):
         return [replace(event, id="1") for event in super().events(item, delivery, sender) * 2]
 
 
+class NewIncidents(Tickets):
+    def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Any]:
+        said = IncidentStatement("tickets", str(item), by=sender.by)
+        return [IncidentEvent(ids.event_id(), delivery.received, sender.tenant, said)]
+
+
 class RaisesOnGarbage(Tickets):
     def decode(self, delivery: Delivery) -> list[Any]:
         return [json.loads(delivery.body)]
@@ -326,6 +333,7 @@ INTAKES: list[Broken] = [
     (OneTenant, "test_every_event_belongs_to_its_sender"),
     (OneTenant, "test_two_tenants_share_no_asset"),
     (SameIds, "test_event_ids_are_unique"),
+    (NewIncidents, "test_a_repeated_delivery_states_the_same_incidents"),
     (RaisesOnGarbage, "test_what_cannot_be_read_is_refused"),
     (TrustsAll, "test_only_a_good_signature_is_verified"),
     (TriesOneSecret, "test_only_a_good_signature_is_verified"),

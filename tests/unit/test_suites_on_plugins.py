@@ -1,5 +1,6 @@
 """The behaviour suites pass on the built-in plug-ins, and on the samples of groups that have no built-in one."""
 
+import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,8 @@ import pytest
 from lily.connect.connectors.file import File
 from lily.connect.transforms.add_tags import AddTags
 from lily.connect.transforms.rename import Rename
+from lily.intake.monte_carlo import MonteCarlo
+from lily.intake.monte_carlo.signatures import HEADER
 from lily.intake.openlineage import OpenLineage
 from lily.plugins import Decision, Delivery, SourceAsset, SourceEdge
 from lily.testing import (
@@ -23,6 +26,7 @@ from lily.testing import (
     OutboundEnforcerSuite,
     TransformSuite,
 )
+from tests.monte_carlo import ANOMALY, RESOLVED, RULE_IN_EVENT, RULE_IN_PAYLOAD
 from tests.openlineage_words import NOW
 from tests.sample_plugins.mailbox import Mailbox
 from tests.sample_plugins.rules_file import RulesFile
@@ -104,6 +108,19 @@ class TestOpenLineage(IntakeSuite):
             "outputs": [{"namespace": "postgres://h:1", "name": "shop.public.report"}],
         }
         return [Delivery(orjson.dumps(body), {}, NOW) for body in (run, [run, run | {"run": {"runId": "2"}}])]
+
+
+class TestMonteCarlo(IntakeSuite):
+    plugin = MonteCarlo
+
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(orjson.dumps(body), {}, NOW) for body in (ANOMALY, RULE_IN_EVENT, RULE_IN_PAYLOAD, RESOLVED)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        return replace(delivery, headers={HEADER: hmac.new(secret, delivery.body, "sha512").hexdigest()})
 
 
 class TestTickets(IntakeSuite):

@@ -20,6 +20,8 @@ from lily.api.policy.decision_log import DecisionLog
 from lily.api.policy.fact_cache import FactCache
 from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
+from lily.api.webhooks.receiving import Webhooks
+from lily.api.webhooks.secrets import WebhookSecrets
 from lily.api.websocket.hub import Hub
 from lily.bus.offsets import LogEnds
 from lily.bus.producer import LogProducer
@@ -62,6 +64,7 @@ class Services:
     ranger: RangerDocuments
     decision_log: DecisionLog
     bulk: BulkCapacity
+    webhooks: Webhooks
 
     def notified(self, channel: str, payload: str) -> None:
         """A notification of PostgreSQL."""
@@ -76,6 +79,8 @@ class Services:
         elif channel == listener.POLICIES:
             self.policies.changed(payload)
             self.tag_rules.invalidate(payload)  # a policy makes the tags that it names protective
+        elif channel == listener.WEBHOOKS:
+            self.webhooks.secrets.invalidate(payload)
         elif channel == listener.CONFIRMED:
             self.policies.confirmed(float(payload))
         elif channel == listener.LOST:
@@ -124,6 +129,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
+            webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log),
         )
         stack.callback(services.bulk.close)
         stack.push_async_callback(services.hub.close)

@@ -18,6 +18,7 @@ NOTIFICATIONS = "notification-events"
 SUBSCRIBED = "subscribed-changes"  # changes of assets that subscriptions name: lily.notify.events
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
+INCIDENTS = "incident-events"  # webhooks as they came, and statements about incidents: lily.incidents
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
 INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the API writes and the pipeline applies
 
@@ -28,7 +29,7 @@ TOPICS = (
     "scraping-job-events",
     ASSETS_BULK,
     "usage-events",
-    "incident-events",
+    INCIDENTS,
     LINEAGE_INTAKE,
     LINEAGE,
     POLICIES,

@@ -2,15 +2,15 @@
 
 # ruff: noqa: PLC0415 (the engine and the client are only imported when a command runs)
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, Group, OutputFormat, option, read_settings
+from lily.cli.options import DataDir, Group, OutputFormat, option
 from lily.cli.output import Format, print_json, print_text
+from lily.cli.running import running_lily
 
 if TYPE_CHECKING:
     from lily.cli.policy_tests import Outcome
@@ -65,9 +65,6 @@ def explain(
 
     It uses LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory and its tenant `default`.
     """
-    from lily.client import Lily
-
-    os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)  # where the client looks for the stack
     stated = {"address": address, "time": time, "purpose": purpose}
     check: dict[str, Any] = {
         "principal": {"user": user, "groups": group} if group else user,
@@ -76,7 +73,7 @@ def explain(
         "plane": plane,
         "context": {name: value for name, value in stated.items() if value is not None},
     }
-    with Lily() as lily:
+    with running_lily(data_dir) as lily:
         found = lily.explain_access(check, as_of=as_of)
     if output is Format.json:
         print_json(found)

@@ -67,6 +67,14 @@ class Api(ABC, Generic[Feed]):
     confirm_script = sends(calls.enforcement.confirm_script)
     enforcements = pages(calls.enforcement.enforcements)
 
+    incidents = pages(calls.incidents.incidents)
+    incident = sends(calls.incidents.incident)
+    acknowledge_incident = sends(calls.incidents.acknowledge_incident)
+    resolve_incident = sends(calls.incidents.resolve_incident)
+    put_webhook_secret = sends(calls.incidents.put_webhook_secret)
+    webhook_secrets = pages(calls.incidents.webhook_secrets)
+    remove_webhook_secret = sends(calls.incidents.remove_webhook_secret)
+
     health = sends(calls.operations.health)
     dead_letters = pages(calls.operations.dead_letters)
     replay = sends(calls.operations.replay)

@@ -10,7 +10,7 @@ from typing import Any
 from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED
 from lily.model.layers import TAGS
 
-ASSET, EDGE, TAG, RULE, SETTING = "asset", "edge", "tag", "rule", "setting"
+ASSET, EDGE, TAG, RULE, SETTING, INCIDENT = "asset", "edge", "tag", "rule", "setting", "incident"
 
 _TAG_FIELDS = frozenset({TAGS, PARENT_ID, DELETED})
 NOTHING: frozenset[str] = frozenset()
@@ -53,3 +53,8 @@ def edge_record(from_id: str, to_id: str, position: int, correlation: str) -> Re
 def decision_record(kind: str, name: str, position: int) -> Record:
     """`kind` is TAG, RULE or SETTING."""
     return {"kind": kind, "name": name, "position": position}
+
+
+def incident_record(incident_id: str, position: int) -> Record:
+    """The state, the severity or the assets of an incident changed."""
+    return {"kind": INCIDENT, "id": incident_id, "position": position}

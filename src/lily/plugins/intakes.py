@@ -7,11 +7,12 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from lily.incidents.events import IncidentEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.events import AssetEvent
 
-Event = AssetEvent | EdgeEvent | ClaimsEvent
+Event = AssetEvent | EdgeEvent | ClaimsEvent | IncidentEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +59,6 @@ class Intake(Protocol):
         ...
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event]:
-        """Returns the events of one item. They are stored all together, or none of them."""
+        """Returns the events of one item. They are stored all together, or none of them. What `POST /webhook/NAME`
+        receives can only state incidents; their event ids follow from the delivery, so that a repeat is the same."""
         ...

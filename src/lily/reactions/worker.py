@@ -11,6 +11,7 @@ from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
+from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
@@ -23,10 +24,11 @@ from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
-from lily.store.postgres.enforcement.targets import TASK as ENFORCE
+from lily.store.postgres.enforcement import targets as enforcement
+from lily.store.postgres.incidents import names as incidents
 from lily.store.postgres.notifications.administration import TEST_TASK
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "notifications", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "notifications", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -61,6 +63,7 @@ class Worker:
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
             "notifications": lambda: ReactionRunner(settings, Notifications(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
@@ -84,7 +87,8 @@ class Worker:
         settings, pool, loop = self._settings, self._channels, self._loop
         return (
             *housekeeping(settings.retention),
-            Task(ENFORCE, Enforcing(settings, self.registry).run),
+            Task(enforcement.TASK, Enforcing(settings, self.registry).run),
+            Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
         )

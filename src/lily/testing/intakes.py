@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from lily.incidents.events import IncidentEvent, read_incident_event
 from lily.model.edges import ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.errors import Refused
 from lily.model.events import AssetEvent, read_event
@@ -63,6 +64,16 @@ class IntakeSuite(ConfiguredSuite):
             ids = [event.id for event in events if isinstance(event, AssetEvent)]
             assert len(ids) == len(set(ids)), "two events of one delivery have the same id"
 
+    def test_a_repeated_delivery_states_the_same_incidents(self) -> None:
+        """A webhook is delivered again when the sender missed the response: that must not be another message."""
+        for delivery in self.deliveries():
+            later = Delivery(delivery.body, delivery.headers, "2100-01-01T00:00:00.000000Z")
+            ids = [event.id for event in self.events(delivery) if isinstance(event, IncidentEvent)]
+            assert ids == [event.id for event in self.events(later) if isinstance(event, IncidentEvent)]
+            others = {event.id for event in self.events(delivery, OTHER) if isinstance(event, IncidentEvent)}
+            assert not others.intersection(ids), "the same message in two tenants"
+            assert len(ids) == len(set(ids)), "two statements of one delivery have the same id"
+
     def test_what_cannot_be_read_is_refused(self) -> None:
         random = Random(0)  # noqa: S311 - the same damage every time
         bodies = [b"", b"null", b"7", b"[]", b"{}", b'"text"', b"[null]", b"\xff\xfe", random.randbytes(1_000)]
@@ -89,6 +100,8 @@ class IntakeSuite(ConfiguredSuite):
 def _read(event: Event, received: str) -> Any:
     if isinstance(event, AssetEvent):
         return read_event(event.as_cloudevent(), received=received)
+    if isinstance(event, IncidentEvent):
+        return read_incident_event(event.as_cloudevent(), received=received)
     if isinstance(event, EdgeEvent):
         return read_edge_event(event.as_cloudevent(), received=received)
     return read_claims_event(event.as_cloudevent(), received=received)

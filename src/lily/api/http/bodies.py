@@ -33,6 +33,14 @@ async def read_body(request: Request, shape: type[Body], limit: int) -> Body:
         raise Refused(*(_problem(shape, entry["type"], entry["loc"], entry["msg"]) for entry in problems)) from error
 
 
+async def read_optional_body(request: Request, shape: type[Body], limit: int) -> Body:
+    """As `read_body`. A request without a body has the defaults of the shape."""
+    announced = request.headers.get("content-length", "0")
+    if announced == "0" and "transfer-encoding" not in request.headers:
+        return shape()
+    return await read_body(request, shape, limit)
+
+
 def require_media_type(request: Request, accepted: tuple[str, ...]) -> str:
     given, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
     if given not in accepted:

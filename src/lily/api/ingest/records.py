@@ -5,6 +5,7 @@ from typing import NamedTuple
 import orjson
 
 from lily.bus import topics
+from lily.incidents import IncidentEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent
 from lily.model.lanes import Lane, lane_of
@@ -33,3 +34,8 @@ def bulk_asset_record(event: AssetEvent) -> Record:
 
 def lineage_record(event: EdgeEvent | ClaimsEvent) -> Record:
     return Record(topics.LINEAGE_INTAKE, "hot", event.key, orjson.dumps(event.as_cloudevent()), propagates=True)
+
+
+def incident_record(event: IncidentEvent) -> tuple[str, bytes, bytes]:
+    """For the log alone: nothing waits for it, because reactions report their progress under other names."""
+    return topics.INCIDENTS, event.key, orjson.dumps(event.as_cloudevent())

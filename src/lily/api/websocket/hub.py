@@ -19,7 +19,7 @@ from lily.model.errors import Transient
 from lily.model.records import ConsumedRecord
 from lily.settings import Limits
 
-TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation did
+TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation and incidents did
 
 QUEUED = 1_000  # messages that a listener may be behind before its connection is closed
 NEAR = 200  # a listener that resumes joins the live feed when it is behind by at most this: that fits its queue
@@ -30,10 +30,12 @@ log = structlog.get_logger()
 
 
 class Outgoing(NamedTuple):
-    """A message as it is sent, and the asset that it is about: its qualified name if known, else its id."""
+    """A message as it is sent, and the asset that it is about: its qualified name if known, else its id; empty for an
+    incident without an asset."""
 
     text: str
     asset: str
+    is_alert: bool = False
 
 
 class TooManyReplays(Transient):
@@ -193,7 +195,7 @@ class Hub:
 
 
 def _outgoing(message: Message, position: Offsets) -> Outgoing:
-    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id)
+    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id, message.is_alert)
 
 
 def _too_many_connections(share: int) -> Declined:

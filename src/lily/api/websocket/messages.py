@@ -18,7 +18,8 @@ from lily.model.errors import Problem, Refused
 from lily.model.records import ConsumedRecord
 from lily.model.suggestions import MAX_LENGTH, hint
 
-CHANGES = (*KINDS, "incident")
+ALERTS = ("incident", "at_risk", "clear")
+CHANGES = (*KINDS, *ALERTS)
 _PURPOSE = "position"
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
 _SHAPE: TypeAdapter[list[tuple[str, int, int]]] = TypeAdapter(list[tuple[str, _Number, _Number]])
@@ -60,6 +61,11 @@ class Message:
     tags: frozenset[str]
     body: Mapping[str, Any]
 
+    @property
+    def is_alert(self) -> bool:
+        """Whether it is about an incident."""
+        return self.change in ALERTS
+
     def at(self, offsets: Offsets) -> str:
         """The message as it is sent, with the position that follows it."""
         return orjson.dumps({**self.body, "position": seal_position(offsets)}).decode()
@@ -70,7 +76,7 @@ def read_messages(record: ConsumedRecord) -> list[Message]:
     Raises ValueError or KeyError for anything else; the relay writes nothing else."""
     event = orjson.loads(record.value)
     if record.topic == topics.NOTIFICATIONS:
-        return _announced(event)
+        return _alerts(event) if event["data"]["change"] in ALERTS else _announced(event)
     return [] if event["data"]["change"] == PROMOTED else [_changed(event)]
 
 
@@ -105,6 +111,34 @@ def _announced(event: Mapping[str, Any]) -> list[Message]:
             },
         )
         for asset, entity_type, name in data["assets"]
+    ]
+
+
+def _alerts(event: Mapping[str, Any]) -> list[Message]:
+    """An incident, once for each of its assets; once without an asset if none was found yet."""
+    data = event["data"]
+    incident = data["incident"]
+    common = {
+        "type": "alert",
+        "change": data["change"],
+        "timestamp": event["time"],
+        **{name: incident[name] for name in ("incident_id", "severity", "state", "title", "url")},
+    }
+    return [
+        Message(
+            metadata_id=asset or "",
+            entity_type=entity_type or "",
+            change=data["change"],
+            tags=frozenset(),
+            body=common
+            | {
+                "id": f"{event['id']}-{asset}" if asset else event["id"],
+                "metadata_id": asset,
+                "entity_type": entity_type or "",
+                "qualified_name": name,
+            },
+        )
+        for asset, entity_type, name in data["assets"] or [(None, None, None)]
     ]
 
 

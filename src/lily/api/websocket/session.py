@@ -68,15 +68,18 @@ class Session:
         return None
 
     async def _permitted(self, batch: Sequence[Outgoing]) -> Sequence[Outgoing]:
-        """The messages about assets that no policy denies to the listener. The policies in force decide, so a change of
-        them applies to the next message."""
+        """The messages about assets that no policy denies to the listener, and about incidents if its scopes cover
+        them. The policies in force decide, so a change of them applies to the next message."""
+        if not self.principal.may("incidents:read"):
+            batch = [message for message in batch if not message.is_alert]
         restrictions = await restrictions_of(self.services, self.principal, "READ")
         if restrictions is None:
             return batch
-        facts = await facts_of_references(self.services, restrictions, {message.asset for message in batch})
+        named = {message.asset for message in batch if message.asset}
+        facts = await facts_of_references(self.services, restrictions, named)
         address = self.websocket.client.host if self.websocket.client else None
         context = Context(now=datetime.now(UTC), address=address)
-        return [one for one in batch if restrictions.denial("READ", facts[one.asset], context) is None]
+        return [one for one in batch if not one.asset or restrictions.denial("READ", facts[one.asset], context) is None]
 
     async def _until_disconnect(self) -> None:
         """Returns when the client disconnects. Messages from the client are ignored."""

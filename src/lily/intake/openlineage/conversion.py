@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
+from lily.incidents import IncidentEvent
+from lily.intake.openlineage.assertions import Check, Checks
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import state_dataset, state_job
 from lily.intake.openlineage.edge_claims import EdgeClaims
@@ -28,6 +30,7 @@ Shape = Literal["run", "job", "dataset"]
 class Conversion(NamedTuple):
     assets: list[AssetEvent]
     claims: ClaimsEvent | None
+    incidents: list[IncidentEvent]
 
 
 def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: timedelta = FUTURE_SKEW) -> Conversion:
@@ -37,6 +40,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
     collector = AssetCollector(naming, sender.tenant)
     claims = EdgeClaims(collector)
+    checks = Checks(collector)
     shape = _shape(event)
     job = run = None
     if shape == "dataset":
@@ -45,6 +49,8 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         job = state_job(collector, _object(collector, event, "job"))
         run = DESIGN if shape == "job" else _run(collector, event)
         _gather_lineage(collector, claims, event)
+        if shape == "run":
+            checks.gather(event, job, run)
     complete = shape == "job" or _event_type(collector, event) == "COMPLETE"
     found = claims.claims()
     if len(collector.stated) > MAX_ASSETS:
@@ -53,8 +59,9 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         raise Refused(*collector.checker.problems)
     first = ids.event_id()
     assets = _asset_events(collector, sender, time, first)
+    incidents = [_incident(check, sender, time) for check in checks.found]
     if not found or job is None or run is None:
-        return Conversion(assets, None)
+        return Conversion(assets, None, incidents)
     claimed = ClaimsEvent(
         first,
         time,
@@ -68,7 +75,19 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         correlation=sender.correlation,
         trace=sender.trace,
     )
-    return Conversion(assets, claimed)
+    return Conversion(assets, claimed, incidents)
+
+
+def _incident(check: Check, sender: Sender, time: str) -> IncidentEvent:
+    """Its id follows from the event, so an event that is sent again is the same message."""
+    return IncidentEvent(
+        check.event_id(sender.tenant, time),
+        time,
+        sender.tenant,
+        check.statement(sender.by),
+        correlation=sender.correlation,
+        trace=sender.trace,
+    )
 
 
 def _gather_lineage(collector: AssetCollector, claims: EdgeClaims, event: Json) -> None:

@@ -37,4 +37,4 @@ class OpenLineage:
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
         found = convert(item, sender, self._naming, received=delivery.received, skew=delivery.skew)
-        return [*found.assets] if found.claims is None else [*found.assets, found.claims]
+        return [*found.assets, *([] if found.claims is None else [found.claims]), *found.incidents]

@@ -17,6 +17,9 @@ from lily.store.postgres.outbox.batches import Announcement, Change, Decision, E
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
 TAGS_ANNOUNCED = "lily.tags.announced"
+INCIDENT_CHANGED = "lily.incident.changed"
+RISK_CHANGED = "lily.risk.changed"
+_ANNOUNCED = {"incident": INCIDENT_CHANGED, "at_risk": RISK_CHANGED, "clear": RISK_CHANGED}  # others are about tags
 EVENT_REFUSED = "lily.event.refused"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
@@ -75,7 +78,8 @@ def propagated_event(found: Propagated) -> CloudEvent:
 
 
 def announcement_event(announcement: Announcement) -> CloudEvent:
-    return _event(announcement, TAGS_ANNOUNCED, "", announcement.body)
+    type_ = _ANNOUNCED.get(announcement.body["change"], TAGS_ANNOUNCED)
+    return _event(announcement, type_, "", announcement.body)
 
 
 def decision_event(decision: Decision) -> CloudEvent:

@@ -52,6 +52,9 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         key = topics.key_of(announcement.tenant_id, announcement.body["root"])
         event = change_events.announcement_event(announcement)
         yield Outgoing(topics.NOTIFICATIONS, key, event, announcement.committed_at)
+        if announcement.body["change"] == governance.INCIDENT:
+            record = governance.incident_record(announcement.body["root"], announcement.position)
+            yield Outgoing(topics.GOVERNANCE, key, record, announcement.committed_at)
     for letter in outbox.dead_letters(batches):
         key = topics.key_of(letter["tenant_id"], letter["topic"])
         yield Outgoing(topics.DEAD_LETTERS, key, change_events.dead_letter_event(letter), letter["refused_at"])

@@ -17,7 +17,8 @@ PUBLISHED = "lily_published"
 ACCESS = "lily_access"
 TAGS = "lily_tags"  # the payload names the tenant
 POLICIES = "lily_policies"  # the payload names the tenant
-CHANNELS = (APPLIED, PUBLISHED, ACCESS, TAGS, POLICIES)
+WEBHOOKS = "lily_webhooks"  # a secret of webhooks changed; the payload names the tenant
+CHANNELS = (APPLIED, PUBLISHED, ACCESS, TAGS, POLICIES, WEBHOOKS)
 # Not channels of PostgreSQL. CONFIRMED: everything that was committed before the time in the payload (of the monotonic
 # clock) has been notified. LOST: notifications may be missing from now on.
 CONFIRMED, LOST = "confirmed", "lost"

@@ -34,5 +34,11 @@ def try_tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> I
             connection.execute("select pg_advisory_unlock(%s, %s)", lock)
 
 
+def hold_tenant_lock(connection: Connection[Any], purpose: str, tenant: str) -> None:
+    """Waits for the lock and holds it until the end of the transaction, which must not have read anything yet unless
+    each of its statements sees what was committed meanwhile (READ COMMITTED)."""
+    connection.execute("select pg_advisory_xact_lock(%s, %s)", (_signed(purpose), _signed(tenant)))
+
+
 def _signed(text: str) -> int:
     return zlib.crc32(text.encode()) - (1 << 31)

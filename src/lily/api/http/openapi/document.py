@@ -12,7 +12,7 @@ from lily.model.schemas import INGEST_BODY, Schema
 
 JSON = "application/json"
 BULK_PATH = "/ingest-metadata/bulk"
-PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready")
+PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/webhook/{source}")
 
 TOKEN = {
     "type": "http",
@@ -29,6 +29,7 @@ SECTIONS = {
     "attributes": "Attributes that propagate along lineage by rules.",
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
+    "incidents": "Issues of data that other systems, quality rules and people report; signed webhooks.",
     "notifications": "Who is notified of what, where and how, and what was sent; changes as they happen, over the "
     "WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",

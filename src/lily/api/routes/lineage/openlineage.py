@@ -15,7 +15,8 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.responses import Bulk, Json, LineageTaken
 from lily.api.ingest.log_append import LogAppend
-from lily.api.ingest.records import Record, bulk_asset_record, lineage_record
+from lily.api.ingest.records import Record, bulk_asset_record, incident_record, lineage_record
+from lily.incidents import IncidentEvent
 from lily.model import clock
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
@@ -50,7 +51,8 @@ router = APIRouter(tags=["lineage"])
     openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
-    """Ingests OpenLineage events of runs, jobs and datasets. 202 means that all of them are durably in the log."""
+    """Ingests OpenLineage events of runs, jobs and datasets. 202 means that all of them are durably in the log.
+    Assertions about the quality of data that failed become incidents; a later run in which they hold resolves them."""
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
     raw = await read_bytes(call.request, MAX_ARRAY_BYTES)
@@ -71,7 +73,7 @@ async def take(call: WritesLineage) -> Json:
 
 async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
     await _authorise(append.call, events)
-    await append.add(list(map(_record, events)))
+    await _append(append, events)
     settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
     edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
@@ -88,7 +90,7 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
         try:
             events = events_of(item)
             await _authorise(append.call, events)
-            await append.add(list(map(_record, events)))
+            await _append(append, events)
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
@@ -105,6 +107,14 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
         settlement.status,
         settlement.headers(),
     )
+
+
+async def _append(append: LogAppend, events: Sequence[Event]) -> None:
+    """Raises LogFull or LogUnavailable; then sending the event again is harmless."""
+    said = [incident_record(event) for event in events if isinstance(event, IncidentEvent)]
+    if said:
+        await append.call.services.log.append(said)
+    await append.add([_record(event) for event in events if not isinstance(event, IncidentEvent)])
 
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:
@@ -124,7 +134,7 @@ def _sender(call: Call) -> Sender:
     return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
 
 
-def _record(event: Event) -> Record:
+def _record(event: AssetEvent | EdgeEvent | ClaimsEvent) -> Record:
     return bulk_asset_record(event) if isinstance(event, AssetEvent) else lineage_record(event)
 
 

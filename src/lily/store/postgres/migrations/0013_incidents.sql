@@ -15,6 +15,7 @@ create table incidents (
   url             text not null default '',
   kind            text not null default '',
   owner           text not null default '',
+  series          text collate "C" not null default '', -- the check of which it is a failure
   fields          jsonb not null default '{}',         -- {field: [rank, value]}
   opened_at       timestamptz not null,
   acknowledged_at timestamptz,
@@ -24,6 +25,16 @@ create table incidents (
 );
 create index incidents_by_age on incidents (tenant_id, opened_at desc, incident_id);
 create index incidents_not_resolved on incidents (tenant_id, opened_at desc) where state <> 'resolved';
+create index incidents_of_series on incidents (tenant_id, source, series, opened_at) where series <> '';
+
+-- When a check last passed: that resolves the incidents of its series that were opened before, also those that arrive late.
+create table incident_passes (
+  tenant_id text not null,
+  source    text collate "C" not null,
+  series    text collate "C" not null,
+  passed_at timestamptz not null,
+  primary key (tenant_id, source, series)
+);
 
 -- The assets that it concerns itself.
 create table incident_assets (
@@ -40,8 +51,12 @@ create table incident_names (
   folded      text collate "C" not null,
   incident_id uuid not null,
   name        text not null,                           -- as the source writes it
+  source      text not null,                           -- whose mapping rules apply
+  since       timestamptz not null default clock_timestamp(),
   primary key (tenant_id, folded, incident_id)
 );
+
+create index incident_names_of_incident on incident_names (tenant_id, incident_id);
 
 -- Every message that was merged, once: by its event.
 create table incident_history (
@@ -69,7 +84,8 @@ do $$
 declare
   guarded text;
 begin
-  foreach guarded in array array['incidents', 'incident_assets', 'incident_names', 'incident_history', 'at_risk'] loop
+  foreach guarded in array array['incidents', 'incident_passes', 'incident_assets', 'incident_names', 'incident_history',
+                                 'at_risk'] loop
     execute format($sql$
       alter table %1$I enable row level security, force row level security;
       create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
@@ -81,3 +97,6 @@ begin
 end
 $$;
 grant select on incidents, incident_assets, incident_names, incident_history, at_risk to lily_api;
+
+-- A secret that was replaced stays valid until then, so that senders can change to the new one without downtime.
+alter table secrets add column expires_at timestamptz;

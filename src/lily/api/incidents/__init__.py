@@ -1,0 +1,1 @@
+"""Incidents as a caller may see and change them."""

@@ -1,0 +1,1 @@
+"""Incidents, and the webhooks of other systems that report them."""

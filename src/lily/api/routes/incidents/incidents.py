@@ -1,0 +1,116 @@
+"""`/incidents`: issues of data, and what people state about them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import StringConstraints, TypeAdapter
+
+from lily.api.calls import Anyone, HttpCall
+from lily.api.http import cursors
+from lily.api.http.bodies import read_optional_body
+from lily.api.http.openapi.document import body_schema
+from lily.api.http.openapi.incidents import (
+    NOTE_EXAMPLES,
+    NOTE_SCHEMA,
+    IncidentDetail,
+    IncidentId,
+    IncidentList,
+    InState,
+    Note,
+    OfAsset,
+    OfSource,
+    WithSeverity,
+    Words,
+)
+from lily.api.http.openapi.parameters import AssetId
+from lily.api.http.openapi.responses import Json
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.incidents import transitions
+from lily.api.incidents.visible import visible_incident, visible_page
+from lily.api.reads.references import find, resolve
+from lily.incidents import State
+from lily.model.ids import looks_like_uuid
+from lily.store.postgres.incidents.reader import Place, Wanted
+
+PATH = "/incidents"
+_Text = Annotated[str, StringConstraints(max_length=64)]
+PLACE: TypeAdapter[Place] = TypeAdapter(tuple[_Text, _Text])
+NOTE = body_schema(NOTE_SCHEMA, NOTE_EXAMPLES)
+NOTE["requestBody"]["required"] = False
+STATED: dict[int | str, dict[str, Any]] = {200: {"model": IncidentDetail}, 202: {"model": IncidentDetail}}
+
+router = APIRouter(tags=["incidents"])
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    state: InState = None
+    severity: WithSeverity = None
+    source: OfSource = None
+    asset: OfAsset = None
+    q: Words = None
+
+    def wanted(self, tenant: str) -> Wanted:
+        asset = None if self.asset is None else resolve(tenant, self.asset)
+        return Wanted(self.state, self.severity, self.source, asset, self.q)
+
+
+@router.get(PATH, responses={200: {"model": IncidentList}})
+async def list_incidents(
+    call: Anyone, filters: Annotated[Filters, Depends()], limit: Limit = DEFAULT, cursor: Cursor = None
+) -> Json:
+    """Returns incidents, the newest first. Assets that a policy denies to the caller are left out, and so are incidents
+    that concern no other assets."""
+    call.require("incidents:read", "reading incidents", PATH)
+    return await _page(call, filters.wanted(call.tenant), limit, cursor)
+
+
+@router.get("/metadata/{id:text}/incidents", responses={200: {"model": IncidentList}})
+async def incidents_of_asset(
+    id: AssetId,  # noqa: A002
+    call: Anyone,
+    state: InState = None,
+    limit: Limit = DEFAULT,
+    cursor: Cursor = None,
+) -> Json:
+    """Returns the incidents that concern an asset itself, the newest first."""
+    call.require("incidents:read", "reading incidents", PATH)
+    asset = await find(call, id)
+    return await _page(call, Wanted(state, asset=asset.id), limit, cursor)
+
+
+@router.get(f"{PATH}/{{id:segment}}", responses={200: {"model": IncidentDetail}})
+async def incident(incident_id: IncidentId, call: Anyone) -> Json:
+    """Returns one incident: its assets, its links, and everything that was stated about it."""
+    call.require("incidents:read", "reading incidents", PATH)
+    return Json(await visible_incident(call, incident_id))
+
+
+@router.post(f"{PATH}/{{id:segment}}/acknowledge", responses=STATED, openapi_extra=NOTE)
+async def acknowledge(incident_id: IncidentId, call: Anyone) -> Json:
+    """States that somebody takes care of an incident. An incident that is resolved stays resolved. 202 means that the
+    statement is durably in the log, and was not merged within a few seconds."""
+    return await _state(call, incident_id, "acknowledged")
+
+
+@router.post(f"{PATH}/{{id:segment}}/resolve", responses=STATED, openapi_extra=NOTE)
+async def resolve_incident(incident_id: IncidentId, call: Anyone) -> Json:
+    """States that an incident is over. It stays so: if the issue comes back, its source reports a new incident."""
+    return await _state(call, incident_id, "resolved")
+
+
+async def _state(call: HttpCall, incident_id: str, new: State) -> Json:
+    call.require("incidents:write", "changing incidents", PATH)
+    body = await read_optional_body(call.request, Note, call.services.settings.limits.body_bytes)
+    found, merged = await transitions.state(call, incident_id, new, body.note)
+    return Json(found, 200 if merged else 202)
+
+
+async def _page(call: HttpCall, wanted: Wanted, limit: int, cursor: str | None) -> Json:
+    question = (call.tenant, "incidents", *(part or "" for part in wanted))
+    after = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
+    if after is not None and not looks_like_uuid(after[1]):
+        after = None
+    items, more = await visible_page(call, wanted, after, checked_limit(call, limit))
+    return Json({"items": items, "next_cursor": None if more is None else cursors.seal(list(more), *question)})

@@ -1,0 +1,118 @@
+"""Receives a signed webhook: verified, and in the log before the sender gets its response."""
+
+import asyncio
+import hashlib
+import hmac
+import os
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import orjson
+from starlette.requests import Request
+
+from lily.api.http.bodies import read_bytes
+from lily.api.http.errors import Declined, forbidden
+from lily.api.ingest.records import incident_record
+from lily.api.webhooks.secrets import WebhookSecrets
+from lily.bus import topics
+from lily.bus.producer import LogProducer
+from lily.incidents import IncidentEvent, WebhookEvent
+from lily.model import clock
+from lily.model.errors import Problem, Refused
+from lily.plugins import INTAKES, BadConfiguration, BrokenPlugin, Delivery, Intake, Sender, UnknownPlugin, installed
+
+MAX_BODY = 10 << 20
+MAX_RECORD = 3 << 20  # of the log; a webhook in it is a third larger than it came
+LARGE = 128 << 10  # bytes from which on a body is verified in a thread: it would hold up other requests
+LARGE_BODIES = 4  # held in memory at a time: whoever sends them has shown nothing yet
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+_KEPT_HEADERS = ("x-", "webhook-", "content-type")  # beginnings; never `authorization`
+_MAX_HEADER = 1024
+_DECOY = [os.urandom(32)]  # verified with instead of a secret that is not there, so that it takes as long
+
+Record = tuple[str, bytes, bytes]
+
+
+class Webhooks:
+    """Of one process. `secrets` is the cache of what webhooks are signed with."""
+
+    def __init__(self, secrets: WebhookSecrets, log: LogProducer) -> None:
+        self.secrets, self._log = secrets, log
+        self._reading = asyncio.Semaphore(LARGE_BODIES)
+        self._verifying = asyncio.Semaphore(1)  # large bodies: without a secret nobody can occupy all threads
+
+    async def receive(self, request: Request, tenant: str, source: str) -> None:
+        """Returns once the log has confirmed the delivery. Raises Declined: 403 if no secret of the tenant signed it,
+        which is also the response for an unknown tenant or source, and 413 for a body that is too large; LogFull or
+        LogUnavailable if it is not in the log."""
+        async with self._room(request):
+            body = await read_bytes(request, MAX_BODY)
+            delivery = Delivery(body, _headers(request.headers), clock.now())
+            intake = _intake(source)
+            secrets = await self.secrets.of(tenant, source) if is_name(tenant) and is_name(source) else []
+            if not await self._verified(intake, delivery, secrets) or intake is None:
+                described = "the signature is missing or wrong, or there is no such webhook"
+                raise forbidden(described, "signature", "BAD_SIGNATURE")
+            await self._log.append(await _records(intake, Sender(tenant, source), delivery))
+
+    @asynccontextmanager
+    async def _room(self, request: Request) -> AsyncIterator[None]:
+        announced = request.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) <= LARGE:
+            yield
+        else:
+            async with self._reading:
+                yield
+
+    async def _verified(self, intake: Intake | None, delivery: Delivery, secrets: list[bytes]) -> bool:
+        """Everything that may be wrong takes as long: a signature is computed in every case."""
+        if len(delivery.body) <= LARGE:
+            return _signed(intake, delivery, secrets)
+        async with self._verifying:
+            return await asyncio.to_thread(_signed, intake, delivery, secrets)
+
+
+def is_name(text: str) -> bool:
+    """Whether a tenant or a source can be called that."""
+    return _NAME.fullmatch(text) is not None
+
+
+def _intake(source: str) -> Intake | None:
+    try:
+        return installed().make(INTAKES, source, {}) if is_name(source) else None
+    except (UnknownPlugin, BrokenPlugin, BadConfiguration):  # the log of the start names those that cannot be used
+        return None
+
+
+def _headers(given: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.lower(): value
+        for name, value in given.items()
+        if name.lower().startswith(_KEPT_HEADERS) and len(name) + len(value) <= _MAX_HEADER
+    }
+
+
+def _signed(intake: Intake | None, delivery: Delivery, secrets: list[bytes]) -> bool:
+    if intake is None:
+        hmac.new(_DECOY[0], delivery.body, hashlib.sha512).hexdigest()
+        return False
+    return intake.verify(delivery, secrets or _DECOY) and bool(secrets)
+
+
+async def _records(intake: Intake, sender: Sender, delivery: Delivery) -> list[Record]:
+    """The delivery as it came. One that a record cannot hold becomes statements at once, without the original."""
+    if len(delivery.body) * 4 // 3 > MAX_RECORD:
+        return await asyncio.to_thread(_statements, intake, sender, delivery)
+    webhook = WebhookEvent.of(sender.tenant, sender.by, delivery.headers, delivery.body, delivery.received)
+    return [(topics.INCIDENTS, webhook.key, orjson.dumps(webhook.as_cloudevent()))]
+
+
+def _statements(intake: Intake, sender: Sender, delivery: Delivery) -> list[Record]:
+    try:
+        found = [event for item in intake.decode(delivery) for event in intake.events(item, delivery, sender)]
+    except Refused as error:
+        described = f"the body is too large to be kept as it came, and cannot be read: {error}"
+        raise Declined(413, Problem("TOO_LARGE", described, "body")) from error
+    said = [event for event in found if isinstance(event, IncidentEvent)]
+    return [incident_record(event) for event in said]

@@ -1,0 +1,50 @@
+"""Monte Carlo as an intake: one message per delivery, about one incident."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict
+
+from lily.incidents import IncidentEvent, content_id
+from lily.intake.monte_carlo.messages import SOURCE, read_message
+from lily.intake.monte_carlo.signatures import HEADER, is_signed
+from lily.model.errors import Problem, Refused
+from lily.plugins import Delivery, Event, Sender
+
+
+class MonteCarloConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class MonteCarlo:
+    Config = MonteCarloConfig
+
+    def __init__(self, config: MonteCarloConfig) -> None:
+        pass
+
+    def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:
+        return is_signed(delivery.body, delivery.headers.get(HEADER, ""), secrets)
+
+    def decode(self, delivery: Delivery) -> list[Any]:
+        try:
+            message = orjson.loads(delivery.body)
+        except orjson.JSONDecodeError as error:
+            raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
+        return [message]
+
+    def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
+        """A message carries no reliable time, so the statement has the time at which it came. Of one signature there
+        can be several bodies, with blanks in other places: they are the same event."""
+        statement = read_message(item, sender.by)
+        event_id = content_id(sender.tenant, SOURCE, orjson.dumps(item, option=orjson.OPT_SORT_KEYS))
+        return [
+            IncidentEvent(
+                event_id,
+                delivery.received,
+                sender.tenant,
+                statement,
+                correlation=sender.correlation,
+                trace=sender.trace,
+            )
+        ]
