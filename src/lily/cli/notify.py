@@ -39,9 +39,8 @@ def channels(data_dir: DataDir = None, output: OutputFormat = Format.text) -> No
         print_text(NO_CHANNEL)
         return
     shown = [one | {"failing": len(one["failing"])} for one in found]
-    print_table(
-        shown, {name: name.replace("_", " ") for name in ("name", "type", "per_second", "subscriptions", "failing")}
-    )
+    columns = ("name", "type", "per_second", "subscriptions", "failing")
+    print_table(shown, {name: name.replace("_", " ") for name in columns})
     for one in found:
         for failing in one["failing"]:
             where = escape(f"{one['name']}, {failing['destination'] or 'its only destination'}")
@@ -71,7 +70,7 @@ def add_channel(
 
 
 @notify.command("test")
-def test(
+def send_test(
     name: ChannelName,
     destination: Annotated[str, typer.Argument(metavar="[DESTINATION]", help="Where to send it.")] = "",
     data_dir: DataDir = None,

@@ -12,7 +12,12 @@ Queries = Annotated[
 ]
 Parts = Annotated[
     str,
-    option("--only", "NAME,...", "Run only these: relay, propagation, feed, enforcement, notifications, jobs.", "all"),
+    option(
+        "--only",
+        "NAME,...",
+        "Run only these: relay, propagation, feed, enforcement, incidents, notifications, jobs.",
+        "all",
+    ),
 ]
 
 
