@@ -78,7 +78,7 @@ def send_test(
 ) -> None:
     """Send a test now, and show what the receiver returned."""
     with running_lily(data_dir) as lily:
-        found = lily.test_channel(name, destination)
+        found = lily.send_test(name, destination)
     if "delivered" not in found:
         raise NotDelivered(f"No worker has sent the test of {name} yet. `lily status` shows whether one runs.")
     if not found["delivered"]:

@@ -79,7 +79,7 @@ class Api(ABC, Generic[Feed]):
     channels = pages(calls.notifications.channels)
     change_channel = sends(calls.notifications.change_channel)
     remove_channel = sends(calls.notifications.remove_channel)
-    test_channel = sends(calls.notifications.test_channel)
+    send_test = sends(calls.notifications.send_test)
     subscribe = sends(calls.notifications.subscribe)
     subscriptions = pages(calls.notifications.subscriptions)
     change_subscription = sends(calls.notifications.change_subscription)

@@ -31,7 +31,7 @@ def remove_channel(name: str) -> Call[dict[str, Any]]:
     return Call("DELETE", path("channels", name), parsing.one(dict))
 
 
-def test_channel(name: str, destination: str = "") -> Call[dict[str, Any]]:
+def send_test(name: str, destination: str = "") -> Call[dict[str, Any]]:
     """Sends a test now, and returns what the receiver returned."""
     content = encoded({"destination": destination})
     return Call("POST", path("channels", name, "test"), parsing.one(dict), content=content, wait=30, retryable=False)
