@@ -82,7 +82,7 @@ class NotifiedTenant:
         rows = self.owner.execute(
             "select state, count(*) from deliveries where tenant_id = %s group by state", [self.tenant]
         )
-        return {state: count for state, count in rows}
+        return dict(rows.fetchall())
 
     def queued(self) -> int:
         row = self.owner.execute("select count(*) from queued_jobs where tenant_id = %s", [self.tenant]).fetchone()

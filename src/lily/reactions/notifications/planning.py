@@ -42,15 +42,16 @@ def _planned(tenant: str, configuration: Configuration, occurrence: Occurrence, 
     mute = muting(configuration.mutes, occurrence, now)
     identity = notification_id(tenant, occurrence.event_id)
     notification = NewNotification(identity, occurrence, kind, *standard(kind, occurrence), mute is not None)
-    taken: dict[str, str] = {}  # by target, the subscription that sends there
+    taken: dict[str, Stored] = {}  # by target, the subscription that sends there
     deliveries: list[NewDelivery] = []
     for stored, match in matches:
         for one in _deliveries(identity, configuration, stored, match, occurrence, now):
-            sender = taken.setdefault(one.target, stored.subscription.name)
+            sender = taken.setdefault(one.target, stored)
             if mute is not None:
                 deliveries.append(_suppressed(one, mute.described()))
-            elif one.state != "suppressed" and sender != stored.subscription.name:
-                deliveries.append(_suppressed(one, f"already sent there by the subscription {sender}"))
+            elif one.state != "suppressed" and sender is not stored:
+                reason = f"already sent there by the subscription {sender.subscription.name}"
+                deliveries.append(_suppressed(one, reason))
             else:
                 deliveries.append(one)
     return Planned(notification, tuple(deliveries))

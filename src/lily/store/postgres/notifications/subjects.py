@@ -1,6 +1,6 @@
 """Reads what filters look at, for all assets of some events at once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from lily.model import ids
 from lily.notify.events import Occurrence, Subject, known
@@ -10,6 +10,7 @@ from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Fetches, Row
 
 CHUNK = 2_000  # assets of one query
+WALK = 50  # assets from which one query walks along lineage
 MAX_REACHED = 20_000  # pairs of assets that one walk along lineage returns
 
 
@@ -55,9 +56,12 @@ def _known(subject: Subject, row: Row) -> Subject:
     )
 
 
-async def _walk(database: Fetches, tenant: str, name: str, subjects: Collection[Subject]) -> list[Row]:
-    parameters = {"ids": id_array(one.id for one in subjects), "limit": MAX_REACHED}
-    return await database.fetch(tenant, query(f"notifications/{name}"), parameters)
+async def _walk(database: Fetches, tenant: str, name: str, subjects: Sequence[Subject]) -> list[Row]:
+    found: list[Row] = []
+    for start in range(0, len(subjects), WALK):
+        ids_ = id_array(one.id for one in subjects[start : start + WALK])
+        found += await database.fetch(tenant, query(f"notifications/{name}"), {"ids": ids_, "limit": MAX_REACHED})
+    return found
 
 
 def _above(tenant: str, name: str) -> str:
