@@ -61,7 +61,7 @@ class NotifiedTenant:
         """Opens so many incidents."""
         with self.owner.transaction():
             for number in range(count):
-                incident = {
+                incident: dict[str, Any] = {
                     "incident_id": str(uuid.uuid4()),
                     "source": "faults",
                     "external_id": f"f-{number}",

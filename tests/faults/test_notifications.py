@@ -4,6 +4,7 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,10 @@ def tenant(engines: OwnStack, receiver: Receiver, tmp_path: Path) -> Iterator[No
         yield found
 
 
+def has_taken(receiver: Receiver, count: int) -> bool:
+    return len(receiver.taken) >= count
+
+
 def all_delivered(tenant: NotifiedTenant, count: int) -> bool:
     return tenant.states() == {"delivered": count} and tenant.queued() == 0
 
@@ -43,7 +48,7 @@ def test_nothing_is_lost_when_workers_are_killed_in_mid_delivery(tenant: Notifie
     for kill in range(KILLS):
         wanted = (kill + 1) * COUNT * 2 // (KILLS + 2)
         with tenant.workers() as (worker,):
-            until(lambda wanted=wanted: len(receiver.taken) >= wanted, tenant.states)
+            until(partial(has_taken, receiver, wanted), tenant.states)
             os.kill(worker.pid, signal.SIGKILL)
             worker.wait()
     with tenant.workers(2):
@@ -76,7 +81,7 @@ def test_connections_that_are_lost_at_any_moment_lose_nothing(tenant: NotifiedTe
     with tenant.workers():
         for _ in range(10):
             wanted = len(receiver.taken) + chance.randint(1, 30)
-            until(lambda wanted=wanted: len(receiver.taken) >= min(wanted, len(expected)), tenant.states)
+            until(partial(has_taken, receiver, min(wanted, len(expected))), tenant.states)
             tenant.owner.execute(ended)
         until(lambda: all_delivered(tenant, len(expected)), tenant.states)
     assert {one.key for one in receiver.taken} == expected
