@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, option
-from lily.cli.output import Format, counted, print_json, print_result, print_table, print_text
+from lily.cli.output import Format, print_items, print_json, print_result, print_text
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal
 
@@ -35,12 +35,8 @@ def channels(data_dir: DataDir = None, output: OutputFormat = Format.text) -> No
     if output is Format.json:
         print_json({"items": found})
         return
-    if not found:
-        print_text(NO_CHANNEL)
-        return
     shown = [one | {"failing": len(one["failing"])} for one in found]
-    columns = ("name", "type", "per_second", "subscriptions", "failing")
-    print_table(shown, {name: name.replace("_", " ") for name in columns})
+    print_items(output, shown, ("name", "type", "per_second", "subscriptions", "failing"), NO_CHANNEL)
     for one in found:
         for failing in one["failing"]:
             where = escape(f"{one['name']}, {failing['destination'] or 'its only destination'}")
@@ -92,14 +88,8 @@ def subscriptions(data_dir: DataDir = None, output: OutputFormat = Format.text) 
     """List the subscriptions."""
     with running_lily(data_dir) as lily:
         found = list(lily.subscriptions())
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text(NO_SUBSCRIPTION)
-    else:
-        shown = [one | {"filters": _filters(one["filters"])} for one in found]
-        columns = ("id", "name", "channel", "destination", "enabled", "filters")
-        print_table(shown, {name: name for name in columns})
+    shown = found if output is Format.json else [one | {"filters": _filters(one["filters"])} for one in found]
+    print_items(output, shown, ("id", "name", "channel", "destination", "enabled", "filters"), NO_SUBSCRIPTION)
 
 
 @notify.command("subscribe")
@@ -143,14 +133,8 @@ def list_notifications(
     """List notifications, the newest first."""
     with running_lily(data_dir) as lily:
         found = list(islice(lily.notified(kind=kind, severity=severity, asset=asset), max(limit, 0)))
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text("There is no such notification.")
-    else:
-        columns = ("id", "at", "kind", "severity", "title", "acknowledged_by")
-        print_table(found, {name: name.replace("_", " ") for name in columns})
-        print_text(counted(len(found), "notification"))
+    columns = ("id", "at", "kind", "severity", "title", "acknowledged_by")
+    print_items(output, found, columns, "There is no such notification.")
 
 
 def _explained(item: dict[str, Any]) -> list[str]:
