@@ -177,3 +177,18 @@ def test_a_server_that_quotes_the_request_publishes_no_secret(case: Case, server
         assert TOKEN not in shown
         authorization = server.asked[-1].headers.get("authorization", "Basic none").split()[1]
         assert authorization not in shown
+
+
+@pytest.mark.parametrize("name", ["slack", "teams"])
+def test_a_message_that_may_have_arrived_is_not_repeated_silently(name: str, server: BadServer) -> None:
+    """People would see it twice; whether it is tried again is decided, and recorded, by the queue."""
+    case = CASES[name]
+    server.will(Reply(200, b"ok"), drop, Reply(200, b"ok"))
+
+    async def twice(channel: Any) -> None:
+        await channel.deliver(OPENED, case.destination)
+        with pytest.raises(Transient):
+            await channel.deliver(OPENED, case.destination)
+
+    story.using(case.plugin, case.settings(server.url), twice)
+    assert len(server.asked) == 2
