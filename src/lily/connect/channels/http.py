@@ -42,8 +42,10 @@ class Vendor:
         self._guard = Guard()
         self._caller: Caller | None = None
 
-    def situate(self, surroundings: Surroundings) -> None:
+    def situate(self, surroundings: Surroundings, *listed: Endpoint) -> None:
+        """Raises ForbiddenAddress if one of the addresses is not permitted."""
         self._guard = Guard(surroundings.allowed_networks)
+        self._guard.permit(*listed)
 
     async def call(self, to: Endpoint, request: Request) -> Response:
         """A response of 2xx. Raises Transient, Terminal and DestinationGone."""
