@@ -16,10 +16,11 @@ from lily.connect.channels.teams import Teams
 from lily.connect.channels.webhook import Webhook
 from lily.model.errors import LilyError, Terminal, Transient
 from lily.outbound import ForbiddenAddress, Response
+from lily.plugins import situated
 from tests.badserver import BadServer, Reply, bad_server, cut, drop, hanging
 from tests.channels import story
 from tests.channels.conftest import HOST
-from tests.channels.story import OPENED
+from tests.channels.story import OPENED, PLACE
 from tests.webhook_tool import SECRET
 
 TOKEN = "T0psS3cr3t"
@@ -135,15 +136,33 @@ def test_a_private_address_is_not_connected_to(case: Case, server: BadServer, re
 def test_a_name_that_leads_inside_after_it_was_checked_is_not_followed(
     case: Case, server: BadServer, resolves: Resolves
 ) -> None:
-    """DNS rebinding: the connection goes to the address that was checked, and each new one is checked again."""
+    """DNS rebinding: permitted when it is configured, inside when it is called."""
     server.will(Reply(500))
-    resolves(["127.0.0.1"], ["10.0.0.5"])
+    for permitted in (["93.184.216.34"], ["127.0.0.1"]):
+        resolves(permitted, ["10.0.0.5"])
+        with pytest.raises(ForbiddenAddress):
+            case.sent(server.url.replace("http://127.0.0.1", "https://tool.example.org"))
+    assert not server.asked
+
+
+def test_the_connection_goes_to_the_address_that_was_checked(case: Case, server: BadServer, resolves: Resolves) -> None:
+    """Resolved when it is configured and when it is connected to, and not again in between."""
+    server.will(Reply(500))
+    resolves(["127.0.0.1"], ["127.0.0.1"], ["10.0.0.5"])
     url = server.url.replace("127.0.0.1", "tool.example.org")
     with pytest.raises(Transient):
         case.sent(url)
+    assert server.asked[0].headers["host"].startswith("tool.example.org:")
     with pytest.raises(ForbiddenAddress):
         case.sent(url)
-    assert len(server.asked) == 1
+
+
+def test_a_private_address_is_refused_when_it_is_configured(case: Case, resolves: Resolves) -> None:
+    """Before anything is called: the API then refuses the channel."""
+    resolves(["10.0.0.5"])
+    channel = case.plugin(case.plugin.Config.model_validate(case.settings("https://inside.example.org")))
+    with pytest.raises(ForbiddenAddress):
+        situated(channel, PLACE)
 
 
 def test_nothing_is_sent_unencrypted_to_a_public_address(case: Case, resolves: Resolves) -> None:
@@ -169,11 +188,29 @@ def test_a_server_that_quotes_the_request_publishes_no_secret(case: Case, server
     def quote(handler: BaseHTTPRequestHandler) -> None:
         Reply(status, f"{handler.path} {handler.headers['authorization']} {TOKEN}".encode())(handler)
 
-    for action in (quote, quoting):
+    def quote_at_the_end_of_what_is_shown(handler: BaseHTTPRequestHandler) -> None:
+        Reply(status, b"x" * 194 + TOKEN.encode())(handler)
+
+    for action in (quote, quoting, quote_at_the_end_of_what_is_shown):
         server.will(action)
         with pytest.raises(LilyError) as refused:
             case.sent(server.url)
         shown = f"{refused.value!r} {refused.value}"
-        assert TOKEN not in shown
+        assert TOKEN[:6] not in shown
         authorization = server.asked[-1].headers.get("authorization", "Basic none").split()[1]
         assert authorization not in shown
+
+
+@pytest.mark.parametrize("name", ["slack", "teams"])
+def test_a_message_that_may_have_arrived_is_not_repeated_silently(name: str, server: BadServer) -> None:
+    """People would see it twice; whether it is tried again is decided, and recorded, by the queue."""
+    case = CASES[name]
+    server.will(Reply(200, b"ok"), drop, Reply(200, b"ok"))
+
+    async def twice(channel: Any) -> None:
+        await channel.deliver(OPENED, case.destination)
+        with pytest.raises(Transient):
+            await channel.deliver(OPENED, case.destination)
+
+    story.using(case.plugin, case.settings(server.url), twice)
+    assert len(server.asked) == 2

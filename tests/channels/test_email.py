@@ -174,10 +174,14 @@ def test_mail_that_is_not_encrypted_stays_in_the_networks_of_the_operator(resolv
         story.delivered(Email, settings(25, security="none"), OPENED, ANN)
 
 
-def test_a_name_is_resolved_once(mailbox: Mailbox, resolves: Resolves) -> None:
-    resolves(["127.0.0.1"], ["10.0.0.1"])
+def test_a_name_is_resolved_once_for_a_mail(mailbox: Mailbox, resolves: Resolves) -> None:
+    """When it is configured, and when it is connected to."""
+    resolves(["127.0.0.1"], ["127.0.0.1"], ["10.0.0.1"])
     sent(mailbox, OPENED)
     assert len(mailbox.mails) == 1
+    resolves(["127.0.0.1"], ["10.0.0.1"])
+    with pytest.raises(ForbiddenAddress):
+        sent(mailbox, OPENED)
 
 
 @pytest.mark.parametrize(

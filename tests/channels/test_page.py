@@ -19,7 +19,7 @@ NAMES = re.compile(r"`([a-z_]+)`")
 
 def stated(type_: str) -> dict[str, str]:
     """The settings of a type in the table, with what it says about their defaults."""
-    found = {}
+    found: dict[str, str] = {}
     for row in PAGE.read_text().partition("### Settings")[2].partition("\n### ")[0].splitlines():
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         if len(cells) == 4 and (type_ in NAMES.findall(cells[0])) != cells[0].startswith("all but"):

@@ -32,6 +32,15 @@ class Guard:
     def __init__(self, allowed: Iterable[Network] = (), resolver: Resolver | None = None) -> None:
         self._allowed, self._resolver = tuple(allowed), resolver or resolved
 
+    def permit(self, *listed: Endpoint) -> None:
+        """Refuses early what a connection would be refused to: when someone configures it, and not only when it is
+        called. A name that cannot be resolved now is checked then. Raises ForbiddenAddress."""
+        for to in listed:
+            try:
+                self.addresses(to)
+            except UnresolvedName:
+                continue
+
     def addresses(self, to: Endpoint) -> list[str]:
         """The addresses of the endpoint, all of which may be connected to; connect to these and resolve no more.
 

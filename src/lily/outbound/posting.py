@@ -97,5 +97,7 @@ class Poster:
         return self._connection
 
     def _unreachable(self, error: Exception) -> Unreachable:
-        described = f"{type(error).__name__}: {error}"[:EXCERPT]
+        # What is not HTTP is not shown: it may quote the request, whose secrets are not known here.
+        text = "" if isinstance(error, http.client.HTTPException) else f": {error}"
+        described = f"{type(error).__name__}{text}"[:EXCERPT]
         return Unreachable(f"{self._to.shown} did not respond: {described}. It is tried again.")

@@ -32,10 +32,15 @@ class Response(NamedTuple):
         return self.status >= 500 or self.status in _PASSING
 
     @property
+    def text(self) -> str:
+        """The body on one line, without control characters."""
+        shown = self.body.decode("utf-8", "replace")
+        return "".join(letter if letter.isprintable() else " " for letter in shown).strip()
+
+    @property
     def excerpt(self) -> str:
         """The beginning of the body, fit for an error message."""
-        shown = self.body[: 4 * EXCERPT].decode("utf-8", "replace")
-        return "".join(letter if letter.isprintable() else " " for letter in shown)[:EXCERPT].strip()
+        return self._replace(body=self.body[: 4 * EXCERPT]).text[:EXCERPT].strip()
 
 
 def pause(header: str) -> float | None:

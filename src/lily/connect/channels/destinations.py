@@ -31,10 +31,14 @@ def chosen(destinations: Mapping[str, SecretStr], name: str) -> Endpoint:
     return endpoint(destinations[name].get_secret_value())
 
 
+def endpoints(destinations: Mapping[str, SecretStr]) -> list[Endpoint]:
+    return [endpoint(url.get_secret_value()) for url in destinations.values()]
+
+
 def secret_parts(destinations: Mapping[str, SecretStr]) -> Iterator[str]:
     """What must not be in a message, because a receiver may quote it: each URL, its path and query, and the parts of
     them that look like tokens."""
-    for url in destinations.values():
-        target = endpoint(url.get_secret_value()).target
+    for url, to in zip(destinations.values(), endpoints(destinations), strict=True):
+        target = to.target
         yield from (url.get_secret_value(), target if len(target) > 1 else "")
         yield from (part for part in re.split(r"[/?&=]", target) if len(part) >= TOKEN and not part.islower())

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lily.model.errors import LilyError, Terminal, Transient
 from lily.outbound import Caller, Endpoint, Guard, Request, Response
+from lily.outbound.responses import EXCERPT
 from lily.plugins import DestinationGone, Surroundings
 
 R = TypeVar("R")
@@ -42,8 +43,10 @@ class Vendor:
         self._guard = Guard()
         self._caller: Caller | None = None
 
-    def situate(self, surroundings: Surroundings) -> None:
+    def situate(self, surroundings: Surroundings, *listed: Endpoint) -> None:
+        """Raises ForbiddenAddress if one of the addresses is not permitted."""
         self._guard = Guard(surroundings.allowed_networks)
+        self._guard.permit(*listed)
 
     async def call(self, to: Endpoint, request: Request) -> Response:
         """A response of 2xx. Raises Transient, Terminal and DestinationGone."""
@@ -61,7 +64,7 @@ class Vendor:
         await self._shielded(self._opened().reach(to))
 
     def refusal(self, response: Response) -> LilyError | None:
-        described = f"{self._name} responds {response.status}: {self._hidden(response.excerpt) or 'no text'}"
+        described = f"{self._name} responds {response.status}: {self._excerpt(response) or 'no text'}"
         if response.is_confirmed:
             return None
         if response.is_redirect:
@@ -81,7 +84,7 @@ class Vendor:
             raise self.garbage(response) from error
 
     def garbage(self, response: Response) -> Transient:
-        excerpt = self._hidden(response.excerpt)
+        excerpt = self._excerpt(response)
         return Transient(f"what responds {response.status} is not {self._name}: {excerpt!r}. It is tried again.")
 
     async def close(self) -> None:
@@ -102,6 +105,10 @@ class Vendor:
             if (text := self._hidden(str(error))) == str(error):
                 raise
             raise type(error)(text) from None
+
+    def _excerpt(self, response: Response) -> str:
+        """Cut after secrets are hidden: the first half of one would not be found."""
+        return self._hidden(response.text)[:EXCERPT].strip()
 
     def _hidden(self, text: str) -> str:
         for secret in self._secrets:

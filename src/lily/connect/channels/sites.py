@@ -29,7 +29,7 @@ class Site:
         self.vendor = Vendor(name, config, remedy, secrets)
 
     def situate(self, surroundings: Surroundings) -> None:
-        self.vendor.situate(surroundings)
+        self.vendor.situate(surroundings, self._to)
 
     async def get(self, target: str, shape: type[S]) -> S:
         """Raises Transient as well if the response is not JSON of that shape."""

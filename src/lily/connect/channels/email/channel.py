@@ -57,6 +57,7 @@ class Email:
 
     def situate(self, surroundings: Surroundings) -> None:
         self._guard = Guard(surroundings.allowed_networks)
+        self._guard.permit(self._server.endpoint)
 
     async def check(self, destination: str) -> None:
         """Connects, authenticates, and finds out whether the server takes the recipients."""

@@ -7,6 +7,7 @@ from lily.connect.channels.email.session import Server
 from lily.connect.channels.http import HIDDEN
 from lily.model.errors import LilyError, Terminal
 from lily.outbound import Response, Unreachable
+from lily.outbound.responses import EXCERPT
 
 PERMANENT = 500
 LOGIN = "The mail server does not accept the user and password: correct them in the channel."
@@ -24,7 +25,7 @@ def reported(error: smtplib.SMTPException | OSError, server: Server) -> LilyErro
         return Unreachable(f"{described}. It is tried again.")
     recipient = f" for {error.sender}" if isinstance(error, smtplib.SMTPSenderRefused) and error.sender else ""
     said = error.smtp_error if isinstance(error.smtp_error, bytes) else str(error.smtp_error).encode()
-    described = _hidden(f"{name} responds {error.smtp_code}{recipient}: {Response(0, said).excerpt}", server)
+    described = f"{name} responds {error.smtp_code}{recipient}: {_hidden(Response(0, said).text, server)[:EXCERPT]}"
     if error.smtp_code < PERMANENT:
         return Unreachable(f"{described}. It is tried again.")
     return Terminal(f"{described}. {LOGIN if isinstance(error, smtplib.SMTPAuthenticationError) else ADDRESSES}")

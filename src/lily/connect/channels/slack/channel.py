@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr
 
-from lily.connect.channels.destinations import DestinationsConfig, chosen, secret_parts
+from lily.connect.channels.destinations import DestinationsConfig, chosen, endpoints, secret_parts
 from lily.connect.channels.http import Vendor
 from lily.connect.channels.slack.blocks import message
 from lily.connect.channels.texts import encoded
@@ -41,7 +41,7 @@ class Slack:
         self._slack = Vendor("Slack", config, _remedy, secret_parts(config.destinations))
 
     def situate(self, surroundings: Surroundings) -> None:
-        self._slack.situate(surroundings)
+        self._slack.situate(surroundings, *endpoints(self._destinations))
 
     async def check(self, destination: str) -> None:
         """Posts an empty message, which Slack refuses in another way than an unknown webhook."""

@@ -1,7 +1,7 @@
 """The plug-in: one card per notification, to the URL of a workflow (*Post to a channel when a webhook request is
 received*)."""
 
-from lily.connect.channels.destinations import DestinationsConfig, chosen, secret_parts
+from lily.connect.channels.destinations import DestinationsConfig, chosen, endpoints, secret_parts
 from lily.connect.channels.http import Vendor
 from lily.connect.channels.teams.card import message
 from lily.connect.channels.texts import encoded
@@ -27,7 +27,7 @@ class Teams:
         self._teams = Vendor("Teams", config, _remedy, secret_parts(config.destinations))
 
     def situate(self, surroundings: Surroundings) -> None:
-        self._teams.situate(surroundings)
+        self._teams.situate(surroundings, *endpoints(self._destinations))
 
     async def check(self, destination: str) -> None:
         """Only connects: a workflow has no call that posts nothing."""

@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr, model_validator
 
-from lily.connect.channels.destinations import DestinationsConfig, chosen, secret_parts
+from lily.connect.channels.destinations import DestinationsConfig, chosen, endpoints, secret_parts
 from lily.connect.channels.http import Vendor
 from lily.connect.channels.messages import body_of
 from lily.connect.signing import Secrets, signer
@@ -44,7 +44,7 @@ class Webhook:
         self._receiver = Vendor("the receiver", config, _remedy, hidden, identity)
 
     def situate(self, surroundings: Surroundings) -> None:
-        self._receiver.situate(surroundings)
+        self._receiver.situate(surroundings, *endpoints(self._destinations))
 
     async def check(self, destination: str) -> None:
         """Only connects: the standard has no message that means nothing."""

@@ -10,7 +10,7 @@ from lily.connect.enforcers.webhook.delivery import Delivery, headers, refusal
 from lily.connect.signing import SigningConfig
 from lily.connect.urls import Url
 from lily.model.errors import Transient
-from lily.outbound import Endpoint, Guard, Poster, UnresolvedName, endpoint
+from lily.outbound import Endpoint, Guard, Poster, endpoint
 from lily.plugins import Failure, Plan, Surroundings
 
 
@@ -30,13 +30,10 @@ class Webhook(Messaging):
         self._guard = Guard()
 
     def situate(self, surroundings: Surroundings) -> None:
-        """Raises ForbiddenAddress. A name that cannot be resolved now is checked when it is connected to."""
+        """Raises ForbiddenAddress."""
         super().situate(surroundings)
         self._guard = Guard(surroundings.allowed_networks)
-        try:
-            self._guard.addresses(self._to)
-        except UnresolvedName:
-            return
+        self._guard.permit(self._to)
 
     def apply(self, plan: Plan) -> Sequence[Failure]:
         """Posts the messages. Confirmed by a status of 2xx. Raises TargetGone for 410."""
