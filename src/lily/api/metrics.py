@@ -52,6 +52,8 @@ class ApiMetrics:
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
         self.refused = self._counter("lily_events_refused", "Events that the API refused")
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
+        webhooks = Counter("lily_webhooks", "Webhooks of other systems", ["outcome"], registry=self.registry)
+        self.webhooks_accepted, self.webhooks_refused = webhooks.labels("accepted"), webhooks.labels("refused")
         self.peer_errors = self._counter("lily_metrics_peer_errors", "Processes whose metrics could not be fetched")
         self.look_errors = self._counter(
             "lily_metrics_look_errors", "Failed reads of the gauges that are read on demand"

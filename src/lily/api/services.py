@@ -129,7 +129,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
-            webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log),
+            webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log, metrics),
         )
         stack.callback(services.bulk.close)
         stack.push_async_callback(services.hub.close)

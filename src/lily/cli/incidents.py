@@ -1,7 +1,7 @@
 """`lily incidents`: issues of data that a running Lily knows."""
 
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -9,6 +9,11 @@ from rich.markup import escape
 from lily.cli.options import DataDir, Group, OutputFormat, option
 from lily.cli.output import Format, counted, print_json, print_result, print_table, print_text
 from lily.cli.running import running_lily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lily.client import Lily
 
 incidents = typer.Typer(cls=Group, help="See, acknowledge and resolve incidents.", no_args_is_help=True)
 
@@ -55,24 +60,29 @@ def show(incident_id: IncidentId, data_dir: DataDir = None, output: OutputFormat
     print_result(output, found, "\n".join(incident_lines(found)))
 
 
-@incidents.command("ack")
-def acknowledge(
-    incident_id: IncidentId, *, note: Note = "", data_dir: DataDir = None, output: OutputFormat = Format.text
-) -> None:
-    """State that somebody takes care of an incident."""
-    with running_lily(data_dir) as lily:
-        found = lily.acknowledge_incident(incident_id, note=note)
-    print_result(output, found, _stated(found))
+def _stating(name: str, description: str, state: "Callable[[Lily, str, str], dict[str, Any]]") -> None:
+    """Adds a command that states something about an incident."""
+
+    def run(
+        incident_id: IncidentId, *, note: Note = "", data_dir: DataDir = None, output: OutputFormat = Format.text
+    ) -> None:
+        with running_lily(data_dir) as lily:
+            found = state(lily, incident_id, note)
+        print_result(output, found, f"{escape(found['title'] or found['incident_id'])} is {found['state']}")
+
+    incidents.command(name, help=description)(run)
 
 
-@incidents.command("resolve")
-def resolve(
-    incident_id: IncidentId, *, note: Note = "", data_dir: DataDir = None, output: OutputFormat = Format.text
-) -> None:
-    """State that an incident is over."""
-    with running_lily(data_dir) as lily:
-        found = lily.resolve_incident(incident_id, note=note)
-    print_result(output, found, _stated(found))
+_stating(
+    "ack",
+    "State that somebody takes care of an incident.",
+    lambda lily, incident_id, note: lily.acknowledge_incident(incident_id, note=note),
+)
+_stating(
+    "resolve",
+    "State that an incident is over.",
+    lambda lily, incident_id, note: lily.resolve_incident(incident_id, note=note),
+)
 
 
 def incident_lines(found: dict[str, Any]) -> list[str]:
@@ -95,10 +105,6 @@ def _message(entry: dict[str, Any]) -> str:
     stated = change.get("state") or ("updated" if "rank" in change else "check passed")
     note = f": {escape(change['note'])}" if change.get("note") else ""
     return f"{entry['at']}  {escape(entry['by'] or change['source'])} {stated}{note}"
-
-
-def _stated(found: dict[str, Any]) -> str:
-    return f"{escape(found['title'] or found['incident_id'])} is {found['state']}"
 
 
 def _named(found: dict[str, Any]) -> str:

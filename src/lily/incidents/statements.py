@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from lily.incidents.states import SEVERITIES, STATES, Severity, State
 from lily.model import ids
@@ -54,8 +54,7 @@ class IncidentStatement:
         return {name: value for name, value in data.items() if value not in (None, "", [])}
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesPassed:
+class SeriesPassed(NamedTuple):
     """A check passed: incidents of its series that were opened before are resolved."""
 
     source: str

@@ -29,11 +29,11 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NO_CONTROLS = r"^[^\u0000-\u001f\u007f-\u009f]*[^\u0000-\u0020\u007f-\u00a0][^\u0000-\u001f\u007f-\u009f]*$"
 
 
-def _object(required: list[str], properties: Schema, **more: Any) -> Schema:
+def object_schema(required: list[str], properties: Schema, **more: Any) -> Schema:
     return {"type": "object", "required": required, "properties": properties, **more}
 
 
-def _name(limit: int = MAX_NAME) -> Schema:
+def name_schema(limit: int = MAX_NAME) -> Schema:
     return {"type": "string", "minLength": 1, "maxLength": limit, "pattern": _NO_CONTROLS}
 
 
@@ -55,27 +55,27 @@ ATTRIBUTES: Final[Schema] = {
     "maxProperties": MAX_ATTRIBUTES,
     "propertyNames": {"minLength": 1, "maxLength": MAX_KEY, "pattern": r"^[^$\u0000-\u001f][^\u0000-\u001f]*$"},
     "properties": {
-        "name": _optional(_name()),
-        "qualified_name": _optional(_name(MAX_QUALIFIED_NAME)),
+        "name": _optional(name_schema()),
+        "qualified_name": _optional(name_schema(MAX_QUALIFIED_NAME)),
         "description": {"type": ["string", "null"], "maxLength": MAX_TEXT},
-        "owner": _optional(_name()),
-        "created_by": _optional(_name()),
-        "data_source": _optional(_name()),
-        "external_id": _optional(_name()),
-        "parent": _optional(_name(MAX_QUALIFIED_NAME)),
-        "tags": _list(_name(MAX_TAG)),
-        "business_terms": _list(_name()),
+        "owner": _optional(name_schema()),
+        "created_by": _optional(name_schema()),
+        "data_source": _optional(name_schema()),
+        "external_id": _optional(name_schema()),
+        "parent": _optional(name_schema(MAX_QUALIFIED_NAME)),
+        "tags": _list(name_schema(MAX_TAG)),
+        "business_terms": _list(name_schema()),
     },
 }
 
-INGEST_BODY: Final[Schema] = _object(
+INGEST_BODY: Final[Schema] = object_schema(
     ["entity_type", "attributes"],
     {
         "entity_type": {"type": "string", "enum": sorted(ENTITY_TYPES)},
         "attributes": {
             **ATTRIBUTES,
             "required": ["name"],
-            "properties": {**ATTRIBUTES["properties"], "name": _name()},
+            "properties": {**ATTRIBUTES["properties"], "name": name_schema()},
         },
         "operation": {"type": ["string", "null"], "enum": ["upsert", "delete", None]},
         "time": _optional(
@@ -86,25 +86,27 @@ INGEST_BODY: Final[Schema] = _object(
     additionalProperties=False,
 )
 
-UPDATE_BODY: Final[Schema] = _object(
+UPDATE_BODY: Final[Schema] = object_schema(
     ["attributes"], {"attributes": {**ATTRIBUTES, "minProperties": 1}}, additionalProperties=False
 )
 
-ERROR: Final[Schema] = _object(
+ERROR: Final[Schema] = object_schema(
     ["errors"],
     {
         "errors": {
             "type": "array",
-            "items": _object(["code", "description", "entity"], {"code": _TEXT, "description": _TEXT, "entity": _TEXT}),
+            "items": object_schema(
+                ["code", "description", "entity"], {"code": _TEXT, "description": _TEXT, "entity": _TEXT}
+            ),
         }
     },
 )
 
 
-def _event(type_: str, data: Schema) -> Schema:
+def event_schema(type_: str, data: Schema) -> Schema:
     """A CloudEvent with the extension attribute `tenantid`."""
     token = {"type": "string", "minLength": 1, "maxLength": MAX_EVENT_ID}
-    return _object(
+    return object_schema(
         ["specversion", "id", "source", "type", "time", "tenantid", "data"],
         {
             "specversion": {"const": SPEC_VERSION},
@@ -122,25 +124,25 @@ def _event(type_: str, data: Schema) -> Schema:
     )
 
 
-ASSET_EVENT: Final[Schema] = _event(
+ASSET_EVENT: Final[Schema] = event_schema(
     ASSET_STATED,
-    _object(
+    object_schema(
         ["layer", "operation", "qualified_name"],
         {
             "layer": {"enum": list(LAYERS)},
             "operation": {"enum": list(OPERATIONS)},
-            "qualified_name": _name(MAX_QUALIFIED_NAME),
+            "qualified_name": name_schema(MAX_QUALIFIED_NAME),
             "entity_type": {"enum": sorted(ENTITY_TYPES)},
             "attributes": ATTRIBUTES,
-            "tag": _name(MAX_TAG),
-            "by": _name(),
+            "tag": name_schema(MAX_TAG),
+            "by": name_schema(),
         },
     ),
 )
 
-CHANGE_EVENT: Final[Schema] = _event(
+CHANGE_EVENT: Final[Schema] = event_schema(
     ASSET_CHANGED,
-    _object(
+    object_schema(
         ["metadata_id", "entity_type", "qualified_name", "layer", "version", "change", "changed", "position"],
         {
             "metadata_id": {"type": "string", "format": "uuid"},
@@ -151,13 +153,16 @@ CHANGE_EVENT: Final[Schema] = _event(
             "change": {"enum": [*KINDS, PROMOTED]},
             "changed": {
                 "type": "object",
-                "additionalProperties": _object(["from", "to"], {"from": {}, "to": {}}),
+                "additionalProperties": object_schema(["from", "to"], {"from": {}, "to": {}}),
             },
-            "tags": _object(
+            "tags": object_schema(
                 ["added", "removed"],
                 {"added": {"type": "array", "items": _TEXT}, "removed": {"type": "array", "items": _TEXT}},
             ),
-            "causes": {"type": "array", "items": _object(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT})},
+            "causes": {
+                "type": "array",
+                "items": object_schema(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT}),
+            },
             "position": {"type": "integer"},
         },
     ),
@@ -166,27 +171,27 @@ CHANGE_EVENT: Final[Schema] = _event(
 _ID: Final[Schema] = {"type": "string", "format": "uuid"}
 _FLAG: Final[Schema] = {"type": ["boolean", "null"], "description": "absent: not stated; null: cleared"}
 
-EDGE_EVENT: Final[Schema] = _event(
+EDGE_EVENT: Final[Schema] = event_schema(
     EDGE_STATED,
-    _object(
+    object_schema(
         ["layer", "operation", "from", "to", "relationship_type"],
         {
             "layer": {"enum": list(EDGE_LAYERS)},
             "operation": {"enum": list(EDGE_OPERATIONS)},
             "from": _ID,
             "to": _ID,
-            "relationship_type": _name(MAX_TYPE),
+            "relationship_type": name_schema(MAX_TYPE),
             "propagates": _FLAG,
             "masking": _FLAG,
-            "by": _name(),
+            "by": name_schema(),
             "authorised": {"const": True},
         },
     ),
 )
 
-CLAIMS_EVENT: Final[Schema] = _event(
+CLAIMS_EVENT: Final[Schema] = event_schema(
     EDGES_CLAIMED,
-    _object(
+    object_schema(
         ["job", "run", "complete", "edges"],
         {
             "job": _ID,
@@ -212,13 +217,13 @@ CLAIMS_EVENT: Final[Schema] = _event(
     ),
 )
 
-_EDGE_STATE: Final[Schema] = _object(
+_EDGE_STATE: Final[Schema] = object_schema(
     ["propagates", "masking", "is_deleted"], dict.fromkeys(("propagates", "masking", "is_deleted"), _BOOLEAN)
 )
 
-EDGE_CHANGE_EVENT: Final[Schema] = _event(
+EDGE_CHANGE_EVENT: Final[Schema] = event_schema(
     EDGE_CHANGED,
-    _object(
+    object_schema(
         ["from", "to", "relationship_type", "change", "before", "after", "causes", "position"],
         {
             "from": _ID,
@@ -227,15 +232,23 @@ EDGE_CHANGE_EVENT: Final[Schema] = _event(
             "change": {"enum": ["created", "updated", "deleted", "restored"]},
             "before": {"anyOf": [_EDGE_STATE, {"type": "null"}]},
             "after": _EDGE_STATE,
-            "causes": {"type": "array", "items": _object(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT})},
+            "causes": {
+                "type": "array",
+                "items": object_schema(["id", "time"], {"id": _TEXT, "time": _TIME, "by": _TEXT}),
+            },
             "position": {"type": "integer"},
         },
     ),
 )
 
-SCHEMAS: Final[dict[str, Schema]] = {
-    name: {"$schema": _DIALECT, "title": name, **schema}
-    for name, schema in {
+
+def published(schemas: dict[str, Schema]) -> dict[str, Schema]:
+    """By name, as documents that stand alone."""
+    return {name: {"$schema": _DIALECT, "title": name, **schema} for name, schema in schemas.items()}
+
+
+SCHEMAS: Final[dict[str, Schema]] = published(
+    {
         "asset-event": ASSET_EVENT,
         "change-event": CHANGE_EVENT,
         "claims-event": CLAIMS_EVENT,
@@ -244,5 +257,5 @@ SCHEMAS: Final[dict[str, Schema]] = {
         "error": ERROR,
         "ingest-body": INGEST_BODY,
         "update-body": UPDATE_BODY,
-    }.items()
-}
+    }
+)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from lily.incidents import (
     read_statement,
     read_webhook_event,
 )
+from lily.incidents.schemas import SCHEMAS
 from lily.model.errors import Refused
 from lily.model.ids import asset_id, looks_like_uuid
 
@@ -45,6 +47,20 @@ FULL = IncidentStatement(
 def test_a_statement_is_read_as_it_was_written(statement: IncidentStatement | SeriesPassed) -> None:
     event = IncidentEvent("e1", TIME, "t", statement, correlation="c")
     assert read_incident_event(event.as_cloudevent(), received=TIME) == event
+
+
+@pytest.mark.parametrize(
+    ("name", "event"),
+    [
+        ("incident-event", IncidentEvent("e1", TIME, "t", FULL)),
+        ("incident-event", IncidentEvent("e1", TIME, "t", IncidentStatement("s", "1"))),
+        ("series-passed-event", IncidentEvent("e1", TIME, "t", SeriesPassed("s", "c"))),
+        ("webhook-event", WebhookEvent.of("t", "monte-carlo", {}, b"{}", TIME)),
+    ],
+)
+def test_an_event_fits_its_schema(name: str, event: IncidentEvent | WebhookEvent) -> None:
+    jsonschema_rs.meta.validate(SCHEMAS[name])
+    jsonschema_rs.validator_for(SCHEMAS[name]).validate(event.as_cloudevent())
 
 
 @given(st.binary(max_size=200))

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from lily.api.http.bodies import read_bytes
 from lily.api.http.errors import Declined, forbidden
 from lily.api.ingest.records import incident_record
+from lily.api.metrics import ApiMetrics
 from lily.api.webhooks.secrets import WebhookSecrets
 from lily.bus import topics
 from lily.bus.producer import LogProducer
@@ -37,8 +38,8 @@ Record = tuple[str, bytes, bytes]
 class Webhooks:
     """Of one process. `secrets` is the cache of what webhooks are signed with."""
 
-    def __init__(self, secrets: WebhookSecrets, log: LogProducer) -> None:
-        self.secrets, self._log = secrets, log
+    def __init__(self, secrets: WebhookSecrets, log: LogProducer, metrics: ApiMetrics) -> None:
+        self.secrets, self._log, self._metrics = secrets, log, metrics
         self._reading = asyncio.Semaphore(LARGE_BODIES)
         self._verifying = asyncio.Semaphore(1)  # large bodies: without a secret nobody can occupy all threads
 
@@ -52,9 +53,11 @@ class Webhooks:
             intake = _intake(source)
             secrets = await self.secrets.of(tenant, source) if is_name(tenant) and is_name(source) else []
             if not await self._verified(intake, delivery, secrets) or intake is None:
+                self._metrics.webhooks_refused.inc()
                 described = "the signature is missing or wrong, or there is no such webhook"
                 raise forbidden(described, "signature", "BAD_SIGNATURE")
             await self._log.append(await _records(intake, Sender(tenant, source), delivery))
+        self._metrics.webhooks_accepted.inc()
 
     @asynccontextmanager
     async def _room(self, request: Request) -> AsyncIterator[None]:

@@ -8,7 +8,10 @@ from fastapi.openapi.models import Example
 from lily.api.calls import Anyone
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.responses import Json
-from lily.model.schemas import SCHEMAS
+from lily.incidents import schemas as incidents
+from lily.model import schemas as model
+
+SCHEMAS = model.SCHEMAS | incidents.SCHEMAS
 
 router = APIRouter(tags=["operations"])
 

@@ -1,9 +1,8 @@
 """`/incidents`: issues of data, and what people state about them."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
@@ -43,27 +42,23 @@ STATED: dict[int | str, dict[str, Any]] = {200: {"model": IncidentDetail}, 202: 
 router = APIRouter(tags=["incidents"])
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    state: InState = None
-    severity: WithSeverity = None
-    source: OfSource = None
-    asset: OfAsset = None
-    q: Words = None
-
-    def wanted(self, tenant: str) -> Wanted:
-        asset = None if self.asset is None else resolve(tenant, self.asset)
-        return Wanted(self.state, self.severity, self.source, asset, self.q)
-
-
 @router.get(PATH, responses={200: {"model": IncidentList}})
 async def list_incidents(
-    call: Anyone, filters: Annotated[Filters, Depends()], limit: Limit = DEFAULT, cursor: Cursor = None
+    *,
+    call: Anyone,
+    state: InState = None,
+    severity: WithSeverity = None,
+    source: OfSource = None,
+    asset: OfAsset = None,
+    q: Words = None,
+    limit: Limit = DEFAULT,
+    cursor: Cursor = None,
 ) -> Json:
     """Returns incidents, the newest first. Assets that a policy denies to the caller are left out, and so are incidents
     that concern no other assets."""
     call.require("incidents:read", "reading incidents", PATH)
-    return await _page(call, filters.wanted(call.tenant), limit, cursor)
+    wanted = Wanted(state, severity, source, None if asset is None else resolve(call.tenant, asset), q)
+    return await _page(call, wanted, limit, cursor)
 
 
 @router.get("/metadata/{id:text}/incidents", responses={200: {"model": IncidentList}})

@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 
 from lily.model.governance import INCIDENT
 from lily.store.postgres.copying import id_array
+from lily.store.postgres.incidents.queries import MAX_ASSETS, with_assets
 from lily.store.postgres.queries import query
 
 _SHOWN = ("incident_id", "source", "external_id", "severity", "state", "title", "url", "kind")
@@ -26,8 +27,9 @@ def announce(connection: Connection[Any], tenant: str, changes: Sequence[Change]
     """Announces the incidents as they are now, in the caller's transaction. A change is announced once per cause."""
     if not changes:
         return
-    parameters = {"tenant": tenant, "ids": id_array(change.incident_id for change in changes)}
-    rows = connection.execute(query("incidents/announced"), parameters).fetchall()
+    ids = id_array(change.incident_id for change in changes)
+    parameters = {"tenant": tenant, "ids": ids, "assets": MAX_ASSETS}
+    rows = connection.execute(with_assets("incidents/announced"), parameters).fetchall()
     found = {row[0]: row for row in rows}
     bodies = [_body(found[change.incident_id], change) for change in changes if change.incident_id in found]
     events = [f"incident/{change.incident_id}/{change.cause}" for change in changes if change.incident_id in found]

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 from lily.incidents import Severity, State
 from lily.model import clock
 from lily.model.search_terms import search_terms
+from lily.store.postgres.incidents.queries import MAX_ASSETS, with_assets
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
 
-MAX_ASSETS = 100  # of one incident in a list
+LISTED_ASSETS = 100  # of one incident in a list
 MAX_HISTORY = 500
 _TIMES = ("opened_at", "acknowledged_at", "resolved_at", "updated_at")
 _COLUMNS = (
@@ -54,9 +55,9 @@ async def page(database: Database, tenant: str, wanted: Wanted, after: Place | N
         "at": at,
         "last": last,
         "limit": limit,
-        "assets": MAX_ASSETS,
+        "assets": LISTED_ASSETS,
     }
-    return [_object(row) for row in await database.fetch(tenant, query("incidents/list"), parameters)]
+    return [_object(row) for row in await database.fetch(tenant, with_assets("incidents/list"), parameters)]
 
 
 async def find(database: Database, tenant: str, incident_id: str) -> Object | None:
@@ -65,9 +66,9 @@ async def find(database: Database, tenant: str, incident_id: str) -> Object | No
         "id": incident_id,
         "words": [],
         "limit": 1,
-        "assets": 10 * MAX_ASSETS,
+        "assets": MAX_ASSETS,
     }
-    rows = await database.fetch(tenant, query("incidents/list"), parameters)
+    rows = await database.fetch(tenant, with_assets("incidents/list"), parameters)
     return _object(rows[0]) if rows else None
 
 
