@@ -47,11 +47,9 @@ def standard(kind: str, occurrence: Occurrence) -> Worded:
     return Worded(f"{said}: {subject}"[:MAX_TITLE], "\n".join(_lines(occurrence, names)))
 
 
-def worded(template: Template | None, usual: Worded, values: Mapping[str, Any]) -> tuple[Worded, str]:
+def worded(template: Template, usual: Worded, values: Mapping[str, Any]) -> tuple[Worded, str]:
     """The title and text of a subscription, and what is wrong with its template: then the standard text is used, for
     a message in other words is better than none."""
-    if template is None:
-        return usual, ""
     try:
         title = " ".join(render(template.title, values).split())[:MAX_TITLE] if template.title else usual.title
         text = render(template.text, values) if template.text else usual.text

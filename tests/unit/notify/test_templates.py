@@ -97,7 +97,6 @@ def test_what_a_template_leaves_out_is_the_standard_text() -> None:
     usual = standard("incident.opened", OPENED)
     assert worded(Template(title="Mine"), usual, values()) == (Worded("Mine", usual.text), "")
     assert worded(Template(text="Mine"), usual, values())[0].title == usual.title
-    assert worded(None, usual, values()) == (usual, "")
 
 
 def test_a_title_is_one_line() -> None:

@@ -1,7 +1,7 @@
 """The messages of a job: what each says, and which deliveries it settles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lily.notify.digests import digest, highest
@@ -27,8 +27,12 @@ class Message:
 
     @property
     def thread(self) -> str:
-        """Messages of one thread are sent one after the other."""
+        """The incident, or the message itself. Messages of one thread are sent one after the other."""
         return str(self.notification.data.get("incident_id") or self.notification.id)
+
+    @property
+    def has_thread(self) -> bool:
+        return "incident_id" in self.notification.data
 
     def continuing(self, previous: str) -> "Message":
         data = {**self.notification.data, "previous": previous}
@@ -43,6 +47,7 @@ class Composer:
     channel: StoredChannel
     public_url: str
     handles: Mapping[str, Mapping[str, str]]
+    subscriptions: dict[str, Subscription] = field(default_factory=dict)  # read so far, by id
 
     def messages(self, taken: Sequence[Taken]) -> list[Message]:
         """One for each delivery, and one for all that are sent together."""
@@ -72,15 +77,19 @@ class Composer:
         return Message(together, tuple(group), problem)
 
     def _part(self, one: Taken) -> tuple[Notification, str]:
-        subscription = Subscription.model_validate(one.body)
+        subscription = self.subscriptions.get(one.subscription)
+        if subscription is None:
+            subscription = self.subscriptions[one.subscription] = Subscription.model_validate(one.body)
         occurrence = decoded(one.event, one.assets)
         owners = () if subscription.destination == OWNERS else one.owners
         handles = mentioned(self.handles, owners, self.channel.name, self.channel.type)
-        usual = standard(one.kind, occurrence)
-        values = template_values(
-            self.tenant, one.kind, occurrence, usual, public_url=self.public_url, mentions=list(handles)
-        )
-        (title, text), problem = worded(subscription.template, usual, values)
+        (title, text), problem = standard(one.kind, occurrence), ""
+        if subscription.template is not None:
+            usual = Worded(title, text)
+            values = template_values(
+                self.tenant, one.kind, occurrence, usual, public_url=self.public_url, mentions=list(handles)
+            )
+            (title, text), problem = worded(subscription.template, usual, values)
         notification = Notification(
             one.notification,
             self.tenant,

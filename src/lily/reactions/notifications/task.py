@@ -12,13 +12,12 @@ from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
 from lily.model.errors import Terminal
-from lily.plugins import Channel
 from lily.reactions.notifications.batch import Batch
 from lily.reactions.notifications.channels import ChannelPool
 from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.messages import Composer, Message
 from lily.reactions.notifications.metrics import DeliveryMetrics
-from lily.reactions.notifications.sending import Sent, send
+from lily.reactions.notifications.sending import send
 from lily.settings import Settings
 from lily.store.postgres.jobs.queue import Job, Later
 from lily.store.postgres.notifications.deliveries import DeliveryLedger, StoredChannel, Taken, Target
@@ -69,17 +68,15 @@ class Delivering:
         channel = self._pool.get(tenant, target.channel, stored)
         composer = Composer(tenant, stored, self._settings.link_url, ledger.handles())
         waiting = composer.messages(wanted)
+        threads = ledger.previous({one.thread for one in waiting if one.has_thread})
         while waiting and not batch.stopped and (room := batch.room()):
             some, waiting = waiting[:room], waiting[room:]
-            sent, seconds = self._sent(ledger, channel, target, some)
+            sent, seconds = self._loop.run(send(channel, target.destination, some, threads))
+            for one in sent:
+                if one.receiver:
+                    threads.setdefault(one.message.thread, one.receiver)
             waiting = batch.record(some, sent, seconds) + waiting
         return waiting
-
-    def _sent(
-        self, ledger: DeliveryLedger, channel: Channel, target: Target, messages: Sequence[Message]
-    ) -> tuple[list[Sent], float]:
-        incidents = {str(one.notification.data["incident_id"]) for one in messages if "state" in one.notification.data}
-        return self._loop.run(send(channel, target.destination, messages, ledger.previous(incidents)))
 
 
 def _usable(target: Target, stored: StoredChannel | None, *, gone: bool) -> StoredChannel:
