@@ -106,7 +106,7 @@ def _round(run: Run, made: BenchTenant, target: Target, number: int) -> Round:
 
 
 def _topic_round(run: Run, made: BenchTenant) -> Round:
-    """To a topic of Lily's own Kafka: without the costs of HTTP. By the receipts, which commit after Kafka confirmed."""
+    """To a topic of Lily's own Kafka: without the costs of HTTP. By the receipts, which commit once Kafka confirmed."""
     count = run.sizes.notifications
     run.say(f"{count:,} notifications to a topic")
     began = _announce(made, count, "warning")
