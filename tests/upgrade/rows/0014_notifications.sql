@@ -22,3 +22,4 @@ select n.tenant_id, gen_random_uuid(), n.notification_id, s.id, 'hook', 'ops', '
 from notifications n join subscriptions s on s.tenant_id = n.tenant_id;
 insert into delivery_targets (tenant_id, target, channel, destination, delivered_at)
 select id, 'hook/x', 'hook', 'ops', '2026-03-01' from tenants;
+insert into subscribed_tenants (tenant_id, changes) select id, '{created,tagged}' from tenants on conflict do nothing;
