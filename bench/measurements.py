@@ -16,6 +16,7 @@ from bench import (
     lake_reads,
     latency,
     lineage_reads,
+    notifications,
     opa,
     openlineage,
     policies,
@@ -67,6 +68,7 @@ MEASUREMENTS = (
         "restricted_lists", "lists for a restricted user, against an unrestricted one", restricted_lists.measure
     ),
     _measurement("opa", "masks for Trino at 200 requests/s; a tag until tables downstream are masked", opa.measure),
+    _measurement("notifications", "notifications/s to a local target; a target that fails", notifications.measure),
     _measurement("enforce-postgres", "10,000 columns of a PostgreSQL target brought in line", enforce_postgres.measure),
     _measurement("webhooks", "webhooks answered at 500/s, and how soon an incident is on its asset", webhooks.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),

@@ -42,6 +42,8 @@ class Sizes:
     many_policies: int
     many_users: int
     enforced_columns: int  # of a target database
+    notifications: int  # of one round
+    outage_seconds: float  # of one target
     idle_after: float  # seconds between the last load and the look at the idle stack
     idle_window: float  # seconds of one round
 
@@ -84,6 +86,8 @@ FULL = Sizes(
     many_policies=10_000,
     many_users=100_000,
     enforced_columns=10_000,
+    notifications=20_000,
+    outage_seconds=60,
     idle_after=300,
     idle_window=12,
 )
@@ -125,6 +129,8 @@ QUICK = Sizes(
     many_policies=10_000,
     many_users=100_000,
     enforced_columns=1_000,
+    notifications=2_000,
+    outage_seconds=10,
     idle_after=15,
     idle_window=5,
 )

@@ -98,6 +98,7 @@ class Retention(Section):
     """How long records are kept that nothing but an inspection needs."""
 
     decision_days: int = Field(30, ge=1, description="how long the log of decisions is kept")
+    notification_days: int = Field(90, ge=1, description="how long notifications and their receipts are kept")
     policy_history_days: int = Field(
         400,
         ge=1,
@@ -172,6 +173,7 @@ class Settings(BaseSettings):
         2, ge=1, description="partitions of each topic; each is one transaction of a micro-batch"
     )
     kafka_replication: int = Field(1, ge=1)
+    public_url: str = Field("", description="where people reach Lily: what links in messages begin with")
     metrics_port: int = Field(
         0, ge=0, le=65_535, description="health and metrics of the pipeline and the worker; 0 turns them off"
     )
@@ -191,6 +193,11 @@ class Settings(BaseSettings):
     openlineage: OpenLineage = OpenLineage()
     oidc: Oidc = Oidc()
     s3: S3 = S3()
+
+    @property
+    def link_url(self) -> str:
+        """What links begin with: the public address, else that of the API."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
 
     @property
     def allowed_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:

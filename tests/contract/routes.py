@@ -121,6 +121,22 @@ def downloads(address: str) -> dict[str, Route]:
     }
 
 
+NO_ID = {"id": "00000000-0000-0000-0000-000000000000"}
+MANAGES = ("notifications:manage",)
+A_SUBSCRIPTION = {"name": "s", "channel": NOTHING, "destination": "d"}
+
+
+def manages(path: str, body: Any, changed: Any, key: str = "name") -> dict[str, Route]:
+    one, place = f"{path}/{{{key}}}", NO_ID if key == "id" else {"name": NOTHING}
+    return {
+        f"GET {path}": Route(MANAGES),
+        f"POST {path}": Route(MANAGES, body=body),
+        f"GET {one}": Route(MANAGES, path=place),
+        f"PUT {one}": Route(MANAGES, path=place, body=changed),
+        f"DELETE {one}": Route(MANAGES, path=place),
+    }
+
+
 RULE = {"name": "r", "attribute": "owner_team", "direction": "downstream"}
 
 ROUTES: dict[str, Route] = {
@@ -169,6 +185,17 @@ ROUTES: dict[str, Route] = {
         ("policy:write",), path={"name": NOTHING}, body={"digest": "0" * 64}
     ),
     "GET /enforcements": Route(("policy:read",)),
+    **manages("/channels", {"name": "c", "type": NOTHING, "config": {}}, {"type": NOTHING}),
+    "POST /channels/{name}/test": Route(MANAGES, path={"name": NOTHING}, body={"destination": "d"}),
+    **manages("/subscriptions", A_SUBSCRIPTION, A_SUBSCRIPTION, "id"),
+    "GET /subscriptions/{id}/explain": Route(MANAGES, path=NO_ID, query={"event": "change-1"}),
+    **manages("/mentions", {"name": "m", "handles": {"slack": "@m"}}, {"name": NOTHING, "handles": {"slack": "@m"}}),
+    "GET /notifications": Route(("metadata:read", "incidents:read"), "left out", either=True),
+    "GET /notifications/{id}": Route(("metadata:read", "incidents:read"), path=NO_ID, either=True),
+    "POST /notifications/{id}/acknowledge": Route(("incidents:write", *MANAGES), path=NO_ID, either=True),
+    "GET /notifications/mutes": Route(MANAGES),
+    "POST /notifications/mutes": Route(MANAGES, body={"kind": "tag.*"}),
+    "DELETE /notifications/mutes/{id}": Route(MANAGES, path=NO_ID),
     **administers("/policies", "id", ALLOW),
     **administers("/roles", "name", {"name": "someone"}),
     **administers("/users", "name", {"name": "someone"}),

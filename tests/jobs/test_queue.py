@@ -13,7 +13,7 @@ from psycopg import Connection
 from lily.model.errors import Terminal, Transient
 from lily.reactions.jobs import Retry, Task
 from lily.reactions.jobs.slot import STARTS, TURN_JOBS
-from lily.store.postgres.jobs import Group, Job, JobQueue, NewJob, enqueue
+from lily.store.postgres.jobs import Group, Job, JobQueue, Later, NewJob, enqueue
 from tests.jobs.scene import Scene, until
 
 AT_ONCE = Retry(first=0.01, longest=0.01)
@@ -171,6 +171,39 @@ def test_no_job_overtakes_one_of_its_group_that_waits_for_an_attempt_or_for_a_wo
     assert [job.arguments["word"] for job in jobs] == ["1", "2"]
     queue.postpone(jobs[0], 1_000, "no answer")
     assert queue.first(crm, ["say"], 10) == []
+
+
+def test_a_job_that_is_not_done_keeps_what_it_wrote_and_its_place(scene: Scene) -> None:
+    """However often: that is no failure, and no attempt."""
+    seen: list[int] = []
+
+    def run(connection: Connection[Any], job: Job) -> Later | None:
+        word = job.arguments["word"]
+        connection.execute("insert into done (tenant_id, said) values (%s, %s)", [job.tenant, word])
+        seen.append(job.attempts)
+        return Later(0.001, "the receiver is busy") if word == "first" and len(seen) < 30 else None
+
+    scene.enqueue("north", say("first", "one"), say("second", "one"))
+    with scene.working(Task("say", run)):
+        until(lambda: scene.waiting() == 0)
+    assert scene.done() == ["first"] * 30 + ["second"]
+    assert set(seen) == {0}
+    assert scene.attempts("say", "waits") == 29
+    assert scene.attempts("say", "retried") == 0
+
+
+def test_a_job_that_waits_delays_its_group_alone(scene: Scene) -> None:
+    def run(connection: Connection[Any], job: Job) -> Later | None:
+        if job.arguments["word"] == "waits":
+            return Later(3_600.0, "the receiver is down")
+        connection.execute("insert into done (tenant_id, said) values (%s, %s)", [job.tenant, job.arguments["word"]])
+        return None
+
+    scene.enqueue("north", say("waits", "one"), say("behind", "one"), say("other", "two"))
+    with scene.working(Task("say", run)):
+        until(lambda: scene.waiting() == 2)
+    assert scene.done() == ["other"]
+    assert scene.one("select reason from queued_jobs where arguments ->> 'word' = 'waits'") == "the receiver is down"
 
 
 def test_two_workers_never_run_one_group_at_once(scene: Scene) -> None:

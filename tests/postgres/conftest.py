@@ -4,22 +4,25 @@ import base64
 import json
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from lily.reactions.enforcement import task
+from lily.reactions.notifications import channels
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.migrations import migrate
 from lily.store.postgres.propagation.propagator import Propagator
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
+from tests.notification_receiver import Receiver, notification_receiver
 from tests.postgres.enforcement import OWN, EnforcedTarget
 from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import PASSWORDS, Migrated
+from tests.postgres.notified import Notified
 from tests.postgres_server import postgres_server
 
 
@@ -77,3 +80,45 @@ def incidents(
     """A new tenant, and the reaction that merges what is stated about its incidents."""
     with closing(IncidentWorld(migrated, make_world, owner)) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def posts() -> Iterator[Receiver]:
+    with notification_receiver() as found:
+        yield found
+
+
+@pytest.fixture
+def receiver(posts: Receiver) -> Receiver:
+    posts.received.clear()
+    posts.taken.clear()
+    posts.work()
+    return posts
+
+
+@pytest.fixture
+def make_notified(
+    migrated: Migrated,
+    make_world: Callable[[], World],
+    receiver: Receiver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[], Notified]]:
+    """A new tenant with a channel that posts to the receiver."""
+    install(tmp_path / "site", "notifier", "[lily.channels]\nnotifier = tests.sample_plugins.notifier:Notifier\n")
+    registry = registry_of(tmp_path / "site")
+    monkeypatch.setattr(channels, "installed", lambda: registry)
+    key_file = tmp_path / "master.key"
+    key_file.write_text(base64.b64encode(bytes(32)).decode())
+    with ExitStack() as made:
+        yield lambda: made.enter_context(closing(Notified(migrated, make_world(), receiver, key_file)))
+
+
+@pytest.fixture
+def notified(make_notified: Callable[[], Notified]) -> Notified:
+    return make_notified()
+
+
+@pytest.fixture
+def other(make_notified: Callable[[], Notified]) -> Notified:
+    return make_notified()

@@ -116,6 +116,9 @@ class OneBatch(Outbox):
     def rule_attributes(self) -> dict[str, frozenset[str]]:
         return {}
 
+    def subscribed_changes(self) -> dict[str, frozenset[str]]:
+        return {}
+
     def dead_letters(self, _: list[int]) -> Iterator[dict[str, Any]]:
         return iter(())
 
@@ -141,3 +144,28 @@ def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monk
     with pytest.raises(Transient, match="Kafka did not confirm 1 events"):
         relay.publish(outbox)
     assert outbox.marked == []
+
+
+def test_only_changes_that_a_subscription_names_have_a_record_for_it() -> None:
+    def routed(*wanted: str, change: Change) -> list[dict[str, Any]]:
+        outbox = OneBatch(change)
+        outbox.subscribed_changes = lambda: {"default": frozenset(wanted)} if wanted else {}  # type: ignore[method-assign]
+        return [one.event for one in outgoing(outbox, [1]) if one.topic == topics.SUBSCRIBED]
+
+    stated = {"name": "t", "$type": "table", "$deleted": False}
+    causes = [{"id": "e", "time": "t", "by": "crawler"}]
+    updated = Change(7, "default", "id", "shop.t", "table", "source", 2, stated, stated | {"name": "u"}, causes, NOW)
+    assert routed(change=updated) == []
+    assert routed("deleted", "tagged", change=updated) == []
+    (record,) = routed("updated", change=updated)
+    assert (record["id"], record["asset"], record["change"], record["changed"]) == (
+        "change-7",
+        "id",
+        "updated",
+        ["name"],
+    )
+    assert record["by"] == "crawler"
+    tagged = updated._replace(after=stated | {"name": "u", "tags": {"pii": "PII"}})
+    assert routed("tagged", change=tagged)[0]["tags"] == {"added": ["PII"], "removed": []}
+    promoted = tagged._replace(before=None, causes=[{"id": "e", "time": "t", "from": "lake"}])
+    assert routed("tagged", "created", "updated", change=promoted) == []

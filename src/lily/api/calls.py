@@ -81,9 +81,12 @@ async def authenticated(request: Request) -> HttpCall:
     return HttpCall(services, principal, correlation_of(request.scope), request)
 
 
-def allowed(scope: Scope) -> Callable[[HttpCall], Awaitable[HttpCall]]:
+def allowed(scope: Scope, *others: Scope) -> Callable[[HttpCall], Awaitable[HttpCall]]:
+    """A dependency of a route: the caller needs the scope, or one of the others instead."""
+
     async def check(call: Annotated[HttpCall, Depends(authenticated)]) -> HttpCall:
-        call.require(scope, "this call", call.request.url.path)
+        if not any(call.principal.may(other) for other in others):
+            call.require(scope, "this call", call.request.url.path)
         return call
 
     return check
@@ -95,4 +98,7 @@ Writes = Annotated[HttpCall, Depends(allowed("metadata:write"))]
 ReadsLineage = Annotated[HttpCall, Depends(allowed("lineage:read"))]
 WritesLineage = Annotated[HttpCall, Depends(allowed("lineage:write"))]
 Enforces = Annotated[HttpCall, Depends(allowed("enforce:read"))]
+ManagesNotifications = Annotated[HttpCall, Depends(allowed("notifications:manage"))]
+ReadsNotifications = Annotated[HttpCall, Depends(allowed("metadata:read", "incidents:read"))]
+Acknowledges = Annotated[HttpCall, Depends(allowed("incidents:write", "notifications:manage"))]
 Measures = Annotated[HttpCall, Depends(allowed("metrics:read"))]

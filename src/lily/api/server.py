@@ -12,6 +12,8 @@ from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts,
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
 from lily.api.routes.incidents import at_risk, incidents, webhook_secrets, webhooks
 from lily.api.routes.lineage import graph, openlineage, sql
+from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
+from lily.api.routes.notify import explain as explain_subscription
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
@@ -60,6 +62,12 @@ ROUTERS = (
     graph.router,
     at_risk.router,
     dead_letters.router,
+    channels.router,
+    explain_subscription.router,
+    subscriptions.router,
+    mentions.router,
+    mutes.router,
+    panel.router,
     notifications.router,
     health.router,
     metrics.router,

@@ -15,6 +15,7 @@ LINEAGE = "lineage-events"
 GOVERNANCE = "governance-events"  # changes that can propagate or that decisions depend on: lily.model.governance
 PROPAGATED = "metadata-update-propagation-events"
 NOTIFICATIONS = "notification-events"
+SUBSCRIBED = "subscribed-changes"  # changes of assets that subscriptions name: lily.notify.events
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 INCIDENTS = "incident-events"  # webhooks as they came, and statements about incidents: lily.incidents
@@ -35,6 +36,7 @@ TOPICS = (
     PROPAGATED,
     GOVERNANCE,
     NOTIFICATIONS,
+    SUBSCRIBED,
 )
 _MAX_MESSAGE = 5 << 20  # producers send at most 4 MiB, plus the overhead of the batch
 

@@ -11,7 +11,13 @@ Queries = Annotated[
     str, option("--queries", "NAME,...", "Run only these streaming queries, for example hot,lake.", "all")
 ]
 Parts = Annotated[
-    str, option("--only", "NAME,...", "Run only these: relay, propagation, feed, enforcement, jobs.", "all")
+    str,
+    option(
+        "--only",
+        "NAME,...",
+        "Run only these: relay, propagation, feed, enforcement, incidents, notifications, jobs.",
+        "all",
+    ),
 ]
 
 

@@ -16,6 +16,10 @@ from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.metrics import ReactionMetrics
+from lily.reactions.notifications import Delivering, Notifications, TestingChannels
+from lily.reactions.notifications.channels import ChannelPool
+from lily.reactions.notifications.loop import EventLoop
+from lily.reactions.notifications.planning import TASK as DELIVER
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
@@ -23,8 +27,9 @@ from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
+from lily.store.postgres.notifications.administration import TEST_TASK
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "at_risk", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "at_risk", "notifications", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -50,6 +55,8 @@ class Worker:
         if unknown := sorted(set(only) - set(RESIDENTS)):
             raise Terminal(f"Unknown residents: {', '.join(unknown)}. Known: {', '.join(RESIDENTS)}.")
         self._settings, self._stop = settings, stop
+        self._loop = EventLoop()
+        self._channels = ChannelPool(settings, self._loop)
         self.registry = CollectorRegistry()
         metrics = ReactionMetrics(self.registry)
         make: dict[str, Callable[[], Resident]] = {
@@ -59,6 +66,7 @@ class Worker:
             "at_risk": lambda: ReactionRunner(settings, AtRisk(self.registry), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
             "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
+            "notifications": lambda: ReactionRunner(settings, Notifications(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
         # Only what was chosen: the relay connects to Kafka as soon as it is made.
@@ -75,12 +83,16 @@ class Worker:
             threads.start(resident.name, resident.run)
         self._stop.wait()
         threads.join(STOP_SECONDS)
+        self._channels.close()
 
     def _tasks(self) -> tuple[Task, ...]:
+        settings, pool, loop = self._settings, self._channels, self._loop
         return (
-            *housekeeping(self._settings.retention),
-            Task(enforcement.TASK, Enforcing(self._settings, self.registry).run),
+            *housekeeping(settings.retention),
+            Task(enforcement.TASK, Enforcing(settings, self.registry).run),
             Task(incidents.TASK, look_for_names),
+            Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
+            Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
         )
 
     def _is_ready(self) -> bool:

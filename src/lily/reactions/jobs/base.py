@@ -7,7 +7,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from lily.store.postgres.jobs.queue import Job
+from lily.store.postgres.jobs.queue import Job, Later
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Task:
     """What a job does, by the name under which it is queued. `run` is called with a connection in a transaction, which
     also removes the job: what it writes there happens exactly once. What it does elsewhere happens at least once, so
     let the receiver drop repeats by `job.id`. It must bound every wait of its own, such as the time for a request.
+    A `run` that returns `Later` commits what it wrote and is called again; that does not count as a failure.
 
     What happens when `run` raises; in each case the transaction is rolled back:
 
@@ -44,6 +45,6 @@ class Task:
     """
 
     name: str
-    run: Callable[[Connection[Any], Job], None]
+    run: Callable[[Connection[Any], Job], Later | None]
     retry: Retry = Retry()
     every: timedelta | None = None  # queued so often by the worker itself, as a job of no tenant

@@ -12,6 +12,7 @@ from lily.settings import Retention
 from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.enforcement.ledger import delete_old_runs
 from lily.store.postgres.jobs.queue import Job
+from lily.store.postgres.notifications.ledger import delete_old_notifications
 from lily.store.postgres.outbox.batches import delete_published
 from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.decision_state import delete_old_fact_changes
@@ -26,6 +27,7 @@ _log = structlog.get_logger()
 def housekeeping(retention: Retention) -> tuple[Task, ...]:
     """The names of tasks are stored with their schedules, so they stay."""
     decisions, history = timedelta(days=retention.decision_days), timedelta(days=retention.policy_history_days)
+    notifications = timedelta(days=retention.notification_days)
     return (
         _task("forget-published-batches", delete_published),
         _task("forget-expired-tickets", delete_expired_tickets),
@@ -34,6 +36,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-tag-history", lambda connection: delete_old_tag_history(connection, history)),
         _task("forget-old-enforcement-runs", delete_old_runs),
         _task("forget-old-fact-changes", delete_old_fact_changes),
+        _task("forget-old-notifications", lambda connection: delete_old_notifications(connection, notifications)),
     )
 
 

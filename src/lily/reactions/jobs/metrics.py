@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-OUTCOMES = ("done", "retried", "failed")
+OUTCOMES = ("done", "waits", "retried", "failed")
 
 
 class JobMetrics:

@@ -94,14 +94,17 @@ class _JobRunner:
             _log.warning("job taken", task=job.task, job=job.id, tenant=job.tenant, error=str(error))
             return True
         self._metrics.attempted(job.task, outcome, time.monotonic() - began)
-        return outcome != "retried"
+        return outcome in {"done", "failed"}
 
     def _attempt(self, job: Job) -> str:
         if job.starts >= STARTS:
             return self._fail(job, Terminal(f"the worker ended {job.starts} times while it ran this job"))
         try:
             with self._connection.transaction():
-                self._tasks[job.task].run(self._connection, job)
+                later = self._tasks[job.task].run(self._connection, job)
+                if later is not None:
+                    self._queue.wait(job, later.seconds, later.reason)
+                    return "waits"
                 self._queue.finish(job)
         except Taken:
             raise

@@ -1,6 +1,7 @@
 """The rows of the outbox as events: CloudEvents, one for each row."""
 
 import base64
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
 from lily.model.envelopes import cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
+from lily.notify.events import change_record, changes_of
 from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
 
 TAGS_PROPAGATED = "lily.tags.propagated"
@@ -39,6 +41,25 @@ def change_event(change: Change) -> CloudEvent:
         "causes": change.causes,
     }
     return _event(change, ASSET_CHANGED, change.asset_id, data)
+
+
+def subscribed_record(event: CloudEvent, wanted: Collection[str]) -> dict[str, Any] | None:
+    """The record of a change on `subscribed-changes`; None if it is not one of the wanted changes."""
+    data = event["data"]
+    if data["change"] == changes.PROMOTED or changes_of(data["change"], data["tags"]).isdisjoint(wanted):
+        return None
+    return change_record(
+        event_id=event["id"],
+        asset=data["metadata_id"],
+        entity_type=data["entity_type"],
+        qualified_name=data["qualified_name"],
+        layer=data["layer"],
+        change=data["change"],
+        changed=sorted(data["changed"]),
+        tags=data["tags"],
+        by=data["causes"][-1].get("by", "") if data["causes"] else "",
+        at=event["time"],
+    )
 
 
 def edge_event(change: EdgeChange) -> CloudEvent:

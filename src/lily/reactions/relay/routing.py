@@ -1,8 +1,8 @@
 """Which topics a committed change goes to.
 
 Every change of an asset goes to `metadata-events`. Those that can travel along lineage, or that access decisions depend
-on, also have a compact record on `governance-events`, so that a flood of plain changes reaches no reaction that has no
-use for them.
+on, also have a compact record on `governance-events`, and those that a subscription of the tenant names one on
+`subscribed-changes`, so that a flood of plain changes reaches no reaction that has no use for them.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,15 +63,19 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
 def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     # Read after the batches were chosen: all of their changes were committed before. A rule that comes later looks at
     # the whole graph, so nothing that is not routed here is missed.
-    named = outbox.rule_attributes()
+    named, subscribed = outbox.rule_attributes(), outbox.subscribed_changes()
     changes = outbox.changes(batches)
     while group := list(islice(changes, AT_ONCE)):
         members = _members(outbox, group)
         for change in group:
             key = topics.key_of(change.tenant_id, change.asset_id)
-            yield Outgoing(topics.METADATA, key, change_events.change_event(change), change.committed_at)
+            event = change_events.change_event(change)
+            yield Outgoing(topics.METADATA, key, event, change.committed_at)
             if concerns_governance(change, named.get(change.tenant_id, governance.NOTHING), members):
                 yield Outgoing(topics.GOVERNANCE, key, _record(change), change.committed_at)
+            wanted = subscribed.get(change.tenant_id)
+            if wanted and (record := change_events.subscribed_record(event, wanted)) is not None:
+                yield Outgoing(topics.SUBSCRIBED, key, record, change.committed_at)
 
 
 def _members(outbox: Outbox, changes: Sequence[Change]) -> set[str]:

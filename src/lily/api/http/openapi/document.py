@@ -30,7 +30,8 @@ SECTIONS = {
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
     "incidents": "Issues of data that other systems, quality rules and people report, and what is at risk; webhooks.",
-    "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
+    "notifications": "Who is notified of what, where and how, and what was sent; changes as they happen, over the "
+    "WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",
 }
@@ -60,7 +61,19 @@ def body_schema(schema: Schema, examples: Examples) -> dict[str, Any]:
 
 
 def body_model(shape: type[BaseModel], examples: Examples) -> dict[str, Any]:
-    return body_schema(shape.model_json_schema(), examples)
+    schema = shape.model_json_schema(by_alias=True)
+    return body_schema(_inlined(schema, schema.pop("$defs", {})), examples)
+
+
+def _inlined(schema: Any, defined: dict[str, Any]) -> Any:
+    """With the models that it refers to in their places: a reference would not resolve within the document."""
+    if isinstance(schema, list):
+        return [_inlined(one, defined) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(defined[schema["$ref"].rpartition("/")[2]], defined)
+    return {key: _inlined(value, defined) for key, value in schema.items()}
 
 
 def _bulk_content(media_types: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`/enforcement-targets`: databases and warehouses that Lily brings in line with its decisions."""
 
-import asyncio
 import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -27,19 +26,17 @@ from lily.api.http.openapi.targets import (
     Targets,
 )
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.plugin_configuration import encrypted, made_plugin
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
 from lily.enforce.surroundings import surroundings_of
-from lily.model.errors import Problem, Refused, Terminal
+from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_NAME
-from lily.outbound import ForbiddenAddress
-from lily.plugins import ENFORCERS, installed, situated
+from lily.plugins import ENFORCERS
 from lily.policy import fold
-from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.enforcement import targets
 
 PATH = "/enforcement-targets"
-VALIDATION_SECONDS = 10
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 
 Forget = Annotated[bool, Query(description="Revert nothing: what Lily applied there stays.")]
@@ -63,8 +60,9 @@ async def add_target(call: Anyone) -> Json:
     call.require("admin", "adding a target", PATH)
     body = await read_body(call.request, NewTarget, call.services.settings.limits.body_bytes)
     name = checked_name(body.name, "name", MAX_NAME)
-    await _validate(call, body, fold(name))
-    wrapped_key, sealed = _encrypted(call, fold(name), body.config)
+    place = surroundings_of(call.services.settings, call.tenant, fold(name), datetime.now(UTC))
+    (await made_plugin(ENFORCERS, body.type, body.config, place, "target")).close()
+    wrapped_key, sealed = encrypted(call, targets.group_of(fold(name)), body.config)
     source = body.data_source or name
     roles = _stated(body)
     target = targets.NewTarget(fold(name), name, body.type, source, roles, wrapped_key, sealed)
@@ -135,37 +133,9 @@ async def _found(call: HttpCall, name: str) -> dict[str, Any]:
     return found
 
 
-async def _validate(call: HttpCall, body: NewTarget, key: str) -> None:
-    """Raises Refused unless the plug-in is installed and its configuration is one that the operator permits. It may
-    resolve the name of a host, and connects to nothing."""
-    place = surroundings_of(call.services.settings, call.tenant, key, datetime.now(UTC))
-
-    def made() -> None:
-        situated(installed().make(ENFORCERS, body.type, body.config), place).close()
-
-    try:
-        await asyncio.wait_for(asyncio.to_thread(made), VALIDATION_SECONDS)
-    except TimeoutError as error:
-        described = "the host of the target could not be resolved in time; try again, or correct it"
-        raise Declined(503, Problem("SLOW_NAME_SERVER", described, "config")) from error
-    except ForbiddenAddress as error:
-        raise Declined(422, Problem("FORBIDDEN_ADDRESS", str(error), "config")) from error
-    except Terminal as error:
-        raise Refused(Problem("INVALID_TARGET", str(error), "config")) from error
-
-
 def _stated(body: NewTarget) -> dict[str, dict[str, str]]:
     for role, stated in body.roles.items():
         if len(stated) != 1:
             described = f"the role {role!r} must be one of a user, a group or a role of Lily"
             raise Refused(Problem("INVALID_VALUE", described, f"roles.{role}"))
     return {role: {kind: name for kind, name in stated.items()} for role, stated in body.roles.items()}  # noqa: C416 - literals to strings
-
-
-def _encrypted(call: HttpCall, key: str, config: dict[str, Any]) -> tuple[bytes, bytes]:
-    """Raises Declined with 503 without a master key: a password is not stored in the clear."""
-    try:
-        vault = Vault.of(call.services.settings.master_key_file)
-    except Terminal as error:
-        raise Declined(503, Problem("NO_MASTER_KEY", str(error), "config")) from error
-    return vault.seal(call.tenant, targets.group_of(key), orjson.dumps(config).decode())

@@ -50,6 +50,13 @@ class Job(NamedTuple):
     enqueued_at: datetime
 
 
+class Later(NamedTuple):
+    """What a task returns if its job is not done: it runs again after so many seconds; until then its group waits."""
+
+    seconds: float
+    reason: str
+
+
 class Ready(NamedTuple):
     groups: list[Group]
     next_seconds: float | None  # until another group becomes ready; None if no other group has jobs
@@ -116,12 +123,18 @@ class JobQueue:
         """Removes a job. Call it in the transaction of the job's effects. Raises Taken if the job is gone."""
         done = self._connection.execute(query("jobs/finish"), {"tenant": job.tenant, "id": job.id})
         if done.rowcount != 1:
-            raise Taken(f"Job {job.id} ({job.task}) is no longer queued; what it did is rolled back.")
+            raise _taken(job)
 
     def postpone(self, job: Job, seconds: float, reason: str) -> None:
         """Delays the next attempt of the job, and with it the whole group."""
         parameters = {"tenant": job.tenant, "id": job.id, "seconds": seconds, "reason": _storable(reason)}
         self._connection.execute(query("jobs/postpone"), parameters)
+
+    def wait(self, job: Job, seconds: float, reason: str) -> None:
+        """Delays the job, and with it the whole group, without counting a failure. Raises Taken if the job is gone."""
+        parameters = {"tenant": job.tenant, "id": job.id, "seconds": seconds, "reason": _storable(reason)}
+        if self._connection.execute(query("jobs/wait"), parameters).rowcount != 1:
+            raise _taken(job)
 
     def dead_letter(self, job: Job, problem: Problem) -> None:
         """Turns a job into a dead letter with the cause. The group continues with its next job."""
@@ -144,6 +157,10 @@ class JobQueue:
         """The number of queued jobs, and for how many seconds the oldest one that could run has waited."""
         count, seconds = self._connection.execute(query("jobs/state")).fetchone() or (0, 0.0)
         return count, max(seconds, 0.0)
+
+
+def _taken(job: Job) -> Taken:
+    return Taken(f"Job {job.id} ({job.task}) is no longer queued; what it did is rolled back.")
 
 
 def _storable(text: str) -> str:

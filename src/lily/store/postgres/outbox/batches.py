@@ -145,6 +145,11 @@ class Outbox:
         rows = self._connection.execute(query("outbox/rule_attributes")).fetchall()
         return {row["tenant_id"]: frozenset(row["attributes"]) for row in rows}
 
+    def subscribed_changes(self) -> dict[str, frozenset[str]]:
+        """The changes of assets that subscriptions name now, by tenant."""
+        rows = self._connection.execute(query("outbox/subscribed_changes")).fetchall()
+        return {row["tenant_id"]: frozenset(row["changes"]) for row in rows}
+
     def in_graph(self, assets: Collection[tuple[str, str]]) -> set[str]:
         """The ids of the given assets (tenant, id) that have edges or are above such an asset in the hierarchy. In a
         tenant with open incidents, any parent counts."""

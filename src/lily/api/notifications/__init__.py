@@ -1,0 +1,1 @@
+"""What the routes of notifications share: lists, and explanations."""

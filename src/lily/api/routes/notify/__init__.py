@@ -1,0 +1,1 @@
+"""Notifications: channels, subscriptions, mentions, mutes, the panel's list, and why something was sent or not."""

@@ -1,0 +1,115 @@
+"""`/notifications`: what happened, newest first; who acknowledged it; and what became of each delivery."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+
+from lily.api.auth.authorisation import denied_references, raise_first
+from lily.api.calls import Acknowledges, HttpCall, ReadsNotifications
+from lily.api.http import cursors
+from lily.api.http.errors import not_found
+from lily.api.http.openapi.notifications import Acknowledged, NotificationDetail, Notifications
+from lily.api.http.openapi.responses import Json
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.reads.references import resolve
+from lily.model.errors import Problem, Refused
+from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME
+from lily.notify.events import Severity
+from lily.notify.kinds import is_pattern
+from lily.store.postgres.notifications.panel import Chosen, Listed, acknowledge, read_deliveries, read_panel
+
+PATH = "/notifications"
+MAX_READS = 5  # of one page, where policies deny some of the assets to the caller
+NotificationId = Annotated[uuid.UUID, Path(description="The notification's id.")]
+
+router = APIRouter(tags=["notifications"])
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    kind: Annotated[
+        str | None, Query(max_length=MAX_NAME, description="Only this kind, such as `incident.opened` or `tag.*`.")
+    ] = None
+    severity: Annotated[Severity | None, Query(description="Only this severity.")] = None
+    acknowledged: Annotated[bool | None, Query(description="Only those that are, or are not.")] = None
+    asset: Annotated[
+        str | None, Query(max_length=MAX_QUALIFIED_NAME, description="Only those about this asset, by id or name.")
+    ] = None
+    incident: Annotated[uuid.UUID | None, Query(description="Only those about this incident.")] = None
+    muted: Annotated[bool, Query(description="Those that are muted instead of the others.")] = False
+
+    def chosen(self, tenant: str) -> Chosen:
+        if self.kind is not None and not is_pattern(self.kind):
+            described = f"unknown kind `{self.kind[:64]}`; use one such as `incident.opened` or `tag.*`"
+            raise Refused(Problem("INVALID_VALUE", described, "kind"))
+        return Chosen(
+            kind=self.kind and self.kind.replace("*", "%"),
+            severity=self.severity,
+            acknowledged=self.acknowledged,
+            asset=None if self.asset is None else resolve(tenant, self.asset),
+            incident=None if self.incident is None else str(self.incident),
+            muted=self.muted,
+        )
+
+
+@router.get(PATH, responses={200: {"model": Notifications}})
+async def notifications(
+    call: ReadsNotifications, filters: Annotated[Filters, Depends()], limit: Limit = DEFAULT, cursor: Cursor = None
+) -> Json:
+    """Returns notifications, newest first: incidents, and everything that a subscription matched. Those about assets
+    that a policy denies to the caller are left out."""
+    chosen = filters.chosen(call.tenant)
+    question = (call.tenant, "notifications", repr(chosen))
+    below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
+    size, items = checked_limit(call, limit), list[Listed]()
+    for _ in range(MAX_READS):
+        wanted = size - len(items) + 1
+        found = await read_panel(call.services.database, call.tenant, chosen, below, wanted)
+        shown, rest = found[: wanted - 1], found[wanted - 1 :]
+        items += await _visible(call, shown)
+        below = shown[-1].position if rest else None
+        if not rest or len(items) == size:
+            break
+    more = None if below is None else cursors.seal(below, *question)
+    return Json({"items": [one.shown for one in items], "next_cursor": more})
+
+
+@router.get(f"{PATH}/{{id}}", responses={200: {"model": NotificationDetail}})
+async def notification(id: NotificationId, call: ReadsNotifications) -> Json:  # noqa: A002 - the contract's name
+    """Returns one notification with its deliveries: where it was sent and when, what the receiver returned, what
+    failed and why."""
+    found = await _found(call, str(id))
+    deliveries = await read_deliveries(call.services.database, call.tenant, str(id))
+    return Json({**found.shown, "deliveries": deliveries})
+
+
+@router.post(f"{PATH}/{{id}}/acknowledge", responses={200: {"model": Acknowledged}})
+async def acknowledge_notification(id: NotificationId, call: Acknowledges) -> Json:  # noqa: A002
+    """Acknowledges a notification, for everyone who reads the list. The first acknowledgement counts. The incident
+    itself is acknowledged with `POST /incidents/{id}/acknowledge`."""
+    await _found(call, str(id))
+    done = await acknowledge(call.services.database, call.tenant, str(id), call.principal.name)
+    if done is None:
+        raise not_found(str(id), "notification")
+    return Json({"status": "success", "id": str(id), "acknowledged_by": done[0], "acknowledged_at": done[1]})
+
+
+async def _found(call: HttpCall, identity: str) -> Listed:
+    found = await read_panel(call.services.database, call.tenant, Chosen(id=identity), None, 1)
+    if not found:
+        raise not_found(identity, "notification")
+    raise_first(await denied_references(call, "READ", _references(found[0])))
+    return found[0]
+
+
+async def _visible(call: HttpCall, listed: list[Listed]) -> list[Listed]:
+    """A title or text may name any of the assets, so one that is denied hides the notification."""
+    denied = await denied_references(call, "READ", {one for each in listed for one in _references(each)})
+    return [each for each in listed if denied.keys().isdisjoint(_references(each))]
+
+
+def _references(listed: Listed) -> set[str]:
+    """By name, where there is one: a column that only the lake has is known as one of its table's by its name alone."""
+    return {asset["qualified_name"] or asset["id"] for asset in listed.shown["assets"]}

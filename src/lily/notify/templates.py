@@ -1,0 +1,143 @@
+"""Templates of subscriptions: Jinja2 in a sandbox, reduced to what cannot hang or exhaust a worker.
+
+Beside the sandbox, a template is checked when it is stored: only the nodes, filters and names below, no assignment and
+no function, and few loops over short lists. So its work is bounded before it runs, and its output while it runs.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import ChainableUndefined, TemplateError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from lily.model.errors import Problem, Refused
+from lily.model.suggestions import hint
+
+MAX_OUTPUT = 20_000  # characters of a rendered text
+MAX_LOOPS, MAX_NESTED = 5, 2
+LISTS = ("assets", "owners", "tags", "changed")  # what a loop may go through
+FIELDS = (
+    *LISTS,
+    "asset",
+    "at",
+    "by",
+    "count",
+    "incident",
+    "kind",
+    "mentions",
+    "severity",
+    "tenant",
+    "text",
+    "title",
+    "url",
+)
+FILTERS = ("capitalize", "count", "default", "first", "join", "last", "length", "lower", "title", "trim", "upper")
+_TESTS = ("defined", "undefined", "none", "eq", "ne", "in")
+_NODES: tuple[type[nodes.Node], ...] = (
+    nodes.Template,
+    nodes.Output,
+    nodes.TemplateData,
+    nodes.Const,
+    nodes.Name,
+    nodes.Getattr,
+    nodes.For,
+    nodes.If,
+    nodes.CondExpr,
+    nodes.Compare,
+    nodes.Operand,
+    nodes.And,
+    nodes.Or,
+    nodes.Not,
+    nodes.Filter,
+    nodes.Test,
+    nodes.Concat,
+)
+
+
+def check_template(source: str, entity: str) -> None:
+    """Raises Refused with what is not permitted, and where."""
+    try:
+        tree = _environment().parse(source)
+    except TemplateError as error:
+        raise Refused(Problem("INVALID_TEMPLATE", f"the template cannot be read: {error}", entity)) from error
+    except RecursionError as error:
+        raise Refused(Problem("INVALID_TEMPLATE", "the template is nested too deeply", entity)) from error
+    for problem in _problems(tree):
+        raise Refused(Problem("INVALID_TEMPLATE", problem, entity))
+
+
+def render(source: str, values: Mapping[str, Any]) -> str:
+    """The text, cut to MAX_OUTPUT characters. Raises TemplateError. `values` are plain texts, numbers and lists."""
+    parts: list[str] = []
+    room = MAX_OUTPUT
+    for part in _compiled(source).generate(dict(values)):
+        parts.append(part[:room])
+        room -= len(part)
+        if room <= 0:
+            break
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> ImmutableSandboxedEnvironment:
+    # Plain text: each channel escapes for its own format.
+    environment = ImmutableSandboxedEnvironment(
+        undefined=ChainableUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+    )
+    environment.globals.clear()
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.tests = {name: environment.tests[name] for name in _TESTS}
+    return environment
+
+
+@lru_cache(maxsize=512)
+def _compiled(source: str) -> Any:
+    return _environment().from_string(source)
+
+
+def _problems(tree: nodes.Template) -> Iterator[str]:
+    targets = {"loop", *(node.target.name for node in tree.find_all(nodes.For) if isinstance(node.target, nodes.Name))}
+    for node in _walk(tree):
+        if not isinstance(node, _NODES):
+            yield f"line {node.lineno}: `{type(node).__name__.lower()}` is not available in templates"
+        elif isinstance(node, nodes.Filter) and node.name not in FILTERS:
+            yield f"line {node.lineno}: unknown filter `{node.name[:64]}`; {hint(node.name, FILTERS)}"
+        elif isinstance(node, nodes.Test) and node.name not in _TESTS:
+            yield f"line {node.lineno}: unknown test `{node.name[:64]}`; {hint(node.name, _TESTS)}"
+        elif isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in (*FIELDS, *targets):
+            yield f"line {node.lineno}: unknown field `{node.name[:64]}`; {hint(node.name, FIELDS)}"
+        elif isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
+            yield f"line {node.lineno}: unknown field `{node.attr[:64]}`"
+        elif isinstance(node, nodes.For):
+            yield from _loop_problems(node)
+    yield from _too_many(tree)
+
+
+def _loop_problems(node: nodes.For) -> Iterator[str]:
+    if not (isinstance(node.iter, nodes.Name) and node.iter.name in LISTS):
+        yield f"line {node.lineno}: a loop goes through one of: {', '.join(LISTS)}"
+    if not isinstance(node.target, nodes.Name) or node.target.name in FIELDS or node.recursive:
+        yield f"line {node.lineno}: a loop needs one variable with a name of its own, and cannot be recursive"
+
+
+def _too_many(tree: nodes.Template) -> Iterator[str]:
+    loops = list(tree.find_all(nodes.For))
+    if len(loops) > MAX_LOOPS:
+        yield f"a template has at most {MAX_LOOPS} loops"
+    if any(_depth(loop) > MAX_NESTED for loop in loops):
+        yield f"at most {MAX_NESTED} loops can be nested"
+
+
+def _depth(loop: nodes.For) -> int:
+    return 1 + max((_depth(inner) for inner in loop.find_all(nodes.For)), default=0)
+
+
+def _walk(node: nodes.Node) -> Iterator[nodes.Node]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(one.iter_child_nodes())

@@ -1,0 +1,1 @@
+"""Channels, subscriptions, mentions and mutes; notifications and their deliveries."""

@@ -1,0 +1,8 @@
+-- Adds a channel unless there is one of that name. record.sql records what `decided` returns.
+with decided as (
+  insert into notification_channels as c (tenant_id, key, name, type, per_second, wrapped_key, sealed)
+  values (%(tenant)s, %(key)s, %(name)s, %(type)s, %(per_second)s, %(wrapped_key)s, %(sealed)s)
+  on conflict do nothing
+  returning c.key as name, null::jsonb as before,
+            jsonb_build_object('name', c.name, 'type', c.type, 'per_second', c.per_second) as after
+)

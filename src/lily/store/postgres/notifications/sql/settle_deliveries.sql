@@ -1,0 +1,9 @@
+-- What became of deliveries. Without a state they keep theirs. One that had failed was replayed, and counts anew.
+update deliveries d
+set state = coalesce(o.state, d.state), receiver_id = case when o.state = 'delivered' then o.receiver else d.receiver_id end, error = o.error,
+    attempts = case when d.state = 'failed' then 0 else d.attempts end + o.attempts, attempted_at = clock_timestamp(),
+    reason = case when o.state = 'suppressed' then o.error else d.reason end,
+    delivered_at = case when o.state = 'delivered' then clock_timestamp() else d.delivered_at end
+from unnest(%(ids)s::uuid[], %(states)s::text[], %(receivers)s::text[], %(errors)s::text[], %(attempts)s::integer[])
+     as o (id, state, receiver, error, attempts)
+where d.tenant_id = %(tenant)s and d.delivery_id = o.id

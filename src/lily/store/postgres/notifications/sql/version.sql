@@ -1,0 +1,1 @@
+select version from subscribed_tenants where tenant_id = %(tenant)s

@@ -1,0 +1,218 @@
+"""Which events a subscription matches, and the reason for each filter."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from lily.model import ids
+from lily.notify.events import Occurrence, Subject, read_announcement, read_change
+from lily.notify.kinds import wanted_changes
+from lily.notify.matching import Matcher, owners_of
+from lily.notify.subscriptions import Filters, Subscription
+
+TENANT, AT = "default", "2026-01-01T00:00:00.000000Z"
+
+
+def asset(name: str, **facts: Any) -> Subject:
+    return Subject(ids.asset_id(TENANT, name), "table", name, **facts)
+
+
+def opened(*subjects: Subject, severity: Any = "warning", **more: Any) -> Occurrence:
+    incident = {"incident_id": "i", "source": "monte-carlo", "state": "open", "severity": severity}
+    return Occurrence(
+        "change-1", ("incident.opened",), severity, "2026-01-01T00:00:00.000000Z", subjects, incident, **more
+    )
+
+
+def matched(occurrence: Occurrence, **filters: Any) -> bool:
+    return Matcher(TENANT, Filters(**filters)).match(occurrence).matched
+
+
+def test_without_filters_incidents_and_risk_match_and_changes_do_not() -> None:
+    assert matched(opened(asset("shop.orders")))
+    assert matched(opened())
+    assert not matched(Occurrence("e", ("asset.updated",), "info", "", (asset("shop.orders"),)))
+    assert matched(Occurrence("e", ("asset.updated",), "info", "", (asset("shop.orders"),)), kinds=["asset.*"])
+
+
+def test_an_asset_is_named_by_id_or_name_and_stands_for_what_is_below_it() -> None:
+    schema = ids.asset_id(TENANT, "shop")
+    orders = asset("shop.orders", ancestors=frozenset({schema}))
+    assert matched(opened(orders), assets=["shop.orders"])
+    assert matched(opened(orders), assets=[orders.id])
+    assert matched(opened(orders), assets=["shop"])
+    assert not matched(opened(orders), assets=["shop"], descendants=False)
+    assert not matched(opened(orders), assets=["other"])
+
+
+def test_tags_types_and_owners_compare_without_case() -> None:
+    orders = asset("shop.orders", tags=frozenset({"pii"}), owner="Ann")
+    assert matched(opened(orders), tags=["PII"], entity_types=["Table"], owners=["ann"])
+    assert not matched(opened(orders), tags=["GDPR"])
+    assert not matched(opened(orders), owners=["bob"])
+
+
+def test_owners_of_what_is_downstream_count_only_if_that_is_wanted() -> None:
+    orders = asset("shop.orders", owner="ann", downstream_owners=frozenset({"bi-team"}))
+    assert not matched(opened(orders), owners=["bi-team"])
+    assert matched(opened(orders), owners=["bi-team"], downstream_owners=True)
+    assert owners_of(orders, Filters(downstream_owners=True)) == {"ann", "bi-team"}
+
+
+def test_downstream_of_looks_at_what_an_asset_is_derived_from() -> None:
+    report = asset("report", upstream=frozenset({ids.asset_id(TENANT, "shop.orders")}))
+    assert matched(opened(report), downstream_of=["shop.orders"])
+    assert not matched(opened(report), downstream_of=["shop.people"])
+
+
+def test_one_asset_has_to_satisfy_all_filters() -> None:
+    first, second = asset("a", owner="ann"), asset("b", tags=frozenset({"pii"}))
+    found = Matcher(TENANT, Filters(owners=["ann"], tags=["pii"])).match(opened(first, second))
+    assert not found.matched
+    assert found.findings[-1].filter == "all"
+
+
+def test_only_the_assets_that_match_are_passed_on() -> None:
+    found = Matcher(TENANT, Filters(owners=["ann"])).match(opened(asset("a", owner="ann"), asset("b", owner="bob")))
+    assert [one.qualified_name for one in found.subjects] == ["a"]
+
+
+def test_every_filter_that_does_not_match_has_a_reason_with_the_value() -> None:
+    filters = Filters(tags=["GDPR"], owners=["bob"], min_severity="critical", kinds=["incident.resolved"])
+    found = Matcher(TENANT, filters).match(opened(asset("shop.orders", owner="ann")))
+    reasons = {one.filter: one.reason for one in found.findings if not one.matched}
+    assert set(reasons) == {"kinds", "min_severity", "tags", "owners"}
+    assert "incident.opened" in reasons["kinds"]
+    assert "warning" in reasons["min_severity"]
+    assert "GDPR" in reasons["tags"]
+    assert "ann" in reasons["owners"]
+
+
+FILTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "assets": st.lists(st.sampled_from(["a", "b", "shop"]), max_size=2),
+        "tags": st.lists(st.sampled_from(["PII", "GDPR"]), max_size=2),
+        "owners": st.lists(st.sampled_from(["ann", "bob"]), max_size=2),
+        "min_severity": st.sampled_from(["info", "warning", "critical"]),
+        "kinds": st.lists(st.sampled_from(["incident.*", "incident.opened", "risk.*", "tag.tagged"]), max_size=2),
+    },
+)
+SUBJECTS = st.builds(
+    asset,
+    st.sampled_from(["a", "b", "c"]),
+    owner=st.sampled_from(["", "ann", "bob"]),
+    tags=st.frozensets(st.sampled_from(["pii", "gdpr"])),
+    ancestors=st.frozensets(st.sampled_from([ids.asset_id(TENANT, "shop")])),
+)
+
+
+@given(FILTERS, st.lists(SUBJECTS, max_size=3), st.sampled_from(["info", "warning", "critical"]))
+def test_a_match_is_what_all_findings_say_and_each_filter_only_narrows(
+    filters: dict[str, Any], subjects: list[Subject], severity: str
+) -> None:
+    occurrence = opened(*subjects, severity=severity)
+    found = Matcher(TENANT, Filters(**filters)).match(occurrence)
+    assert found.matched == all(one.matched for one in found.findings)
+    assert all(one.reason for one in found.findings)
+    assert set(found.subjects) <= set(subjects)
+    for name in filters:
+        wider = {key: value for key, value in filters.items() if key != name}
+        if name != "kinds":
+            assert not found.matched or matched(occurrence, **wider)
+
+
+def envelope(**data: Any) -> dict[str, Any]:
+    return {"id": "change-9", "time": "2026-01-01T00:00:00.000000Z", "data": data}
+
+
+@pytest.mark.parametrize(
+    ("state", "previous", "kind"),
+    [
+        ("open", None, "incident.opened"),
+        ("acknowledged", "open", "incident.acknowledged"),
+        ("resolved", "open", "incident.resolved"),
+        ("open", "open", "incident.updated"),
+    ],
+)
+def test_the_kind_of_an_incident_follows_from_its_states(state: str, previous: str | None, kind: str) -> None:
+    incident = {"incident_id": "i", "state": state, "previous_state": previous, "severity": "critical"}
+    found = read_announcement(envelope(change="incident", root="i", incident=incident, assets=[["1", "table", "a"]]))
+    assert found is not None
+    assert found.kinds == (kind,)
+    assert (found.severity, found.incident_id, found.subjects[0].qualified_name) == ("critical", "i", "a")
+
+
+def test_an_incident_of_a_quality_rule_is_also_of_the_kind_of_the_rule() -> None:
+    incident = {"incident_id": "i", "state": "open", "source": "quality", "kind": "query_spike"}
+    found = read_announcement(envelope(change="incident", root="i", incident=incident, assets=[]))
+    assert found is not None
+    assert matched(found, kinds=["quality.query_spike"])
+    assert matched(found, kinds=["quality.*"])
+    assert not matched(found, kinds=["quality.unused"])
+
+
+def test_announced_tags_and_risks_are_read_and_unknown_announcements_left_out() -> None:
+    tagged = read_announcement(envelope(change="tagged", root="r", cause={"tag": "PII"}, assets=[["1", None, None]]))
+    assert tagged is not None
+    assert (tagged.kinds, tagged.tags) == (("tag.tagged",), ("PII",))
+    incident = {"incident_id": "i", "state": "resolved", "severity": "critical"}
+    clear = read_announcement(envelope(change="clear", root="i", incident=incident, assets=[["1", "table", "a"]]))
+    assert clear is not None
+    assert (clear.kinds, clear.severity) == (("risk.clear",), "info")
+    assert read_announcement(envelope(change="something-new", root="i")) is None
+
+
+def test_an_update_that_adds_a_tag_is_of_both_kinds() -> None:
+    record = {
+        "id": "change-4",
+        "asset": "1",
+        "entity_type": "table",
+        "qualified_name": "a",
+        "layer": "source",
+        "change": "updated",
+        "changed": ["description", "tags"],
+        "tags": {"added": ["PII"], "removed": []},
+        "by": "crawler",
+        "at": "2026-01-01T00:00:00.000000Z",
+    }
+    assert read_change(record).kinds == ("asset.updated", "tag.tagged")
+    assert read_change(record | {"change": "tagged"}).kinds == ("tag.tagged",)
+
+
+def test_the_relay_routes_only_changes_that_a_kind_names() -> None:
+    assert wanted_changes(["incident.*"]) == frozenset()
+    assert wanted_changes(["asset.deleted", "tag.*"]) == {"deleted", "tagged", "untagged"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "n", "channel": "c", "destination": "a\nb"},
+        {"name": "n", "channel": "c", "destination": "d", "filters": {"kinds": ["incidents"]}},
+        {"name": "n", "channel": "c", "destination": "d", "filters": {"tag": ["PII"]}},
+        {"name": "n\x00", "channel": "c", "destination": "d"},
+        {"name": "n", "channel": "c", "destination": "d", "filters": {"owners": ["a\x00"]}},
+        {"name": "n", "channel": "c", "destination": "d", "group": {"seconds": 0}},
+        {
+            "name": "n",
+            "channel": "c",
+            "destination": "d",
+            "quiet_hours": {"timezone": "Mars", "from": "1:00", "to": "2"},
+        },
+    ],
+)
+def test_a_subscription_that_cannot_work_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Subscription.model_validate(given, strict=True)
+
+
+def test_a_subscription_is_stored_under_the_names_of_the_contract() -> None:
+    hours = {"timezone": "Europe/Berlin", "from": "22:00", "to": "07:00", "days": [], "except_severity": "critical"}
+    stated = {"name": "n", "channel": "c", "destination": "#d", "quiet_hours": hours}
+    stored = Subscription.model_validate(stated, strict=True).stored()
+    assert stored["quiet_hours"] == hours
+    assert Subscription.model_validate(stored, strict=True).stored() == stored
