@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option
-from lily.cli.output import Format, counted, print_items, print_json, print_table, print_text
+from lily.cli.output import Format, counted, print_items, print_json, print_text
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal, Transient
 

@@ -4,7 +4,6 @@ import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Query
 from pydantic import StringConstraints, TypeAdapter
 
