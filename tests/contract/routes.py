@@ -204,6 +204,7 @@ ROUTES: dict[str, Route] = {
     "DELETE /webhook-secrets/{source}": Route(("admin",), path={"source": NOTHING}),
     "GET /incidents": Route(("incidents:read",), "left out"),
     "GET /incidents/{id}": Route(("incidents:read",), path={"id": NOTHING}),
+    "GET /incidents/{id}/at-risk": Route(("incidents:read",), path={"id": NOTHING}),
     "POST /incidents/{id}/acknowledge": Route(("incidents:write",), path={"id": NOTHING}),
     "POST /incidents/{id}/resolve": Route(("incidents:write",), path={"id": NOTHING}),
     "GET /metadata/{id}/incidents": Route(("incidents:read",), "refused", path=AN_ASSET),

@@ -10,7 +10,7 @@ from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, 
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
-from lily.api.routes.incidents import incidents, webhook_secrets, webhooks
+from lily.api.routes.incidents import at_risk, incidents, webhook_secrets, webhooks
 from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
@@ -58,6 +58,7 @@ ROUTERS = (
     openlineage.router,
     sql.router,
     graph.router,
+    at_risk.router,
     dead_letters.router,
     notifications.router,
     health.router,

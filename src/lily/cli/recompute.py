@@ -1,6 +1,8 @@
-"""`lily recompute`: compares stored derived tags and attributes with a full recomputation, and repairs them.
+"""`lily recompute`: compares stored derived tags and attributes, and what is at risk, with a full recomputation, and
+repairs them.
 
-Spark recomputes the tags. Attributes, for which few tenants have rules, are recomputed in this process.
+Spark recomputes the tags. Attributes, for which few tenants have rules, and what is at risk are recomputed in this
+process.
 """
 
 # ruff: noqa: PLC0415 (Spark and the database driver are imported when it runs: `--help` need not pay for them)
@@ -36,7 +38,7 @@ def recompute(
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
-    """Recompute all derived tags and attributes and compare them with what is stored.
+    """Recompute all derived tags and attributes and what is at risk, and compare them with what is stored.
 
     The exit code is 1 if there are differences, with --repair if any remain.
     """
@@ -51,6 +53,7 @@ def recompute(
             with _session(settings, owner_url, progress) as spark:
                 report = _check_tags(spark, owner_url, tenant or None, progress, repair=repair)
             _check_attributes(report, owner_url, tenant or None, progress, repair=repair)
+            _check_risks(report, owner_url, tenant or None, progress, repair=repair)
         except (Py4JError, PySparkException) as error:
             raise Transient(
                 f"The Spark job failed: {str(error).splitlines()[0]}. Check `lily status`, then try again."
@@ -94,6 +97,19 @@ def _check_attributes(
         report["left"] += len(find_attribute_drift(url, tenant).differences)
 
 
+def _check_risks(report: dict[str, Any], url: str, tenant: str | None, progress: Progress, *, repair: bool) -> None:
+    """Adds what is at risk to the report."""
+    from lily.store.postgres.recompute.risk_drift import find_risk_drift, repair_risks
+
+    progress("what is at risk")
+    found = find_risk_drift(url, tenant)
+    report["at_risk"] = found.report()
+    report["found"] += len(found.differences)
+    if repair and found.differences:
+        repair_risks(url, found)
+        report["left"] += len(find_risk_drift(url, tenant).differences)
+
+
 def _report(drift: "Drift") -> dict[str, Any]:
     return {
         "tenants": drift.tenants,
@@ -123,10 +139,10 @@ def _session(settings: "Settings", database_url: str, progress: Progress) -> "It
 
 
 def _print(report: dict[str, Any], data_dir: "Path") -> None:
-    attributes = report["attributes"]
+    attributes, at_risk = report["attributes"], report["at_risk"]
     checked = (
-        f"Recomputed {report['derived']:,} derived tags and {attributes['derived']:,} derived attributes in "
-        f"{report['seconds']} s (tenants: {report['tenants']})"
+        f"Recomputed {report['derived']:,} derived tags, {attributes['derived']:,} derived attributes and "
+        f"{at_risk['assets']:,} assets at risk in {report['seconds']} s (tenants: {report['tenants']})"
     )
     if not report["found"]:
         print_text(f"[green]✓[/] {checked}: no differences.")
@@ -136,12 +152,15 @@ def _print(report: dict[str, Any], data_dir: "Path") -> None:
         print_text(
             f"{kind}: {part['missing']:,} missing, {part['surplus']:,} surplus, {part['different']:,} different."
         )
+    print_text(f"At risk: {at_risk['missing']:,} missing, {at_risk['surplus']:,} surplus.")
     for row in report["examples"]:
         print_text(f"  [dim]{row['problem']:<9} {row['kind']:<10} {row['tag']} on {row['id']} of {row['tenant']}[/]")
     for row in attributes["examples"]:
         print_text(
             f"  [dim]{row['problem']:<9} {row['rule']:<10} {row['attribute']} on {row['id']} of {row['tenant']}[/]"
         )
+    for row in at_risk["examples"]:
+        print_text(f"  [dim]{row['problem']:<9} {row['id']} by the incident {row['incident']} of {row['tenant']}[/]")
     _print_next_step(report, command("status", data_dir), command("recompute --repair", data_dir))
 
 

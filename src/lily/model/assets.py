@@ -172,6 +172,7 @@ def asset_view(
     fresh_as_of: str,
     derived: DerivedTags = NO_DERIVED_TAGS,
     protective: Collection[str] = PROTECTIVE,
+    at_risk: Sequence[str] = (),
 ) -> dict[str, Any]:
     """An asset in the shape of the public contract."""
     tags = tags_of(layers, derived, protective)
@@ -189,7 +190,7 @@ def asset_view(
         "entity_type": entity_type(layers),
         "attributes": attributes,
         "tags": tags,
-        "at_risk": [],
+        "at_risk": list(at_risk),
         "tenant_id": tenant_id,
         "version": version,
         "is_deleted": is_deleted(layers),

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
+from lily.reactions.at_risk import AtRisk
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents, look_for_names
@@ -23,7 +24,7 @@ from lily.settings import Settings
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "at_risk", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -55,6 +56,7 @@ class Worker:
             "relay": lambda: Relay(settings, stop, self.registry),
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
+            "at_risk": lambda: ReactionRunner(settings, AtRisk(self.registry), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
             "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),

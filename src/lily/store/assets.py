@@ -1,5 +1,6 @@
 """An asset as stored in PostgreSQL, in the lake, or in both, and its public representation."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,8 +36,9 @@ class StoredAsset:
         fresh_as_of: str | None = None,
         rules: TagRules = DEFAULT_TAG_RULES,
         derived: DerivedTags | None = None,
+        at_risk: Sequence[str] = (),
     ) -> None:
-        """`derived` is None until the derived tags have been read."""
+        """`derived` is None until the derived tags have been read, and with them the incidents that put it at risk."""
         self.tenant = tenant
         self.id = asset_id
         self.qualified_name = qualified_name
@@ -48,6 +50,7 @@ class StoredAsset:
         self._fresh_as_of = fresh_as_of
         self._rules = rules
         self._derived = derived
+        self._at_risk = at_risk
 
     @classmethod
     def of_lake(cls, state: AssetState, fresh_as_of: str | None) -> "StoredAsset":
@@ -75,8 +78,11 @@ class StoredAsset:
             whole.merge(state)
         return StoredAsset.of_state(whole, fresh_as_of, self._version)
 
-    def with_tag_rules(self, rules: TagRules, derived: DerivedTags | None = None) -> "StoredAsset":
-        """This asset with its tenant's tag rules and, if they are known, its derived tags."""
+    def with_tag_rules(
+        self, rules: TagRules, derived: DerivedTags | None = None, at_risk: Sequence[str] = ()
+    ) -> "StoredAsset":
+        """This asset with its tenant's tag rules and, if they are known, its derived tags and the incidents that put it
+        at risk."""
         return StoredAsset(
             self.tenant,
             self.id,
@@ -89,6 +95,7 @@ class StoredAsset:
             self._fresh_as_of,
             rules,
             derived,
+            at_risk,
         )
 
     @property
@@ -135,6 +142,7 @@ class StoredAsset:
             updated_at=self._updated_at,
             fresh_as_of=max(self._fresh_as_of or "", self._updated_at),
             protective=self._rules.protective,
+            at_risk=self._at_risk,
         )
 
     @cached_property

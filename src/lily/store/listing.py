@@ -2,7 +2,8 @@
 
 A parent has few children, so its children from both stores are sorted together. Any other list has first the assets of
 PostgreSQL in the requested order, then those that only the lake has in the order of their ids, because nothing sorts a
-billion columns. A list by tag includes assets that only the lake has if the tag reached them along edges.
+billion columns. A list by tag, or of what is at risk, includes assets that only the lake has if that reached them along
+edges.
 """
 
 import time
@@ -19,7 +20,7 @@ from lily.store.lake.hidden_assets import hidden_assets
 from lily.store.lake.reader import LakeReader
 from lily.store.lake.scans import after
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sort, lake_assets_by_tag, search
+from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sort, lake_assets_by_lineage, search
 from lily.store.postgres.sessions import Database
 
 # Where the next page starts: after the sort key and id of an item, or (one element) at an id in the lake.
@@ -40,7 +41,7 @@ class AssetPage:
         if index < len(self.sorted):
             return sort_key(self.sorted[index], request.sort)
         asset_id = self.assets[index].id
-        return (asset_id if "tag" in request.filters else after(asset_id),)
+        return (asset_id if request.by_lineage else after(asset_id),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Lister:
     async def page(self, tenant: str, request: SearchRequest, start: str | None, parent_name: str | None) -> AssetPage:
         """`start` is where the list continues in the lake. Passing the parent's name, if known, saves a look-up."""
         condition = _lake_filter(request)
-        if condition is not None and condition.parent is not None and "tag" not in request.filters:
+        if condition is not None and condition.parent is not None and not request.by_lineage:
             return await self._with_children(tenant, request, condition, parent_name)
         if start is not None and condition is not None:
             return await self._rest(tenant, request, condition, start, request.limit)
@@ -75,16 +76,15 @@ class Lister:
         self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
         """Assets that only the lake has."""
-        look = self._derived if "tag" in request.filters else self._from_lake
+        look = self._by_lineage if request.by_lineage else self._from_lake
         found = await look(tenant, request, condition, start, limit)
         return AssetPage(await self.catalogue.completed(tenant, found.assets), found.next)
 
-    async def _derived(
+    async def _by_lineage(
         self, tenant: str, request: SearchRequest, condition: AssetFilter, start: str, limit: int
     ) -> AssetPage:
-        """Assets that the tag reached along edges; a list by tag leaves out those that only inherit it."""
-        tag = request.filters["tag"]
-        ids = await lake_assets_by_tag(self.database, tenant, tag, start=start, limit=limit + 1)
+        """Assets that the tag or the risk reached along edges; such a list leaves out those that only inherit it."""
+        ids = await lake_assets_by_lineage(self.database, tenant, request.filters, start=start, limit=limit + 1)
         fresh_as_of = await self.lake.fresh_as_of() if ids else None
         states = await self.lake.states(tenant, ids[:limit]) if ids else {}
         assets = [StoredAsset.of_lake(states[asset_id], fresh_as_of) for asset_id in ids[:limit] if asset_id in states]

@@ -35,18 +35,24 @@ async def visible_page(
     return items, after
 
 
-async def visible_incident(call: Call, incident_id: str) -> Object:
-    """With its history and links. Raises Declined with 404 if there is none that the caller may see."""
+async def find_visible(call: Call, incident_id: str) -> Object:
+    """Raises Declined with 404 if there is none that the caller may see."""
     known = ids.looks_like_uuid(incident_id)
     found = await reader.find(call.services.database, call.tenant, incident_id.lower()) if known else None
     shown = await _visible(call, [found]) if found is not None else []
-    if not shown or found is None:
+    if not shown:
         raise not_found(incident_id, "incident")
+    return shown[0]
+
+
+async def visible_incident(call: Call, incident_id: str) -> Object:
+    """As `find_visible`, with its history and links."""
+    found = await find_visible(call, incident_id)
     history = await reader.history(call.services.database, call.tenant, found["incident_id"])
     if await restrictions_of(call.services, call.principal, "READ") is not None:
         history = [one | {"change": _without(one["change"], _REVEALING)} for one in history]
     links = [{"name": found["source"], "url": found["url"]}] if found["url"] else []
-    return shown[0] | {"history": history, "links": links}
+    return found | {"history": history, "links": links}
 
 
 async def authorise_change(call: Call, incident: Object) -> None:

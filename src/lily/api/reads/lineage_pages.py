@@ -112,6 +112,7 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 view["entity_type"] or None,
                 view["is_deleted"],
                 own_tags(stated_by_layer(stored.layers), rules.protective),
+                at_risk=view["at_risk"],
             )
     return nodes
 

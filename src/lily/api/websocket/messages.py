@@ -95,43 +95,27 @@ def _announced(event: Mapping[str, Any]) -> list[Message]:
         "tags": tags,
         "cause": cause,
     }
-    keys = frozenset({tag_key(cause["tag"])})
-    return [
-        Message(
-            metadata_id=asset,
-            entity_type=entity_type or "",
-            change=data["change"],
-            tags=keys,
-            body=common
-            | {
-                "id": f"{event['id']}-{asset}",
-                "metadata_id": asset,
-                "entity_type": entity_type or "",
-                "qualified_name": name,
-            },
-        )
-        for asset, entity_type, name in data["assets"]
-    ]
+    return _per_asset(event, common, frozenset({tag_key(cause["tag"])}))
 
 
 def _alerts(event: Mapping[str, Any]) -> list[Message]:
-    """An incident, once for each of its assets; once without an asset if none was found yet."""
+    """An incident, or a risk that came or went, once for each asset; once without an asset if none was found yet."""
     data = event["data"]
-    incident = data["incident"]
-    common = {
-        "type": "alert",
-        "change": data["change"],
-        "timestamp": event["time"],
-        **{name: incident[name] for name in ("incident_id", "severity", "state", "title", "url")},
-    }
+    shown = ("incident_id", "severity", "state", "title", "url")
+    common = {"type": "alert", "change": data["change"], "timestamp": event["time"]}
+    return _per_asset(event, common | {name: data["incident"][name] for name in shown}, frozenset())
+
+
+def _per_asset(event: Mapping[str, Any], common: Mapping[str, Any], tags: frozenset[str]) -> list[Message]:
+    data = event["data"]
     return [
         Message(
             metadata_id=asset or "",
             entity_type=entity_type or "",
             change=data["change"],
-            tags=frozenset(),
-            body=common
-            | {
+            tags=tags,
+            body={
+                **common,
                 "id": f"{event['id']}-{asset}" if asset else event["id"],
                 "metadata_id": asset,
                 "entity_type": entity_type or "",

@@ -48,14 +48,17 @@ def find(
     data_source: str | None = None,
     owner: str | None = None,
     parent: str | None = None,
+    at_risk: bool = False,
     include_deleted: bool = False,
     sort: Sort | None = None,
     order: Literal["asc", "desc"] | None = None,
     page_size: int = 200,
 ) -> Call[Page[Asset]]:
-    """Iterates over all assets that match every filter. Pages are fetched as the iterator reaches them."""
+    """Iterates over all assets that match every filter; `at_risk` keeps those of open incidents and what is downstream
+    of them. Pages are fetched as the iterator reaches them."""
     filters = {"q": q, "entity_type": entity_type, "tag": tag, "data_source": data_source, "owner": owner}
-    filters |= {"parent": parent, "include_deleted": "true" if include_deleted else None, "sort": sort, "order": order}
+    filters |= {"parent": parent, "at_risk": "true" if at_risk else None, "sort": sort, "order": order}
+    filters |= {"include_deleted": "true" if include_deleted else None}
     params = {name: value for name, value in filters.items() if value is not None} | {"limit": str(page_size)}
     return Call("GET", "/metadata", parsing.page_of(parsing.asset), params)
 

@@ -76,7 +76,11 @@ def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
 
 def _members(outbox: Outbox, changes: Sequence[Change]) -> set[str]:
     """The new ones among the assets that are in the lineage graph: its edges may come before their assets."""
-    new = [change.asset_id for change in changes if change.before is None and governance.needs_graph(change.after)]
+    new = [
+        (change.tenant_id, change.asset_id)
+        for change in changes
+        if change.before is None and governance.needs_graph(change.after)
+    ]
     return outbox.in_graph(new) if new else set()
 
 

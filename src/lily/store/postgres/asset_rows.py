@@ -1,4 +1,4 @@
-"""Converts a row of `asset_columns.sql`, followed by its derived tags, to an asset."""
+"""Converts a row of `asset_columns.sql`, followed by its derived tags and incidents, to an asset."""
 
 from typing import Any
 
@@ -17,8 +17,9 @@ def asset_of(tenant: str, row: Row, rules: TagRules) -> StoredAsset:
         for name, start in zip(LAYERS, (5, 8, 11), strict=True)
         if row[start] is not None
     }
-    derived = derived_tags_of(rules, row[-2], row[-1])
-    return StoredAsset(tenant, row[0], row[1], layers, row[2], row[3], row[4], row[14], None, rules, derived)
+    derived = derived_tags_of(rules, row[-3], row[-2])
+    at_risk = row[-1] or ()
+    return StoredAsset(tenant, row[0], row[1], layers, row[2], row[3], row[4], row[14], None, rules, derived, at_risk)
 
 
 def derived_tags_of(rules: TagRules, propagated: list[str] | None, inherited: dict[str, Any] | None) -> DerivedTags:

@@ -135,3 +135,18 @@ class IncidentDetail(IncidentResponse):
 
     history: list[IncidentMessage]
     links: list[IncidentLink]
+
+
+class AssetAtRisk(BaseModel):
+    metadata_id: str
+    qualified_name: str | None = Field(description="Null if the asset of an edge was not ingested yet.")
+    name: str | None
+    entity_type: str | None
+    is_deleted: bool
+    via: str | None = Field(description="The asset from which it came; null if the incident names this one.")
+    path: list[str] = Field(description="Ids, an asset of the incident first.")
+
+
+class AssetsAtRisk(BaseModel):
+    items: list[AssetAtRisk]
+    next_cursor: str | None

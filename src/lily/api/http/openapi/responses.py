@@ -355,6 +355,7 @@ class LineageNode(BaseModel):
     depth: int
     known: bool
     tags: list[str]
+    at_risk: list[str]
     redacted: bool
 
 

@@ -29,6 +29,9 @@ Tag = Annotated[str | None, Query(max_length=MAX_LENGTH, description="An effecti
 Source = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exact data source.")]
 Owner = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The exact owner.")]
 Parent = Annotated[str | None, Query(max_length=MAX_LENGTH, description="The id or qualified name of the parent.")]
+AtRisk = Annotated[
+    bool, Query(description="Only assets of open incidents, and what is downstream of them along lineage.")
+]
 Deleted = Annotated[bool, Query(description="Also return deleted assets.")]
 
 
@@ -42,6 +45,7 @@ async def list_assets(
     data_source: Source = None,
     owner: Owner = None,
     parent: Parent = None,
+    at_risk: AtRisk = False,
     include_deleted: Deleted = False,
     sort: Sort = "id",
     order: Order = "asc",
@@ -55,7 +59,7 @@ async def list_assets(
     lake for a few seconds at most: it may have fewer items than `limit` and still a `next_cursor`. Assets that a policy
     denies to the caller are left out.
     """
-    given = (q, entity_type, tag, data_source, owner, parent)
+    given = (q, entity_type, tag, data_source, owner, parent, "true" if at_risk else None)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
     question = (call.tenant, sort, order, str(include_deleted), repr(sorted(filters.items())))
     position = None if cursor is None else await with_key(call, cursors.unseal(cursor, POSITION, *question), sort)

@@ -1,1 +1,1 @@
-"""Incidents, and the webhooks of other systems that report them."""
+"""Incidents, what they put at risk, and the webhooks of other systems that report them."""

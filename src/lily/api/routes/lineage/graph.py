@@ -145,5 +145,6 @@ def _node(asset: str, depth: int, node: Node, *, known: bool, redacted: bool) ->
         "depth": depth,
         "known": known,
         "tags": node.tags,
+        "at_risk": node.at_risk,
         "redacted": redacted,
     }

@@ -1,4 +1,4 @@
-"""Reads assets by id, with their derived tags.
+"""Reads assets by id, with their derived tags and the incidents that put them at risk.
 
 Reads that arrive while a query runs are batched into the next query.
 """
@@ -6,7 +6,7 @@ Reads that arrive while a query runs are batched into the next query.
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from psycopg import sql
 
@@ -56,22 +56,18 @@ class AssetReader:
         return await self._tag_rules.get(tenant)
 
     async def with_derived_tags(self, tenant: str, assets: Sequence[StoredAsset]) -> list[StoredAsset]:
-        """Assets that were read from the lake, with the tenant's tag rules and their derived tags."""
+        """Assets that were read from the lake, with the tenant's tag rules, their derived tags and their incidents."""
         rules = await self._tag_rules.get(tenant)
-        derived = await self.derived_tags(tenant, rules, {asset.id: asset.parent for asset in assets})
-        return [asset.with_tag_rules(rules, derived[asset.id]) for asset in assets]
+        parents = {asset.id: asset.parent for asset in assets}
+        rows = await self._database.fetch(tenant, query("catalogue/reached"), _parameters(rules, parents))
+        reached = {row[0]: (derived_tags_of(rules, row[1], row[2]), row[3] or ()) for row in rows}
+        return [asset.with_tag_rules(rules, *reached.get(asset.id, (NO_DERIVED_TAGS, ()))) for asset in assets]
 
     async def derived_tags(
         self, tenant: str, rules: TagRules, parents: Mapping[str, str | None]
     ) -> dict[str, DerivedTags]:
         """The derived tags that assets have, or would have, with these parents. By id."""
-        parameters = {
-            "ids": id_array(parents),
-            "parents": id_array(parent or "null" for parent in parents.values()),
-            "tags": rules.propagating_array,
-            "cut": rules.cut_deleted,
-        }
-        rows = await self._database.fetch(tenant, query("catalogue/derived_tags"), parameters)
+        rows = await self._database.fetch(tenant, query("catalogue/derived_tags"), _parameters(rules, parents))
         derived = {asset_id: derived_tags_of(rules, *tags) for asset_id, *tags in rows}
         return {asset_id: derived.get(asset_id, NO_DERIVED_TAGS) for asset_id in parents}
 
@@ -92,6 +88,15 @@ class AssetReader:
             return []
         self._waiting[tenant] = waiting[IDS_PER_QUERY:]
         return waiting[:IDS_PER_QUERY]
+
+
+def _parameters(rules: TagRules, parents: Mapping[str, str | None]) -> dict[str, Any]:
+    return {
+        "ids": id_array(parents),
+        "parents": id_array(parent or "null" for parent in parents.values()),
+        "tags": rules.propagating_array,
+        "cut": rules.cut_deleted,
+    }
 
 
 def _resolve(batch: list[tuple[str, PendingAsset]], assets: dict[str, StoredAsset]) -> None:

@@ -20,7 +20,7 @@ from lily.store.postgres.sessions import Database, Row
 
 Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
 Order = Literal["asc", "desc"]
-Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent"]
+Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent", "at_risk"]
 
 # An asset has no name while only a user layer exists. A null would drop out of the keyset comparison.
 _KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
@@ -38,6 +38,7 @@ _CONDITIONS: dict[Filter, LiteralString] = {
     "data_source": "data_source = %(data_source)s",
     "owner": "owner = %(owner)s",
     "parent": "parent = %(parent)s",
+    "at_risk": "exists (select from at_risk r where r.tenant_id = %(tenant)s and r.asset_id = assets.id)",
 }
 # A protective tag counts in any layer, and also if it was propagated along edges and not suppressed.
 _PROTECTIVE_TAG: Final = """assets.id = any (array(
@@ -64,6 +65,11 @@ class SearchRequest:
     limit: int
     after: tuple[str, str] | None = None  # the sort key and the id of the previous page's last item
     hidden: AssetSet = NO_ASSETS
+
+    @property
+    def by_lineage(self) -> bool:
+        """Whether it lists what a tag or a risk reached along edges: of the lake only that."""
+        return "tag" in self.filters or "at_risk" in self.filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,14 @@ def _position(row: Row) -> tuple[str, str]:
     return _text(row[COLUMNS]), str(row[0])
 
 
-async def lake_assets_by_tag(database: Database, tenant: str, tag: str, *, start: str, limit: int) -> list[str]:
-    """The next ids, after `start`, of assets that only the lake has and that a tag reached along edges."""
-    parameters = {"tag": tag, "start": start or _FIRST, "limit": limit}
-    return [asset_id for (asset_id,) in await database.fetch(tenant, query("catalogue/lake_assets_by_tag"), parameters)]
+async def lake_assets_by_lineage(
+    database: Database, tenant: str, filters: Mapping[Filter, str], *, start: str, limit: int
+) -> list[str]:
+    """The next ids, after `start`, of assets that only the lake has and that the tag and the risk of these filters
+    reached along edges."""
+    name: LiteralString = "catalogue/lake_assets_at_risk" if "at_risk" in filters else "catalogue/lake_assets_by_tag"
+    parameters = {"tag": filters.get("tag"), "start": start or _FIRST, "limit": limit}
+    return [asset_id for (asset_id,) in await database.fetch(tenant, query(name), parameters)]
 
 
 def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:

@@ -16,6 +16,7 @@ class Node(NamedTuple):
     is_deleted: bool = False
     tags: tuple[str, ...] = ()
     awaits_lake: bool = False
+    at_risk: Sequence[str] = ()  # ids of incidents
 
 
 async def read_nodes(
@@ -25,9 +26,15 @@ async def read_nodes(
     rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
     return {
         asset_id: Node(
-            qualified_name, name, entity_type, is_deleted, own_tags(tags, protective) if tags else (), awaits_lake
+            qualified_name,
+            name,
+            entity_type,
+            is_deleted,
+            own_tags(tags, protective) if tags else (),
+            awaits_lake,
+            at_risk or (),
         )
-        for asset_id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags in rows
+        for asset_id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags, at_risk in rows
     }
 
 

@@ -76,9 +76,12 @@ create table at_risk (
   asset_id    uuid not null,
   incident_id uuid not null,
   via         uuid,
-  primary key (tenant_id, asset_id, incident_id)
+  primary key (asset_id, incident_id, tenant_id)  -- ids first, for the reason given in 0003
 );
-create index at_risk_of_incident on at_risk (tenant_id, incident_id);
+create index at_risk_of_incident on at_risk (incident_id, asset_id);
+
+-- It gets a parameter and a column. `functions/70_reached_from_elsewhere.sql` creates it again.
+drop function if exists reached_from_elsewhere(text, text[], boolean, uuid[], uuid[], boolean);
 
 do $$
 declare

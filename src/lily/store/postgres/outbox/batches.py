@@ -145,9 +145,11 @@ class Outbox:
         rows = self._connection.execute(query("outbox/rule_attributes")).fetchall()
         return {row["tenant_id"]: frozenset(row["attributes"]) for row in rows}
 
-    def in_graph(self, ids: Collection[str]) -> set[str]:
-        """The given assets that have edges, or that are above such an asset in the hierarchy."""
-        rows = self._connection.execute(query("outbox/in_graph"), [id_array(ids)]).fetchall()
+    def in_graph(self, assets: Collection[tuple[str, str]]) -> set[str]:
+        """The ids of the given assets (tenant, id) that have edges or are above such an asset in the hierarchy. In a
+        tenant with open incidents, any parent counts."""
+        parameters = {"tenants": [tenant for tenant, _ in assets], "ids": id_array(asset_id for _, asset_id in assets)}
+        rows = self._connection.execute(query("outbox/in_graph"), parameters).fetchall()
         return {row["id"] for row in rows}
 
     def dead_letters(self, batches: list[int]) -> Iterator[dict[str, Any]]:

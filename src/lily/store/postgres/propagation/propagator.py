@@ -14,6 +14,7 @@ from psycopg import Connection, IsolationLevel
 
 from lily.lineage.lake_nodes import LakeNode
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
+from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import copy_lines, line
@@ -42,6 +43,7 @@ class Propagator:
         self._connection = connect(database_url, "lily-propagator")
         self._connection.isolation_level = IsolationLevel.REPEATABLE_READ  # a run sees one committed state
         self._propagation = TenantPropagation(self._connection)
+        self._risks = TenantRisks(self._connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -51,8 +53,8 @@ class Propagator:
         return self._connection.execute(query("graph/awaiting_lake"), [limit]).fetchall()
 
     def set_parents(self, nodes: Mapping[tuple[str, str], LakeNode]) -> int:
-        """Stores what the lake has of nodes, by tenant and id, and propagates. Returns how many have another parent or
-        were unknown before."""
+        """Stores what the lake has of nodes, by tenant and id, and propagates tags and risks. Returns how many have
+        another parent or were unknown before."""
         rows = {
             "tenants": [tenant for tenant, _ in nodes],
             "ids": [asset_id for _, asset_id in nodes],
@@ -67,6 +69,7 @@ class Propagator:
             moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id))
         for tenant, marks in moved.items():
             self.propagate(tenant, marks)
+            self._spread_risks(tenant, {mark.asset_id for mark in marks.assets})
         return sum(len(marks.assets) for marks in moved.values())
 
     def propagate(self, tenant: str, marks: Marks) -> PropagationResult:
@@ -83,6 +86,12 @@ class Propagator:
     def _run(self, tenant: str, marks: Marks) -> PropagationResult:
         with self._connection.transaction():
             return self._propagation.run(tenant, marks)
+
+    def _spread_risks(self, tenant: str, moved: set[str]) -> None:
+        """No event names a parent that comes from the lake, so the at-risk reaction does not learn of it."""
+        if self._risks.concerns(tenant):
+            with tenant_lock(self._connection, AT_RISK, tenant), self._connection.transaction():
+                self._risks.spread(tenant, RiskMarks(moved=moved))
 
 
 class TenantPropagation:

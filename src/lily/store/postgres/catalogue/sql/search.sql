@@ -6,9 +6,10 @@ with page as materialized (
   order by {key} {direction}, assets.id {direction}
   limit %(limit)s
 )
-select page.*, r.propagated, r.inherited
+select page.*, r.propagated, r.inherited, r.incidents
 from page
 left join reached_from_elsewhere(
-  %(tenant)s, %(tags)s::text[], %(cut)s, (select array_agg(asset_id) from page), (select array_agg(parent_id) from page)
+  %(tenant)s, %(tags)s::text[], %(cut)s, (select array_agg(asset_id) from page), (select array_agg(parent_id) from page),
+  p_risks => true
 ) r on r.asset_id = page.asset_id
 order by page.sorted_by {direction}, page.asset_id {direction}

@@ -65,10 +65,11 @@ examined as (
          (array_agg(c.id order by c.sorted_by {direction}, c.id {direction}))[count(*)]::text as last_id
   from candidates c
 )
-select page.*, examined.number, examined.last_key, examined.last_id, r.propagated, r.inherited
+select page.*, examined.number, examined.last_key, examined.last_id, r.propagated, r.inherited, r.incidents
 from examined
 left join page on true
 left join reached_from_elsewhere(
-  %(tenant)s, %(tags)s::text[], %(cut)s, (select array_agg(asset_id) from page), (select array_agg(parent_id) from page)
+  %(tenant)s, %(tags)s::text[], %(cut)s, (select array_agg(asset_id) from page), (select array_agg(parent_id) from page),
+  p_risks => true
 ) r on r.asset_id = page.asset_id
 order by page.sorted_by {direction}, page.asset_id {direction}

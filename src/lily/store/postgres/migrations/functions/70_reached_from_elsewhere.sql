@@ -4,11 +4,13 @@
 -- The ancestors of most assets have no tags. For these, the query per level of the hierarchy is all that a read costs. The
 -- parents are parameters because assets that only the lake has are not in the table.
 --
--- With `p_lags`, for decisions while propagation has not caught up, what would arrive counts as well as what is stored.
+-- With `p_lags`, for decisions while propagation has not caught up, what would arrive counts as well as what is stored. With
+-- `p_risks`, for reads, also the incidents that put the assets at risk, as a sorted array.
 create or replace function reached_from_elsewhere(
-  p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[], p_lags boolean default false
+  p_tenant text, p_tags text[], p_cut boolean, p_ids uuid[], p_parents uuid[], p_lags boolean default false,
+  p_risks boolean default false
 )
-returns table (asset_id uuid, propagated text[], inherited jsonb)
+returns table (asset_id uuid, propagated text[], inherited jsonb, incidents jsonb)
 language plpgsql stable as $$
 declare
   above   uuid[] := '{}';
@@ -20,6 +22,7 @@ declare
   marked  uuid[];
   arriving     uuid[] := '{}';  -- what would arrive: assets and, beside them, tags
   arriving_too text[] := '{}';
+  risks        jsonb;  -- {asset: [incidents]}
 begin
   for i in 1 .. 64 loop  -- bounds a hierarchy with a cycle
     exit when level = '{}';
@@ -46,15 +49,27 @@ begin
     from arriving_tags(p_tenant, p_cut, p_ids || above) a;
   end if;
 
+  if p_risks and exists (select from incidents i where i.tenant_id = p_tenant and i.state <> 'resolved') then
+    risks := risks_among(p_tenant, p_ids, p_parents, above, its);
+  end if;
+
   if special = '{}' and arriving = '{}' and not exists (
     select from derived_tags d
     where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (above) and d.kind = 'propagated'
   ) then
     return query
-    select d.asset_id, array_agg(d.tag), null::jsonb
+    select d.asset_id, array_agg(d.tag), null::jsonb, risks -> d.asset_id::text
     from derived_tags d
     where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids) and d.kind = 'propagated'
     group by d.asset_id;
+    if risks is not null then
+      return query
+      select k.key::uuid, null::text[], null::jsonb, k.value
+      from jsonb_each(risks) as k
+      where not exists (
+        select from derived_tags d
+        where d.asset_id = k.key::uuid and d.tag = any (p_tags) and d.kind = 'propagated' and d.tenant_id = p_tenant);
+    end if;
     return;
   end if;
 
@@ -110,10 +125,10 @@ begin
     from carried c
     group by c.root
   )
-  select asked.id, r.tags, n.tags
+  select asked.id, r.tags, n.tags, risks -> asked.id::text
   from unnest(p_ids, p_parents) as asked (id, parent)
   left join arrived r on r.id = asked.id
   left join named n on n.root = asked.parent
-  where r.tags is not null or n.tags is not null;
+  where r.tags is not null or n.tags is not null or risks ? asked.id::text;
 end
 $$;

@@ -1,6 +1,10 @@
--- Ids are unique across tenants, so the tenant is not needed. Edges count too: propagation may not have handled them yet.
+-- Ids are unique across tenants, so edges are found without the tenant. They count beside the graph's nodes: propagation may
+-- not have handled them yet. For the same reason, a parent counts where incidents are open: what it is below of may put at
+-- risk what is downstream of its descendants.
 select a.id::text
-from unnest(%s::uuid[]) as a (id)
+from unnest(%(tenants)s::text[], %(ids)s::uuid[]) as a (tenant_id, id)
 where exists (select from graph_nodes g where g.id = a.id)
    or exists (select from edges e where e.from_id = a.id)
    or exists (select from edges e where e.to_id = a.id)
+   or exists (select from incidents i where i.tenant_id = a.tenant_id and i.state <> 'resolved')
+      and exists (select from assets c where c.tenant_id = a.tenant_id and c.parent = a.id::text)

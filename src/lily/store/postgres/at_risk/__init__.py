@@ -1,0 +1,1 @@
+"""What incidents put at risk: marking it, and reading it."""
