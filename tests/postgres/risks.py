@@ -195,7 +195,7 @@ class RiskWorld:
             "select id::text, parent::text from graph_nodes where tenant_id = %s", [self.world.tenant]
         )
         held = self._owner.execute("select id::text, parent from assets where tenant_id = %s", [self.world.tenant])
-        parents = dict(of_lake.fetchall()) | dict(held.fetchall())
+        parents: dict[str, str | None] = dict([*of_lake, *held])
         return RiskGraph(frozenset(edges.fetchall()), {asset: above for asset, above in parents.items() if above})
 
 

@@ -29,8 +29,7 @@ SECTIONS = {
     "attributes": "Attributes that propagate along lineage by rules.",
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
-    "incidents": "Issues of data that other systems, quality rules and people report, and what they put at risk; signed "
-    "webhooks.",
+    "incidents": "Issues of data that other systems, quality rules and people report, and what is at risk; webhooks.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

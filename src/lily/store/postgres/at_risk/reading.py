@@ -53,7 +53,7 @@ def paths_of(supports: Supports) -> dict[str, tuple[str, ...]]:
         for index, above in enumerate(chain or ()):
             if above in supports:
                 resting.setdefault(above, []).append((asset_id, tuple(reversed(chain[:index] if chain else ()))))
-    paths = {asset_id: (asset_id,) for asset_id, chain in supports.items() if chain is None}
+    paths: dict[str, tuple[str, ...]] = {asset_id: (asset_id,) for asset_id, chain in supports.items() if chain is None}
     queue = deque(paths)
     while queue:
         reached = queue.popleft()

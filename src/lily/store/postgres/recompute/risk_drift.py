@@ -47,8 +47,8 @@ def find_risk_drift(database_url: str, tenant: str | None = None) -> RiskDrift:
                     expected = _expected(connection, name)
                     stored = set(connection.execute(query("recompute/at_risk"), {"tenant": name}).fetchall())
                     number += len(expected)
-                    differences += [RiskDifference(name, *one, "missing") for one in sorted(expected - stored)]
-                    differences += [RiskDifference(name, *one, "surplus") for one in sorted(stored - expected)]
+                    differences += _differences(name, "missing", expected - stored)
+                    differences += _differences(name, "surplus", stored - expected)
     return RiskDrift(number, differences)
 
 
@@ -62,6 +62,10 @@ def repair_risks(database_url: str, drift: RiskDrift) -> None:
             again = {one.incident for one in drift.differences if one.tenant == tenant}
             with tenant_lock(connection, AT_RISK, tenant), connection.transaction():
                 risks.spread(tenant, RiskMarks(again=again))
+
+
+def _differences(tenant: str, problem: str, found: set[tuple[str, str]]) -> list[RiskDifference]:
+    return [RiskDifference(tenant, incident, asset, problem) for incident, asset in sorted(found)]
 
 
 def _expected(connection: Connection[Any], tenant: str) -> set[tuple[str, str]]:
