@@ -156,12 +156,31 @@ def change(estate: RiskWorld, chance: random.Random) -> None:
     chance.choice(steps)()
 
 
-@settings(max_examples=60, deadline=None)
-@given(chance=st.randoms(use_true_random=False), rounds=st.lists(st.integers(1, 12), min_size=1, max_size=4))
+CHANCE = st.randoms(use_true_random=False)
+ROUNDS = st.lists(
+    st.integers(1, 12), min_size=1, max_size=4
+)  # how many changes, before all that is pending is delivered
+
+
+@settings(max_examples=20, deadline=None)
+@given(chance=CHANCE, rounds=ROUNDS)
 def test_what_is_at_risk_is_what_can_be_reached_whatever_happened_before(
     risks: Risks, migrated: Migrated, make_world: Callable[[], World], chance: random.Random, rounds: list[int]
 ) -> None:
-    estate = RiskWorld(risks, make_world())
+    compare(RiskWorld(risks, make_world()), migrated, chance, rounds)
+
+
+@pytest.mark.campaign
+@settings(max_examples=300, deadline=None)
+@given(chance=CHANCE, rounds=ROUNDS)
+def test_the_same_for_many_more_graphs(
+    risks: Risks, migrated: Migrated, make_world: Callable[[], World], chance: random.Random, rounds: list[int]
+) -> None:
+    compare(RiskWorld(risks, make_world()), migrated, chance, rounds)
+
+
+def compare(estate: RiskWorld, migrated: Migrated, chance: random.Random, rounds: list[int]) -> None:
+    """After each round: what is stored, announced, explained and shown, against the oracle and `lily recompute`."""
     for changes in rounds:
         for _ in range(changes):
             change(estate, chance)
