@@ -101,7 +101,7 @@ def test_a_parent_that_comes_later_than_the_edges_below_it_puts_them_at_risk(est
     """Propagation has not handled the edge yet, so only the hierarchy itself tells that the parent matters."""
     world = estate.world
     world.asset("late.table", parent="late")
-    world.edge("late.table", "mart.orders.id")
+    world.edge("late.table", "late.report")
     estate.incident("one", "raw")
     estate.deliver()
     assert estate.stored() == estate.expected()
