@@ -162,6 +162,7 @@ def test_the_graph_is_told_level_by_level_with_what_is_known(door: Door) -> None
         "depth": 1,
         "known": True,
         "tags": ["PII"],
+        "at_risk": [],
         "redacted": False,
     }
     assert (nodes[None]["known"], nodes[None]["name"]) == (False, None)
