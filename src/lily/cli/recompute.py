@@ -8,7 +8,7 @@ process.
 # ruff: noqa: PLC0415 (Spark and the database driver are imported when it runs: `--help` need not pay for them)
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -20,14 +20,17 @@ from lily.cli.output import Format, Progress, print_error, print_json, print_tex
 from lily.model.errors import Transient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from lily.pipeline.recompute.drift import Drift
     from lily.settings import Settings
+    from lily.store.postgres.recompute.attribute_drift import AttributeDrift
+    from lily.store.postgres.recompute.risk_drift import RiskDrift
 
+Found = TypeVar("Found", "AttributeDrift", "RiskDrift")
 MASTER = "local[2]"  # leaves cores to a stack on the same machine; LILY_SPARK_MASTER selects a cluster
 
 
@@ -85,29 +88,35 @@ def _check_tags(
 def _check_attributes(
     report: dict[str, Any], url: str, tenant: str | None, progress: Progress, *, repair: bool
 ) -> None:
-    """Adds the derived attributes to the report."""
     from lily.store.postgres.recompute.attribute_drift import find_attribute_drift, repair_attributes
 
     progress("derived attributes")
-    found = find_attribute_drift(url, tenant)
-    report["attributes"] = found.report()
-    report["found"] += len(found.differences)
-    if repair and found.differences:
-        repair_attributes(url, found)
-        report["left"] += len(find_attribute_drift(url, tenant).differences)
+    _compare(
+        report, "attributes", lambda: find_attribute_drift(url, tenant), repair_attributes, url if repair else None
+    )
 
 
 def _check_risks(report: dict[str, Any], url: str, tenant: str | None, progress: Progress, *, repair: bool) -> None:
-    """Adds what is at risk to the report."""
     from lily.store.postgres.recompute.risk_drift import find_risk_drift, repair_risks
 
     progress("what is at risk")
-    found = find_risk_drift(url, tenant)
-    report["at_risk"] = found.report()
+    _compare(report, "at_risk", lambda: find_risk_drift(url, tenant), repair_risks, url if repair else None)
+
+
+def _compare(
+    report: dict[str, Any],
+    name: str,
+    find: "Callable[[], Found]",
+    repair: "Callable[[str, Found], None]",
+    repaired: str | None,
+) -> None:
+    """Adds what is found to the report, and repairs it in the database `repaired`, if given."""
+    found = find()
+    report[name] = found.report()
     report["found"] += len(found.differences)
-    if repair and found.differences:
-        repair_risks(url, found)
-        report["left"] += len(find_risk_drift(url, tenant).differences)
+    if repaired and found.differences:
+        repair(repaired, found)
+        report["left"] += len(find().differences)
 
 
 def _report(drift: "Drift") -> dict[str, Any]:

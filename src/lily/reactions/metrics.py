@@ -65,3 +65,9 @@ class _Window:
         with self._lock:
             recent = sum(count for second, count in self._counts.items() if second > now - RATE_SECONDS)
         return recent / RATE_SECONDS
+
+
+def run_seconds(name: str, documentation: str, registry: CollectorRegistry) -> Histogram:
+    """The duration of runs that take from milliseconds to a minute."""
+    buckets = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
+    return Histogram(name, documentation, registry=registry, buckets=buckets)

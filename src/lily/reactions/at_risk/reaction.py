@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter
 from psycopg import Connection
 
 from lily.bus import topics
 from lily.model.assets import PARENT_ID
 from lily.model.governance import ASSET, EDGE, INCIDENT
 from lily.reactions.base import Event
+from lily.reactions.metrics import run_seconds
 from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks
 
 
@@ -29,11 +30,8 @@ class AtRisk:
         self._assets = Counter(
             "lily_at_risk_assets", "Assets that came under risk or are no longer at risk", ["change"], registry=registry
         )
-        self._seconds = Histogram(
-            "lily_at_risk_seconds",
-            "Time a run of the at-risk reaction took for one tenant",
-            registry=registry,
-            buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
+        self._seconds = run_seconds(
+            "lily_at_risk_seconds", "Time a run of the at-risk reaction took for one tenant", registry
         )
         self._risks: TenantRisks | None = None
 

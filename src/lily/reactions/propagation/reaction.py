@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter
 from psycopg import Connection
 
 from lily.bus import topics
@@ -17,6 +17,7 @@ from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model.assets import tag_key
 from lily.model.governance import ASSET, EDGE, RULE, SETTING, TAG, concerns_tags, rule_attributes_changed
 from lily.reactions.base import Event
+from lily.reactions.metrics import run_seconds
 from lily.store.postgres.propagation.propagator import PROPAGATION, TenantPropagation
 
 
@@ -32,11 +33,8 @@ class Propagation:
             "lily_propagation_reached", "Assets that gained or lost a derived tag", registry=registry
         )
         self._stated = Counter("lily_propagation_statements", "Values that rules set or took back", registry=registry)
-        self._seconds = Histogram(
-            "lily_propagation_seconds",
-            "Time a run of propagation took for one tenant",
-            registry=registry,
-            buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
+        self._seconds = run_seconds(
+            "lily_propagation_seconds", "Time a run of propagation took for one tenant", registry
         )
         self._propagation: TenantPropagation | None = None
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from psycopg import Connection, IsolationLevel
+from psycopg import Connection
 
 from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
 from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue, canonical
 from lily.lineage.graph import Edge, Graph
 from lily.lineage.marks import Marks
-from lily.store.postgres.connection import connect
 from lily.store.postgres.definitions.rules import rule_of
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
+from lily.store.postgres.recompute.committed_state import committed_state
 
 MAX_EXAMPLES = 10
 PROBLEMS = ("missing", "surplus", "different")
@@ -47,15 +47,12 @@ class AttributeDrift:
 
 def find_attribute_drift(database_url: str, tenant: str | None = None) -> AttributeDrift:
     derived, differences = 0, list[Difference]()
-    with connect(database_url, "lily-recompute") as connection:
-        connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
-        with connection.transaction():
-            for name, on_delete in connection.execute(query("recompute/rule_tenants")).fetchall():
-                if tenant in {None, name}:
-                    expected = _expected(connection, name, on_delete)
-                    derived += sum(len(values) for values in expected.values())
-                    differences += _differences(name, expected, _stored(connection, name))
+    with committed_state(database_url) as connection:
+        for name, on_delete in connection.execute(query("recompute/rule_tenants")).fetchall():
+            if tenant in {None, name}:
+                expected = _expected(connection, name, on_delete)
+                derived += sum(len(values) for values in expected.values())
+                differences += _differences(name, expected, _stored(connection, name))
     return AttributeDrift(derived, differences)
 
 

@@ -13,6 +13,7 @@ from lily.lineage.risk import assets_at_risk
 from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks
 from lily.store.postgres.connection import connect
 from lily.store.postgres.queries import query
+from lily.store.postgres.recompute.committed_state import committed_state
 from lily.store.postgres.tenant_lock import tenant_lock
 
 MAX_EXAMPLES = 10
@@ -38,17 +39,14 @@ class RiskDrift:
 
 def find_risk_drift(database_url: str, tenant: str | None = None) -> RiskDrift:
     number, differences = 0, list[RiskDifference]()
-    with connect(database_url, "lily-recompute") as connection:
-        connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
-        with connection.transaction():
-            for (name,) in connection.execute(query("recompute/risk_tenants")).fetchall():
-                if tenant in {None, name}:
-                    expected = _expected(connection, name)
-                    stored = set(connection.execute(query("recompute/at_risk"), {"tenant": name}).fetchall())
-                    number += len(expected)
-                    differences += _differences(name, "missing", expected - stored)
-                    differences += _differences(name, "surplus", stored - expected)
+    with committed_state(database_url) as connection:
+        for (name,) in connection.execute(query("recompute/risk_tenants")).fetchall():
+            if tenant in {None, name}:
+                expected = _expected(connection, name)
+                stored = set(connection.execute(query("recompute/at_risk"), {"tenant": name}).fetchall())
+                number += len(expected)
+                differences += _differences(name, "missing", expected - stored)
+                differences += _differences(name, "surplus", stored - expected)
     return RiskDrift(number, differences)
 
 
