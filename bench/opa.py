@@ -36,6 +36,7 @@ FAN = 100  # tables beside the last one
 SOURCE = "opa.src.t.mail"
 INGESTED = 20  # assets per second, while
 SINGLE = 250  # columns in as many requests
+WARM_UP = 20  # seconds
 JSON = {"content-type": "application/json"}
 WAIT = {"Prefer": "wait=60"}
 
@@ -47,9 +48,8 @@ def measure(run: Run) -> Outcome:
         run.say(f"{TABLES} tables of {COLUMNS:,} columns, {CHAIN + FAN} tables downstream")
         _fill(http)
         masks = [_masks(key, user, table) for user in READERS for table in range(TABLES)]
-        drive_at(
-            stack.url, masks, connections=CONNECTIONS, seconds=2, rate=RATE
-        )  # arranges the policies of each reader
+        # Arranges the policies of each reader, until the lake has taken in the columns as well.
+        drive_at(stack.url, masks, connections=CONNECTIONS, seconds=WARM_UP, rate=RATE)
         rounds = [_round(run, stack, http, key, masks) for _ in run.rounds()]
         _remove(http)
     what = f"masks of {COLUMNS:,} columns at {RATE}/s"

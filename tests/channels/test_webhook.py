@@ -78,6 +78,19 @@ def test_a_connection_that_was_closed_is_opened_again(server: BadServer) -> None
     assert [one.headers["webhook-id"] for one in server.asked] == ["n-1", "n-2", "n-2"]
 
 
+def test_destinations_on_other_hosts_have_connections_of_their_own(server: BadServer) -> None:
+    with bad_server() as other:
+        other.will(Reply(204, b""))
+
+        async def in_turns(channel: Any) -> None:
+            for name in ("here", "there", "here"):
+                await channel.deliver(OPENED, name)
+
+        both = {"destinations": {"here": f"{server.url}/x", "there": f"{other.url}/y"}, "secrets": [SECRET]}
+        story.using(Webhook, both | {"connections": 1}, in_turns)
+        assert ([one.path for one in server.asked], [one.path for one in other.asked]) == (["/x", "/x"], ["/y"])
+
+
 def test_data_of_any_kind_is_passed_on(server: BadServer) -> None:
     sent(server, replace(OPENED, data={"count": 3, "path": Path("x"), "none": None}, text="\ud800!"))
     message = verified(server.asked[0])
@@ -178,7 +191,7 @@ class TestMutualTls:
 
     def test_a_certificate_needs_its_key(self, identity: dict[str, str]) -> None:
         key, _ = self_signed("lily.acme.example")
-        for wrong in ({"key": ""}, {"key": key.decode()}, {"certificate": "x"}):
+        for wrong in ({"key": ""}, {"key": key.decode()}, {"certificate": "x"}, {"certificate": ""}):
             with pytest.raises(ValidationError) as refused:
                 WebhookConfig.model_validate(settings("https://tool.example.org", **identity | wrong))
             assert "PRIVATE KEY" not in str(refused.value)

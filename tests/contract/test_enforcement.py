@@ -219,6 +219,22 @@ def test_the_command_line_adds_shows_plans_applies_and_removes(door: Door, shop:
 
 
 class TestTargets:
+    def test_one_that_cannot_be_reached_is_forgotten_on_request(self, door: Door) -> None:
+        down = {"url": "postgresql://lily:secret-word@127.0.0.1:1/nowhere", "connect_seconds": 1}
+        create(door, "/enforcement-targets", {"name": "Down", "type": "postgres", "config": down})
+        assert door.http.delete("/enforcement-targets/down").json()["state"] == "removing"
+        eventually(lambda: bool(door.http.get("/enforcement-targets/down").json()["last_run"]), True)
+        assert door.http.get("/enforcement-targets/down").json()["state"] == "removing"
+        assert door.http.delete("/enforcement-targets/down", params={"forget": "true"}).status_code == 202
+        eventually(lambda: door.http.get("/enforcement-targets/down").status_code, 404)
+
+    def test_one_that_is_forgotten_keeps_what_was_applied(self, door: Door, shop: Target) -> None:
+        added(door, shop)
+        enforced = shop.state()
+        door.http.delete("/enforcement-targets/shop", params={"forget": "true"})
+        eventually(lambda: door.http.get("/enforcement-targets/shop").status_code, 404)
+        assert shop.state() == enforced
+
     def test_its_configuration_is_never_shown(self, door: Door, shop: Target) -> None:
         added(door, shop)
         listed = door.http.get("/enforcement-targets")

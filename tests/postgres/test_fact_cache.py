@@ -40,6 +40,12 @@ def catch_up(owner: psycopg.Connection) -> None:
         owner.execute(statement)
 
 
+def catch_up_with_lake(owner: psycopg.Connection, world: World) -> None:
+    owner.execute("update assets set awaits_lake = false where tenant_id = %s", [world.tenant])
+    owner.execute("update graph_nodes set awaits_lake = false where tenant_id = %s", [world.tenant])
+    catch_up(owner)
+
+
 def add_many(connection: psycopg.Connection, tenant: str, start: str, number: int) -> None:
     """In one statement. Their names begin alike."""
     connection.execute(
@@ -89,6 +95,8 @@ def test_what_is_kept_is_what_would_be_read(
             world.settle()
         if chance.random() < 0.6:
             catch_up(owner)
+        if chance.random() < 0.5:
+            catch_up_with_lake(owner, world)
         asked = chance.sample(NAMES, chance.randint(1, len(NAMES)))
         assert cached.difference(world.tenant, asked, number % 2) is None
 
@@ -144,9 +152,8 @@ class TestWhatIsKept:
             world.asset(name, parent="db.s")
         for name in (COLUMN, "db.s.t.d"):
             world.typed("column", name, parent=TABLE)
-        owner.execute("update assets set awaits_lake = false where tenant_id = %s", [world.tenant])
         world.settle()
-        catch_up(owner)
+        catch_up_with_lake(owner, world)
         return world
 
     def generations(self, cached: CachedFacts, world: World, step: Callable[[], object]) -> tuple[int, int]:
@@ -213,6 +220,45 @@ class TestWhatIsKept:
 
         before, after = self.generations(cached, world, change_many)
         assert before != after
+
+    def test_is_put_aside_while_propagation_lags_and_used_again(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        for name in ("up.t", "down.t"):
+            world.asset(name)
+        catch_up_with_lake(owner, world)
+        before = cached.known(world.tenant, [COLUMN, "up.t"])
+        world.edge("up.t", "down.t")
+        during = cached.known(world.tenant, [COLUMN])
+        world.settle()
+        catch_up_with_lake(owner, world)
+        after = cached.known(world.tenant, [COLUMN])
+        assert len({one.generation for one in (before, during, after)}) == 3
+        assert during.facts[COLUMN] is not before.facts[COLUMN]
+        assert after.facts[COLUMN] is before.facts[COLUMN]
+        assert "up.t" not in after.facts
+
+    def test_is_not_used_again_if_it_was_changed_meanwhile(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        cached.known(world.tenant, [COLUMN])
+        world.person(COLUMN, "tag", tag="secret")
+        assert cached.of(world.tenant, [COLUMN])[COLUMN][0][5] == ["secret"]
+        world.settle()
+        catch_up_with_lake(owner, world)
+        assert cached.of(world.tenant, [COLUMN])[COLUMN][0][5] == ["secret"]
+
+    def test_is_not_used_again_where_a_tag_arrived(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection
+    ) -> None:
+        cached.known(world.tenant, [COLUMN, "db.s.t.d"])
+        world.asset("up.t", tags=["PII"])
+        world.edge("up.t", COLUMN)
+        assert cached.difference(world.tenant, ["db.s.t.d"]) is None
+        world.settle()
+        catch_up_with_lake(owner, world)
+        assert [one[5] for one in cached.of(world.tenant, [COLUMN])[COLUMN]] == [["pii"]]
+        assert cached.difference(world.tenant, [COLUMN, "db.s.t.d"]) is None
 
     def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
         assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}

@@ -5,9 +5,10 @@ from weakref import ref
 
 import pytest
 
-from lily.api.enforcement.answers import ENTRY_BYTES, Answer, AnswerCache
+from lily.api.enforcement.answers import Answer, AnswerCache
 from lily.api.policy.compiled import TenantPolicies
-from lily.policy import Principal, compile_policies, parse_policy
+from lily.api.policy.fact_cache import Known
+from lily.policy import Facts, Principal, compile_policies, parse_policy
 
 
 class Compiled:
@@ -16,10 +17,15 @@ class Compiled:
 
 POLICIES, LATER = cast("TenantPolicies", Compiled()), cast("TenantPolicies", Compiled())
 ANN = Principal("ann", ["staff"])
+FOUND = {"shop.people": [Facts("1", "shop.people")], "shop.people.email": list[Facts]()}
+AGAIN = FOUND | {"shop.people": list(FOUND["shop.people"])}  # read again, unchanged
+OTHER = FOUND | {"shop.people": [Facts("1", "shop.people")]}  # read again, changed
+MORE = FOUND | {"shop.people": [*FOUND["shop.people"], Facts("2", "SHOP.people")]}
+GONE = {"shop.people": FOUND["shop.people"]}
 
 
 def answer(body: bytes = b"{}") -> Answer:
-    return Answer(body, ref(POLICIES), "ann", ("staff",), ANN.key, 1, {"allow": 1})
+    return Answer(body, ref(POLICIES), "ann", ("staff",), ANN.key, 1, FOUND, {"allow": 1})
 
 
 def key(number: int) -> tuple[str, object, bytes]:
@@ -27,7 +33,7 @@ def key(number: int) -> tuple[str, object, bytes]:
 
 
 def test_the_answer_that_was_not_used_for_longest_goes_first() -> None:
-    kept = AnswerCache(most=3 * (ENTRY_BYTES + 2))
+    kept = AnswerCache(most=3 * answer().size)
     for number in range(3):
         kept.put(key(number), answer())
     assert kept.get(key(0)) is not None
@@ -46,27 +52,32 @@ def test_it_never_keeps_more_bytes_than_it_may() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policies", "principal", "generation", "expected"),
+    ("policies", "principal", "known", "expected"),
     [
-        (POLICIES, ANN, 1, True),
-        (POLICIES, Principal("ANN", ["Staff"]), 1, True),
-        (LATER, ANN, 1, False),
-        (POLICIES, Principal("ann", ["staff"], disabled=True), 1, False),
-        (POLICIES, Principal("ann", ["staff", "night"]), 1, False),
-        (POLICIES, Principal("ann", ["staff"], ["clerk"]), 1, False),
-        (POLICIES, ANN, 2, False),
+        (POLICIES, ANN, Known(FOUND, 1), True),
+        (POLICIES, Principal("ANN", ["Staff"]), Known(FOUND, 1), True),
+        (LATER, ANN, Known(FOUND, 1), False),
+        (POLICIES, Principal("ann", ["staff"], disabled=True), Known(FOUND, 1), False),
+        (POLICIES, Principal("ann", ["staff", "night"]), Known(FOUND, 1), False),
+        (POLICIES, Principal("ann", ["staff"], ["clerk"]), Known(FOUND, 1), False),
+        (POLICIES, ANN, Known(FOUND | {"shop.orders": []}, 2), True),
+        (POLICIES, ANN, Known(AGAIN, 2), True),
+        (POLICIES, ANN, Known(OTHER, 2), False),
+        (POLICIES, ANN, Known(MORE, 2), False),
+        (POLICIES, ANN, Known(GONE, 2), False),
+        (POLICIES, ANN, Known({}, 2), False),
     ],
 )
 def test_it_rests_on_policies_principal_and_facts(
-    policies: TenantPolicies, principal: Principal, generation: int, *, expected: bool
+    policies: TenantPolicies, principal: Principal, known: Known, *, expected: bool
 ) -> None:
     made = answer()
-    assert (made.is_by(policies) and made.rests_on(principal, generation)) is expected
+    assert (made.is_by(policies) and made.rests_on(principal, known)) is expected
 
 
 def test_it_does_not_keep_policies_that_are_no_longer_in_force() -> None:
     old = cast("TenantPolicies", Compiled())
-    made = Answer(b"{}", ref(old), "ann", (), ANN.key, 1, {})
+    made = Answer(b"{}", ref(old), "ann", (), ANN.key, 1, {}, {})
     assert made.is_by(old)
     del old
     assert not made.is_by(POLICIES)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, Group, OutputFormat, option
+from lily.cli.options import DataDir, Group, OutputFormat, flag, option
 from lily.cli.output import Format, counted, print_items, print_json, print_text
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal, Transient
@@ -19,7 +19,7 @@ from lily.model.errors import Terminal, Transient
 if TYPE_CHECKING:
     from lily.client import Lily
 
-enforce = typer.Typer(cls=Group, help="Keep databases in line with the policies.", no_args_is_help=True)
+enforce = typer.Typer(cls=Group, help="Keep databases and other tools in line with the policies.", no_args_is_help=True)
 
 NO_TARGET = "There is no target. `lily enforce add` adds one."
 ROLES = "roles"  # the table of a configuration file that is not the plug-in's
@@ -33,7 +33,7 @@ ConfigFile = Annotated[
     typer.Option("--config", "-c", metavar="FILE", help="The plug-in's configuration in TOML; ${ENV} is expanded."),
 ]
 DataSource = Annotated[
-    str, option("--data-source", "NAME", "Whose engine mappings apply to its names.", "the target's name")
+    str, option("--data-source", "NAME", "Whose tables or engine mappings it has.", "the target's name")
 ]
 Wait = Annotated[int, option("--wait", "SECONDS", "How long to wait for the result.")]
 
@@ -56,9 +56,9 @@ def add(
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
-    """Add a target. From then on Lily keeps it in line with the decisions.
+    r"""Add a target. From then on Lily keeps it in line with the decisions.
 
-    A table `roles` in the file states what roles of the target are in Lily: `[roles.bi_readers]` with
+    A table `roles` in the file states what roles of the target are in Lily: `\[roles.bi_readers]` with
     `group = "bi-team"`. The rest of the file is the plug-in's. Lily stores it encrypted and never shows it again.
     """
     from lily.connect.recipes import read_toml
@@ -121,7 +121,7 @@ def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output
 def script(
     name: TargetName,
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="The script that takes back what earlier ones did.")] = False,
+    remove: Annotated[bool, flag("--remove", "The script that takes back what earlier ones did.")] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Print the script of a target that Lily does not connect to, such as a warehouse."""
@@ -133,7 +133,10 @@ def script(
 def confirm(
     name: TargetName,
     *,
-    digest: Annotated[str, option("--digest", "DIGEST", "From the beginning of the script.")],
+    digest: Annotated[
+        str,
+        option("--digest", "DIGEST", "The 64 hexadecimal digits after `-- Digest:` at the beginning of the script."),
+    ],
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
@@ -144,19 +147,27 @@ def confirm(
 
 
 @enforce.command("remove")
-def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
+def remove(
+    name: TargetName,
+    *,
+    forget: Annotated[bool, flag("--forget", "Revert nothing: the target is gone, or was never reached.")] = False,
+    wait: Wait = 60,
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
     """Revert everything that Lily applied to a target, and forget the target."""
     from lily.client import NotFound
 
     with running_lily(data_dir) as lily:
         before = lily.target(name)
-        lily.remove_target(name)
+        lily.remove_target(name, forget=forget)
         try:
-            found = _waited(lily, name, wait, lambda now: bool(now["error"]))
+            found = _waited(lily, name, wait, lambda now: not forget and _failed_since(before, now))
         except NotFound:
-            _print(output, {"name": name, "state": "removed"}, [_removed(before)])
+            _print(output, {"name": name, "state": "removed"}, [_forgotten(name) if forget else _removed(before)])
             return
-    raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
+    why = found["error"].rstrip(".")
+    raise NotInLine(f"{name} is not removed yet: {why}. Lily tries again until it is; --forget reverts nothing.")
 
 
 def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -175,6 +186,15 @@ def _is_waiting(found: dict[str, Any]) -> bool:
 
 def _began(found: dict[str, Any]) -> str:
     return str((found["last_run"] or {}).get("began_at", ""))
+
+
+def _failed_since(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """The error of an earlier run does not count."""
+    return bool(now["error"]) and _began(now) != _began(before)
+
+
+def _forgotten(name: str) -> str:
+    return f"Lily forgets {escape(name)}; what it applied there is still there"
 
 
 def _removed(before: dict[str, Any]) -> str:

@@ -42,6 +42,8 @@ def has_engine_key(request: Request) -> bool:
     return _SCOPE_KEY in request.scope
 
 
+_NO_KEY = "the key in the path is not valid, or was revoked; `lily token create --engine` creates one"
+
 KeyPath = Annotated[str, Path(description="An API token with the single scope enforce:read")]
 
 
@@ -51,7 +53,7 @@ async def engine_call(request: Request, key: KeyPath) -> HttpCall:  # noqa: ARG0
     stated = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
     principal = None if looks_like_jwt(stated) else await services.principals.of(stated)
     if principal is None:
-        raise unauthenticated()
+        raise unauthenticated(_NO_KEY)
     if principal.scopes != {NEEDED}:
         raise forbidden(f"a key in a path needs the single scope {NEEDED}; `lily token create --engine` creates one")
     refuse_unknown_parameters(request)

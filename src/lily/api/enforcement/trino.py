@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from weakref import ref
 
@@ -33,17 +34,22 @@ async def respond(call: HttpCall, body: bytes, ask: Ask) -> bytes:
     policies = await call.services.policies.get(call.tenant)
     key = (call.tenant, ask, hashlib.sha256(body).digest())
     kept = answers.get(key)
-    if kept is None or not await _is_current(call, policies, kept):
+    known = await _unchanged(call, policies, kept) if kept else None
+    if kept is None or known is None:
         return await _decided(call, policies, parse_request(parse_json(body)), ask, key)
+    if kept.generation != known.generation:
+        answers.put(key, replace(kept, generation=known.generation))
     _record(call, policies, kept)
     return kept.body
 
 
-async def _is_current(call: HttpCall, policies: TenantPolicies, kept: Answer) -> bool:
+async def _unchanged(call: HttpCall, policies: TenantPolicies, kept: Answer) -> Known | None:
+    """What is known now, if the answer still rests on it."""
     if not kept.is_by(policies):
-        return False
+        return None
     principal = await call.services.policies.principal(policies, kept.user, kept.groups)
-    return kept.rests_on(principal, (await _known(call, policies, ())).generation)
+    known = await _known(call, policies, ())
+    return known if kept.rests_on(principal, known) else None
 
 
 async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
@@ -54,7 +60,8 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
     if not questions:
         return _body(answer(()))
     principal = await call.services.policies.principal(policies, request.user, request.groups)
-    known = await _known(call, policies, references(questions))
+    names = references(questions)
+    known = await _known(call, policies, names)
     # Neither the address nor the purpose of Trino's user is known, so denials that depend on them apply.
     context = Context(now=datetime.now(UTC))
     decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, known.facts)
@@ -66,6 +73,7 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
         request.groups,
         principal.key,
         known.generation,
+        {name: known.facts[name] for name in names},
         Counter([decision.effect for decision in decisions]),
         list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
     )

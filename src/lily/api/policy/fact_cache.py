@@ -24,6 +24,8 @@ MAX_ASSETS = 100_000  # kept per tenant, about 2 kB each
 MAX_TENANTS = 50
 _generations = count(1)
 
+Assets = dict[str, list[Facts]]  # by reference
+
 
 class Known(NamedTuple):
     """By reference, at least: the assets that it may mean. In the same generation, all that was known before is still
@@ -37,57 +39,83 @@ class Known(NamedTuple):
 class _Kept:
     """What is valid at `state`, for policies that look at `wanted`.
 
-    `keys` has what an entry of `facts` rests on beside the keys of its assets. `arriving` are the names that were read
-    while propagation lagged, with every tag that would arrive.
+    `settled` was read while propagation did not lag. `arriving` was read while it lagged, with every tag that would
+    arrive, and is valid until the next change of the tenant or until propagation has caught up. `unsettled`: something
+    was changed and propagation has not caught up with it, so what is settled cannot be used. Afterwards it can, but for
+    what was changed in the meantime.
+
+    `keys` has what an entry of `settled` rests on beside the keys of its assets.
     """
 
     wanted: tuple[object, ...]
     state: State = field(default_factory=State)
-    facts: dict[str, list[Facts]] = field(default_factory=dict)
+    settled: Assets = field(default_factory=dict)
     keys: dict[str, frozenset[str]] = field(default_factory=dict)
-    arriving: set[str] = field(default_factory=set)
+    arriving: Assets = field(default_factory=dict)
+    unsettled: bool = False
     earlier: Earlier = field(default_factory=Earlier)
     generation: int = field(default_factory=_generations.__next__)
+    known: Known = field(init=False)
 
-    @property
-    def known(self) -> Known:
-        return Known(self.facts, self.generation)
+    def __post_init__(self) -> None:
+        self._show()
+
+    def __len__(self) -> int:
+        return len(self.settled) + len(self.arriving)
 
     def has(self, names: Collection[str]) -> bool:
-        return all(name in self.facts for name in names)
+        return all(name in self.known.facts for name in names)
 
     def advance(self, changes: Changes) -> None:
         """To a later state, without what is no longer valid there.
 
-        While propagation lags, a change may concern any asset downstream, so nothing is kept that was read before it.
-        Facts that were read while it did not lag stay valid if it lags now and nothing of the tenant was changed.
+        While propagation lags, a change may concern any asset downstream. Facts that were read while it did not lag
+        stay valid if it lags now and nothing of the tenant was changed.
         """
-        if changes.assets is None or (changes.assets and changes.lags):
-            self.forget(self.facts)
-        elif changes.assets or not changes.lags:
-            self.forget({*self.arriving, *self._resting_on(changed_keys(changes.assets, changes.names))})
+        changed = changes.assets is None or bool(changes.assets)
+        unsettled = changes.lags and (changed or self.unsettled)
+        lost = self.settled if changes.assets is None else self._resting_on(changed_keys(changes.assets, changes.names))
+        ended = bool(self.arriving) and (changed or not changes.lags)
+        self._forget(lost)
+        if ended:
+            self.arriving = {}
+        if lost or ended or unsettled != self.unsettled:
+            self.unsettled = unsettled
+            self.generation = next(_generations)
+            self._show()
         self.state = changes.now
 
-    def forget(self, names: Collection[str]) -> None:
+    def clear(self) -> None:
+        self.settled, self.keys, self.arriving = {}, {}, {}
+        self.generation = next(_generations)
+        self._show()
+
+    def add(self, tenant: str, found: Mapping[str, list[Facts]], *, lagging: bool) -> None:
+        if lagging or self.unsettled:
+            self.arriving = {**self.arriving, **found}
+        else:
+            self.settled.update(found)
+            self.keys.update((name, own_keys(tenant, name, assets)) for name, assets in found.items())
+        self._show()
+
+    def _forget(self, names: Collection[str]) -> None:
         """In new dictionaries: requests that were served before may still read the old ones."""
         if names:
-            self.facts = {name: found for name, found in self.facts.items() if name not in names}
-            self.keys = {name: self.keys[name] for name in self.facts}
-            self.arriving = self.arriving.intersection(self.facts)
-            self.generation = next(_generations)
+            self.settled = {name: found for name, found in self.settled.items() if name not in names}
+            self.keys = {name: self.keys[name] for name in self.settled}
 
     def _resting_on(self, changed: frozenset[str]) -> set[str]:
         return {
             name
-            for name, found in (self.facts.items() if changed else ())
+            for name, found in (self.settled.items() if changed else ())
             if not changed.isdisjoint(self.keys[name]) or any(not changed.isdisjoint(one.keys) for one in found)
         }
 
-    def add(self, tenant: str, found: Mapping[str, list[Facts]], *, lagging: bool) -> None:
-        self.facts.update(found)
-        self.keys.update((name, own_keys(tenant, name, assets)) for name, assets in found.items())
-        if lagging:
-            self.arriving.update(found)
+    def _show(self) -> None:
+        usable = self.arriving if self.unsettled else self.settled
+        if self.arriving and not self.unsettled:
+            usable = {**self.settled, **self.arriving}
+        self.known = Known(usable, self.generation)
 
 
 class _Waiting(NamedTuple):
@@ -140,14 +168,14 @@ class FactCache:
                 _serve_all(others, await self._read(tenant, kept, others))
 
     async def _read(self, tenant: str, kept: _Kept, group: list[_Waiting]) -> Known:
-        missing = {name for one in group for name in one.references if name not in kept.facts}
-        if len(kept.facts) + len(missing) > MAX_ASSETS:
-            kept.forget(kept.facts)
+        missing = {name for one in group for name in one.references if name not in kept.known.facts}
+        if len(kept) + len(missing) > MAX_ASSETS:
+            kept.clear()
             missing = {name for one in group for name in one.references}
         kept.earlier.lags.clear()
         found = await read_candidates(self._database, tenant, missing, group[0].wanted, kept.earlier)
         if len(kept.earlier.lags) > 1:  # it began or ceased to lag between two queries
-            return Known({**kept.facts, **found}, next(_generations))
+            return Known({**kept.known.facts, **found}, next(_generations))
         kept.add(tenant, found, lagging=True in kept.earlier.lags)
         return kept.known
 

@@ -26,9 +26,11 @@ def target(name: str) -> Call[dict[str, Any]]:
     return Call("GET", path(_TARGETS, name), parsing.one(dict))
 
 
-def remove_target(name: str) -> Call[dict[str, Any]]:
-    """Has everything reverted that was applied to a target, and the target forgotten. Needs the scope admin."""
-    return Call("DELETE", path(_TARGETS, name), parsing.one(dict))
+def remove_target(name: str, *, forget: bool = False) -> Call[dict[str, Any]]:
+    """Has everything reverted that was applied to a target, unless `forget`, and the target forgotten. Needs the scope
+    admin."""
+    given = {"forget": "true"} if forget else {}
+    return Call("DELETE", path(_TARGETS, name), parsing.one(dict), given)
 
 
 def apply_target(name: str) -> Call[dict[str, Any]]:

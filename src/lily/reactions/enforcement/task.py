@@ -63,7 +63,9 @@ class Enforcing:
         began, started = ledger.take(job, key), time.monotonic()
         Schedules(connection).register(Schedule(group_of(key), TASK, self._every, {"target": key}, job.tenant))
         try:
-            if target.is_removed:
+            if target.is_removed and target.is_stopped:
+                self._forget(ledger, job.tenant, target)
+            elif target.is_removed:
                 self._remove(ledger, job.tenant, target)
             else:
                 self._enforce(connection, job, target, began)
@@ -111,7 +113,8 @@ class Enforcing:
         self._count(job, target, outcome)
         if failed:
             first = next(iter(failed.items()))
-            error = f"{len(failed)} tables could not be changed, the first is {'.'.join(first[0])}: {first[1]}"
+            several = "1 table" if len(failed) == 1 else f"{len(failed):,} tables"
+            error = f"{several} could not be changed, the first is {'.'.join(first[0])}: {first[1]}"
         ledger.finish(
             target.key,
             began,
@@ -143,6 +146,9 @@ class Enforcing:
     def _remove(self, ledger: TargetLedger, tenant: str, target: StoredTarget) -> None:
         with closing(self._made(tenant, target)) as enforcer, suppress(TargetGone):  # what is gone enforces nothing
             called(enforcer.remove)
+        self._forget(ledger, tenant, target)
+
+    def _forget(self, ledger: TargetLedger, tenant: str, target: StoredTarget) -> None:
         ledger.delete(target.key)
         self._metrics.runs.labels("removed").inc()
         _log.info("target removed", tenant=tenant, target=target.name)

@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
@@ -38,6 +38,8 @@ from lily.store.postgres.enforcement import targets
 PATH = "/enforcement-targets"
 KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 
+Forget = Annotated[bool, Query(description="Revert nothing: what Lily applied there stays.")]
+
 router = APIRouter(tags=["enforcement"])
 
 
@@ -64,7 +66,7 @@ async def add_target(call: Anyone) -> Json:
     roles = _stated(body)
     target = targets.NewTarget(fold(name), name, body.type, source, roles, wrapped_key, sealed)
     if not await targets.add(call.services.database, call.principal, target, call.correlation):
-        described = f"the target {name} exists already; remove it before you add it again"
+        described = f"the target {name} exists already; remove it, and add it again when it is gone"
         raise Declined(409, Problem("EXISTS", described, "name"))
     return Json(await _found(call, name), 201)
 
@@ -88,12 +90,13 @@ async def target(name: TargetName, call: Anyone) -> Json:
 
 
 @router.delete(f"{PATH}/{{name:segment}}", status_code=202, responses={202: {"model": Target}})
-async def remove_target(name: TargetName, call: Anyone) -> Json:
+async def remove_target(name: TargetName, call: Anyone, forget: Forget = False) -> Json:
     """Removes a target. Lily reverts everything that it applied there, and then forgets the target; until that is done
-    its state is `removing`. Needs the scope `admin`."""
+    its state is `removing`. With `forget` nothing is reverted, for a target that is gone or was never reached. Needs
+    the scope `admin`."""
     call.require("admin", "removing a target", PATH)
     key = fold(normal(name))
-    if not await targets.remove(call.services.database, call.principal, key, call.correlation):
+    if not await targets.remove(call.services.database, call.principal, key, call.correlation, forget=forget):
         raise not_found(name, "target")
     # A worker may have removed it already.
     return Json(await targets.find(call.services.database, call.tenant, key) or {"name": name, "state": "removed"}, 202)

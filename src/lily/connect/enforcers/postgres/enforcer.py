@@ -80,6 +80,8 @@ class Postgres:
 
     def remove(self) -> None:
         with self._session.use() as connection, alone(connection, self._session.target):
+            if connection.info.server_version < MIN_VERSION:
+                return  # nothing was ever applied there
             with connection.transaction():
                 catalogue = read(connection, self._config.schemas)
             if not catalogue.prepared:

@@ -85,7 +85,7 @@ class Session:
             return Terminal(f"The role of Lily lacks a privilege in {self.target}: {text}.")
         if is_passing(error) and not any(part in str(error) for part in _REFUSED):
             return Transient(f"{self.target} does not respond in time, or is busy: {text}. It is tried again.")
-        return Terminal(f"{self.target} refuses: {text}. Correct the configuration of the target.")
+        return Terminal(f"{self.target} refuses: {text}. Correct it there, or the url of the target.")
 
     def _opened(self) -> Connection:
         connection = BoundedConnection.connect(

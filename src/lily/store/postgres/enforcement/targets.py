@@ -59,9 +59,9 @@ async def add(database: Database, principal: Principal, target: NewTarget, corre
     return bool(await database.fetch(principal.tenant, _statement("add"), parameters | changed))
 
 
-async def remove(database: Database, principal: Principal, key: str, correlation: str) -> bool:
-    """False if there is none. The worker reverts what was applied, then deletes the target."""
-    changed = _changed(principal, "removed", key, correlation)
+async def remove(database: Database, principal: Principal, key: str, correlation: str, *, forget: bool = False) -> bool:
+    """False if there is none. The worker reverts what was applied, unless `forget`, then deletes the target."""
+    changed = _changed(principal, "forgotten" if forget else "removed", key, correlation) | {"forget": forget}
     return bool(await database.fetch(principal.tenant, _statement("remove"), changed))
 
 

@@ -1,33 +1,35 @@
 -- Notes in `fact_changes` what a transaction changes of what decisions rest on, so that a process that keeps facts of assets
 -- learns which of them to read again (82_decision_state.sql). Triggers, because a write that nobody noted would leave a
--- decision stale. A statement that changes many assets notes their tenants alone.
-create or replace function note_fact_changes(p_tenants text[], p_ids uuid[]) returns void
+-- decision stale. A statement that changes more than `p_most` assets notes their tenants alone.
+drop function if exists note_fact_changes(text[], uuid[]);
+create or replace function note_fact_changes(p_tenants text[], p_ids uuid[], p_most integer) returns void
 language sql volatile set search_path = pg_catalog, public, pg_temp as $$
   insert into fact_changes (tenant_id, xid, asset_id)
-  select distinct c.tenant_id, pg_current_xact_id(), case when cardinality(p_tenants) <= 100 then c.id end
+  select distinct c.tenant_id, pg_current_xact_id(), case when cardinality(p_tenants) <= p_most then c.id end
   from unnest(p_tenants, p_ids) as c (tenant_id, id)
 $$;
-revoke all on function note_fact_changes(text[], uuid[]) from public;
+revoke all on function note_fact_changes(text[], uuid[], integer) from public;
 
--- Of each table: which assets a row concerns. No update changes what identifies a row, so the new rows have all of them.
+-- Of each table: which assets a row concerns, and how many are noted one by one. No update changes what identifies a row,
+-- so the new rows have all of them. Propagation is no part of the path of a plain event, and reaches hundreds often.
 do $$
 declare
   noted text[];
 begin
   foreach noted slice 1 in array array[
-    ['assets', 'c.id'],
+    ['assets', 'c.id', '100'],
     -- A column that only the lake has may be what a name means, by its table.
-    ['graph_nodes', 'c.id, coalesce(c.parent, c.id)'],
-    ['edges', 'c.from_id, c.to_id'],
-    ['derived_tags', 'c.asset_id'],
+    ['graph_nodes', 'c.id, coalesce(c.parent, c.id)', '100'],
+    ['edges', 'c.from_id, c.to_id', '100'],
+    ['derived_tags', 'c.asset_id', '1000'],
     -- While propagation lags, the definition of a tag decides which assets it would reach.
-    ['tags', 'null']
+    ['tags', 'null', '100']
   ] loop
     execute format($sql$
       create or replace function note_%1$s() returns trigger
       language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $body$
       begin
-        perform note_fact_changes(array_agg(c.tenant_id), array_agg(n.id))
+        perform note_fact_changes(array_agg(c.tenant_id), array_agg(n.id), %3$s)
         from changed c cross join unnest(array[%2$s]::uuid[]) as n (id);
         return null;
       end
@@ -38,7 +40,7 @@ begin
       referencing new table as changed for each statement execute function note_%1$s();
       create or replace trigger deleted_facts after delete on %1$I
       referencing old table as changed for each statement execute function note_%1$s();
-    $sql$, noted[1], noted[2]);
+    $sql$, noted[1], noted[2], noted[3]);
   end loop;
 end
 $$;
@@ -50,7 +52,7 @@ create or replace function note_updated_assets() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 set enable_nestloop = off set enable_hashjoin = on as $$
 begin
-  perform note_fact_changes(array_agg(c.tenant_id), array_agg(c.id))
+  perform note_fact_changes(array_agg(c.tenant_id), array_agg(c.id), 100)
   from changed c join previous p on p.tenant_id = c.tenant_id and p.id = c.id
   where (c.source, c.enriched, c."user", c.is_deleted, c.awaits_lake)
         is distinct from (p.source, p.enriched, p."user", p.is_deleted, p.awaits_lake);
@@ -64,7 +66,7 @@ referencing new table as changed old table as previous for each statement execut
 create or replace function note_tenants() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  perform note_fact_changes(array[new.id], array[null::uuid]);
+  perform note_fact_changes(array[new.id], array[null::uuid], 1);
   return null;
 end
 $$;
