@@ -26,6 +26,7 @@ from bench import (
     reads,
     restricted_lists,
     travel,
+    webhooks,
 )  # fmt: skip
 from bench.findings import Outcome
 from bench.run import Run
@@ -69,6 +70,7 @@ MEASUREMENTS = (
     _measurement("opa", "masks for Trino at 200 requests/s; a tag until tables downstream are masked", opa.measure),
     _measurement("notifications", "notifications/s to a local target; a target that fails", notifications.measure),
     _measurement("enforce-postgres", "10,000 columns of a PostgreSQL target brought in line", enforce_postgres.measure),
+    _measurement("webhooks", "webhooks answered at 500/s, and how soon an incident is on its asset", webhooks.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
 )

@@ -68,7 +68,9 @@ def test_what_is_not_there_or_not_valid_is_refused(reported: Door, other_door: D
     assert other_door.http.get(f"/incidents/{incident}").status_code == 404
     assert other_door.http.post(f"/incidents/{incident}/resolve").status_code == 404
     assert reported.http.get("/incidents/nothing").status_code == 404
-    assert reported.http.post(f"/incidents/{incident}/resolve", json={"nope": 1}).status_code == 400
+    bodies: list[Any] = [{"nope": 1}, {"note": "\x00"}, {"note": 7}, []]
+    for body in bodies:
+        assert reported.http.post(f"/incidents/{incident}/resolve", json=body).status_code == 400
     assert reported.http.get("/incidents", params={"state": "closed"}).status_code == 400
 
 
@@ -90,6 +92,7 @@ def test_a_policy_that_hides_an_asset_hides_its_incidents(reported: Door) -> Non
         assert eve.http.get(f"/incidents/{alone}").status_code == 404
         assert eve.http.post(f"/incidents/{alone}/resolve").status_code == 404
         assert eve.http.get("/metadata/vault.people/incidents").status_code == 403
+        assert eve.http.get("/incidents", params={"asset": "vault.people"}).status_code == 403
 
 
 def test_an_incident_is_an_alert_on_the_websocket_for_those_who_may_read_incidents(door: Door) -> None:

@@ -268,10 +268,11 @@ class BulkResult:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One change. Resume after it with `since=position`; `fields` is the whole message."""
+    """One change, or an alert about an incident, which has no `metadata_id` while no asset of it is known. Resume after
+    it with `since=position`; `fields` is the whole message."""
 
     type: str
-    metadata_id: str
+    metadata_id: str | None
     entity_type: str
     change: str
     timestamp: str

@@ -6,7 +6,7 @@ from lily.api.calls import Call
 from lily.api.incidents.visible import Object, authorise_change, visible_incident
 from lily.api.ingest.records import incident_record
 from lily.incidents import IncidentEvent, IncidentStatement, State
-from lily.incidents.statements import BY_A_PERSON
+from lily.incidents.statements import BY_A_PERSON, read_statement
 from lily.model import clock, ids
 from lily.model.records import Position
 from lily.observe import traces
@@ -29,9 +29,11 @@ async def state(call: Call, incident_id: str, new: State, note: str) -> tuple[Ob
 
 
 def _event(call: Call, known: dict[str, Any], new: State, note: str) -> IncidentEvent:
-    statement = IncidentStatement(
+    """Raises Refused for a note that cannot be stored."""
+    said = IncidentStatement(
         known["source"], known["external_id"], new, rank=BY_A_PERSON, by=call.principal.name, note=note
     )
+    statement = read_statement(said.as_data())
     return IncidentEvent(
         ids.event_id(),
         clock.now(),

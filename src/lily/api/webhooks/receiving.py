@@ -27,6 +27,7 @@ MAX_BODY = 10 << 20
 MAX_RECORD = 3 << 20  # of the log; a webhook in it is a third larger than it came
 LARGE = 128 << 10  # bytes from which on a body is verified in a thread: it would hold up other requests
 LARGE_BODIES = 4  # held in memory at a time: whoever sends them has shown nothing yet
+READ_SECONDS = 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _KEPT_HEADERS = ("x-", "webhook-", "content-type")  # beginnings; never `authorization`
 _MAX_HEADER = 1024
@@ -48,7 +49,7 @@ class Webhooks:
         which is also the response for an unknown tenant or source, and 413 for a body that is too large; LogFull or
         LogUnavailable if it is not in the log."""
         async with self._room(request):
-            body = await read_bytes(request, MAX_BODY)
+            body = await _read(request)
             delivery = Delivery(body, _headers(request.headers), clock.now())
             intake = _intake(source)
             secrets = await self.secrets.of(tenant, source) if is_name(tenant) and is_name(source) else []
@@ -74,6 +75,16 @@ class Webhooks:
             return _signed(intake, delivery, secrets)
         async with self._verifying:
             return await asyncio.to_thread(_signed, intake, delivery, secrets)
+
+
+async def _read(request: Request) -> bytes:
+    """Raises Refused if the sender takes too long: it holds a place that others need."""
+    try:
+        async with asyncio.timeout(READ_SECONDS):
+            return await read_bytes(request, MAX_BODY)
+    except TimeoutError as error:
+        described = f"the body took longer than {READ_SECONDS} s; send it again"
+        raise Refused(Problem("SLOW_BODY", described, "body")) from error
 
 
 def is_name(text: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import StringConstraints, TypeAdapter
 
+from lily.api.auth.authorisation import denied_references, raise_first
 from lily.api.calls import Anyone, HttpCall
 from lily.api.http import cursors
 from lily.api.http.bodies import read_optional_body
@@ -27,7 +28,7 @@ from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.incidents import transitions
 from lily.api.incidents.visible import visible_incident, visible_page
-from lily.api.reads.references import find, resolve
+from lily.api.reads.references import find, normal, resolve
 from lily.incidents import State
 from lily.model.ids import looks_like_uuid
 from lily.store.postgres.incidents.reader import Place, Wanted
@@ -57,6 +58,8 @@ async def list_incidents(
     """Returns incidents, the newest first. Assets that a policy denies to the caller are left out, and so are incidents
     that concern no other assets."""
     call.require("incidents:read", "reading incidents", PATH)
+    if asset is not None:  # which incidents it has would say something of an asset that is denied
+        raise_first(await denied_references(call, "READ", {normal(asset)}))
     wanted = Wanted(state, severity, source, None if asset is None else resolve(call.tenant, asset), q)
     return await _page(call, wanted, limit, cursor)
 

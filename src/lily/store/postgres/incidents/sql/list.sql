@@ -10,9 +10,9 @@ where i.tenant_id = %(tenant)s
   and (%(state)s::text is null or i.state = %(state)s)
   and (%(severity)s::text is null or i.severity = %(severity)s)
   and (%(source)s::text is null or i.source = %(source)s)
-  and (%(asset)s::uuid is null or exists (
-        select from incident_assets c
-        where c.tenant_id = %(tenant)s and c.incident_id = i.incident_id and c.asset_id = %(asset)s::uuid))
+  and (%(asset)s::uuid is null or i.incident_id = any (array(
+        select c.incident_id from incident_assets c
+        where c.tenant_id = %(tenant)s and c.asset_id = %(asset)s::uuid)))
   and i.title ilike all (%(words)s::text[])
   and (%(at)s::timestamptz is null or i.opened_at < %(at)s::timestamptz
        or (i.opened_at = %(at)s::timestamptz and i.incident_id > %(last)s::uuid))

@@ -1,0 +1,111 @@
+"""Webhooks: how long a sender waits for its response at 500 a second, and how soon the incident is on the asset.
+
+Each webhook is another incident on one of twenty tables, signed as the vendor's sample signs. They arrive at a steady
+pace, whether or not earlier ones were answered, and count from when they were due. Then, one at a time: from the
+request until the asset shows the incident.
+"""
+
+import hmac
+import json
+import time
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+from bench.events import TENANT
+from bench.findings import Finding, Outcome, Round, at_most, column, percentile
+from bench.http_load import drive_at, request
+from bench.run import Run
+from bench.stack import BenchStack
+
+RATE = 500
+CONNECTIONS = 32
+TABLES = 20
+SINGLE = 20  # incidents that are waited for, one at a time
+SECRET = "the secret of the benchmark"  # noqa: S105 - of a stack that lives for minutes
+PATH = f"/webhook/monte-carlo?tenant={TENANT}"
+
+_numbers = count()
+
+
+def measure(run: Run) -> Outcome:
+    stack = run.stack
+    with httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {stack.token}"}, timeout=120) as http:
+        http.put("/webhook-secrets/monte-carlo", json={"secret": SECRET}).raise_for_status()
+        rows = [_row(_table(number)) for number in range(TABLES)]
+        http.post("/ingest-metadata/bulk", json=rows, headers={"Prefer": "wait=60"}).raise_for_status()
+        drive_at(stack.url, _webhooks(2 * RATE), connections=CONNECTIONS, seconds=2, rate=RATE)
+        rounds = [_round(run, stack, http) for _ in run.rounds()]
+        http.delete("/webhook-secrets/monte-carlo").raise_for_status()
+    findings = [
+        Finding(what=f"webhooks at {RATE}/s: p99", goal=at_most(20), unit="ms", values=column(rounds, "p99")),
+        Finding(what=f"webhooks at {RATE}/s: p50", unit="ms", values=column(rounds, "p50")),
+        Finding(what="all of them merged after the last", unit="s", values=column(rounds, "merged")),
+        Finding(what="sent to on the asset: p50", goal=at_most(1.5), unit="s", values=column(rounds, "visible")),
+        Finding(what="sent to on the asset: slowest", unit="s", values=column(rounds, "slowest")),
+    ]
+    return Outcome(findings, rounds, {"tables": TABLES, "rate": RATE})
+
+
+def _round(run: Run, stack: BenchStack, http: httpx.Client) -> Round:
+    run.say("webhooks at a steady rate")
+    seconds = run.sizes.http_seconds * 2
+    steady = drive_at(stack.url, _webhooks(int(seconds * RATE)), connections=CONNECTIONS, seconds=seconds, rate=RATE)
+    began = time.perf_counter()
+    _shown(http, _sent(http))
+    merged = time.perf_counter() - began
+    run.say("one at a time")
+    times = []
+    for _ in range(SINGLE):
+        began = time.perf_counter()
+        _shown(http, _sent(http))
+        times.append(time.perf_counter() - began)
+    return {
+        "p50": steady["p50_ms"],
+        "p99": steady["p99_ms"],
+        "merged": merged,
+        "visible": percentile(times, 50),
+        "slowest": max(times),
+        "run": steady,
+    }
+
+
+def _sent(http: httpx.Client) -> str:
+    """The incident's id at its source."""
+    message = _message()
+    content, headers = _signed(message)
+    http.post(PATH, content=content, headers=headers).raise_for_status()
+    return str(message["payload"]["incident_id"])
+
+
+def _shown(http: httpx.Client, incident: str) -> None:
+    while True:
+        found = http.get(f"/metadata/{_table(0)}/incidents", params={"limit": 1}).raise_for_status().json()["items"]
+        if found and found[0]["external_id"] == incident:
+            return
+
+
+def _webhooks(number: int) -> list[str]:
+    bodies = [_signed(_message(position % TABLES)) for position in range(number)]
+    return [request("POST", PATH, headers, content.decode()) for content, headers in bodies]
+
+
+def _message(table: int = 0) -> dict[str, Any]:
+    events = [{"table_name": _table(table).upper(), "event_details": "No rows for 12 hours"}]
+    payload = {"incident_id": f"bench-{next(_numbers)}", "url": "https://example.org/i", "event_list": events}
+    return {"account": {"id": "a"}, "type": "open_anomaly_incident", "version": "v0.1", "payload": payload}
+
+
+def _signed(message: dict[str, Any]) -> tuple[bytes, dict[str, str]]:
+    signature = hmac.new(SECRET.encode(), urlencode(message).encode(), "sha512").hexdigest()
+    return json.dumps(message).encode(), {"x-mcd-signature": signature, "content-type": "application/json"}
+
+
+def _row(name: str) -> dict[str, Any]:
+    return {"entity_type": "table", "attributes": {"name": name, "qualified_name": name}}
+
+
+def _table(number: int) -> str:
+    return f"webhooks.public.t{number}"
