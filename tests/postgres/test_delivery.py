@@ -66,7 +66,7 @@ def test_after_a_failure_one_message_probes_before_the_rest_follows(notified: No
     identities = incidents(notified, 40)
     notified.run()
     at_first = len(notified.receiver.received)
-    assert at_first <= batch.AT_ONCE
+    assert at_first <= sending.AT_ONCE
     for _ in range(3):
         notified.due()
         notified.run()

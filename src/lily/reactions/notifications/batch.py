@@ -17,7 +17,6 @@ from lily.store.postgres.notifications.deliveries import DeliveryLedger, Outcome
 
 ATTEMPTS = 20  # of one message
 GIVE_UP_SECONDS = 86_400.0  # what has waited for longer is given up with the next failure
-AT_ONCE = 16  # messages that are under way to one destination
 
 _log = structlog.get_logger()
 
@@ -38,20 +37,20 @@ class Batch:
     def stopped(self) -> bool:
         return self._failed or self.gone
 
-    def room(self) -> int:
-        """How many messages may be sent now: one if it is a probe, none if the rate limit is used up."""
+    def room(self, wanted: int) -> int:
+        """How many of so many messages may be sent now: one if it is a probe, none if the rate limit is used up."""
         self._pace = self._pace.refilled(self._limit, self._now())
-        return self._pace.room(self._limit, 1 if self._pace.probing else AT_ONCE)
+        return self._pace.room(self._limit, 1 if self._pace.probing else wanted)
 
-    def record(self, messages: Sequence[Message], sent: Sequence[Sent], seconds: float) -> list[Message]:
-        """What became of messages, which took so long; returns those that are to be tried again."""
+    def record(self, messages: Sequence[Message], sent: Sequence[Sent]) -> list[Message]:
+        """What became of messages; returns those that are still to be sent."""
         self._pace = self._pace.spent(self._limit, len(sent))
         settled = {one.message.lead.id for one in sent if self._settled(one)}
-        failed = [one.error for one in sent if isinstance(one.error, Transient)]
+        failed = [(one.error, one.seconds) for one in sent if isinstance(one.error, Transient)]
         if failed:
-            pauses = [error.retry_after for error in failed if error.retry_after]
-            requested = max(pauses, default=None)
-            self._pace = self._pace.failed(self._now(), str(failed[0]), requested=requested, took=seconds)
+            requested = max((error.retry_after for error, _ in failed if error.retry_after), default=None)
+            took = max(seconds for _, seconds in failed)
+            self._pace = self._pace.failed(self._now(), str(failed[0][0]), requested=requested, took=took)
             self._failed = True
         elif sent:
             self._pace = self._pace.succeeded()

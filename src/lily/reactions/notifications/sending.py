@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple
 
 import structlog
 
 from lily.model.errors import LilyError, Terminal, Transient
-from lily.plugins import Channel, DestinationGone
+from lily.plugins import Channel
 from lily.reactions.notifications.messages import Message
 
 DELIVER_SECONDS = 45.0  # for one message: longer than channels themselves wait, for those that do not bound it
+AT_ONCE = 16  # messages that are under way to one destination
 
 _log = structlog.get_logger()
 
@@ -25,53 +26,61 @@ class ChannelFailed(Terminal):
 
 
 class Sent(NamedTuple):
-    """The receiver's id, or what went wrong."""
+    """The receiver's id, or what went wrong; and how long it took."""
 
     message: Message
     receiver: str = ""
     error: LilyError | None = None
+    seconds: float = 0.0
 
 
 async def send(
     channel: Channel, destination: str, messages: Sequence[Message], previous: Mapping[str, str]
-) -> tuple[list[Sent], float]:
-    """What became of the messages, without those behind one of their thread that is to be tried again; and how many
-    seconds the slowest of them took. `previous` has for a thread what the receiver returned first."""
+) -> list[Sent]:
+    """Sends messages, several at a time, and returns what became of them. Once one is to be tried again, no other is
+    begun, so some may be missing. `previous` has for a thread what the receiver returned first."""
     threads: dict[str, list[Message]] = {}
     for message in messages:
         threads.setdefault(message.thread, []).append(message)
-    began = time.monotonic()
-    sent = await asyncio.gather(
-        *(_send_thread(channel, destination, listed, previous.get(key, "")) for key, listed in threads.items())
-    )
-    return [one for listed in sent for one in listed], time.monotonic() - began
+    waiting, sent, failed = iter(threads.items()), list[Sent](), False
+
+    async def serve() -> None:
+        nonlocal failed
+        for key, listed in waiting:
+            async for one in _thread(channel, destination, listed, previous.get(key, "")):
+                sent.append(one)
+                failed = failed or isinstance(one.error, Transient)
+                if failed:
+                    return
+
+    await asyncio.gather(*(serve() for _ in range(min(AT_ONCE, len(threads)))))
+    return sent
 
 
-async def _send_thread(channel: Channel, destination: str, messages: Sequence[Message], previous: str) -> list[Sent]:
-    found: list[Sent] = []
+async def _thread(
+    channel: Channel, destination: str, messages: Sequence[Message], previous: str
+) -> AsyncIterator[Sent]:
     for message in messages:
         sent = await _send(channel, destination, message.continuing(previous) if previous else message)
-        found.append(sent)
-        if isinstance(sent.error, Transient):
-            break
         previous = previous or sent.receiver
-    return found
+        yield sent
 
 
 async def _send(channel: Channel, destination: str, message: Message) -> Sent:
+    began = time.monotonic()
     try:
         async with asyncio.timeout(DELIVER_SECONDS):
             return Sent(message, str(await channel.deliver(message.notification, destination) or ""))
     except TimeoutError as error:
-        return Sent(message, error=_chained(NoResponse(f"no response within {DELIVER_SECONDS:g} seconds"), error))
-    except (Transient, DestinationGone, Terminal) as error:
-        return Sent(message, error=error)
+        found = _chained(NoResponse(f"no response within {DELIVER_SECONDS:g} seconds"), error)
+    except (Transient, Terminal) as error:
+        found = error
     except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
         _log.exception("channel failed", tenant=message.notification.tenant, notification=message.notification.id)
-        described = (
-            f"the channel failed with {type(error).__name__}; search the worker's log for {message.notification.id}"
-        )
-        return Sent(message, error=_chained(ChannelFailed(described), error))
+        described = f"the channel failed with {type(error).__name__}"
+        remedy = f"search the worker's log for {message.notification.id}"
+        found = _chained(ChannelFailed(f"{described}; {remedy}"), error)
+    return Sent(message, error=found, seconds=time.monotonic() - began)
 
 
 def _chained(error: LilyError, cause: BaseException) -> LilyError:

@@ -69,13 +69,13 @@ class Delivering:
         composer = Composer(tenant, stored, self._settings.link_url, ledger.handles())
         waiting = composer.messages(wanted)
         threads = ledger.previous({one.thread for one in waiting if one.has_thread})
-        while waiting and not batch.stopped and (room := batch.room()):
+        while waiting and not batch.stopped and (room := batch.room(len(waiting))):
             some, waiting = waiting[:room], waiting[room:]
-            sent, seconds = self._loop.run(send(channel, target.destination, some, threads))
+            sent = self._loop.run(send(channel, target.destination, some, threads))
             for one in sent:
                 if one.receiver:
                     threads.setdefault(one.message.thread, one.receiver)
-            waiting = batch.record(some, sent, seconds) + waiting
+            waiting = batch.record(some, sent) + waiting
         return waiting
 
 

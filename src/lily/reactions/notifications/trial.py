@@ -50,7 +50,7 @@ class TestingChannels:
         identity, url = str(job.arguments["request"]), self._settings.link_url
         title = f"Test of the channel {stored.name}"
         notification = Notification(identity, job.tenant, "test", "info", title, TEXT, clock.now(), url)
-        ((sent,), _) = self._loop.run(send(channel, target.destination, [Message(notification, ())], {}))
+        (sent,) = self._loop.run(send(channel, target.destination, [Message(notification, ())], {}))
         if sent.error is not None:
             raise sent.error
         return sent.receiver
