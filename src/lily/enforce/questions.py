@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from lily.model import ids
 from lily.model.lanes import BULK_TYPES
 from lily.policy import ACTIONS, Action, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, of_types, unknown_facts
@@ -18,7 +19,8 @@ Rule = Literal["known", "strict", "new", "container"]
 
 
 class Question(NamedTuple):
-    """May the principal do this to that object? `above` are the objects that contain it, the nearest first."""
+    """May the principal do this to that object? `above` are the objects that contain it, the nearest first; of a column
+    its table, where its name does not show which that is."""
 
     action: Action
     names: Names
@@ -44,12 +46,13 @@ class Decider:
         reads = self.index.table(principal, "READ", "data")
         decisions = []
         for question in questions:
-            action, names, _, _, is_column, in_clear = question
+            action, names, _, above, is_column, in_clear = question
             # Almost every question is about reading a column that one asset is: a wide table has thousands.
             if (
                 is_column
                 and action == "READ"
                 and not in_clear
+                and not above
                 and len(names) == 1
                 and len(found := facts[names[0]]) == 1
             ):
@@ -71,7 +74,13 @@ class Decider:
         if question.rule == "new":
             return self._new(question)
         unknown: UnknownObjects = "closed" if question.rule == "strict" else self.unknown_objects
-        return combined([self._about(name, question, unknown) for name in question.names])
+        return combined([*(self._about(name, question, unknown) for name in question.names), *self._as_table(question)])
+
+    def _as_table(self, question: Question) -> list[Decision]:
+        """The decisions about the tables that a column is certainly in."""
+        tables = [name for names in question.above for name in names] if question.is_column else []
+        found = [facts for name in tables for facts in of_types(self.facts[name], BULK_TYPES)]
+        return [self._by_policies(question.action, facts) for facts in found]
 
     def _about(self, name: str, question: Question, unknown_objects: UnknownObjects) -> Decision:
         candidates = self._candidates(name, question)
@@ -122,6 +131,12 @@ def references(questions: Sequence[Question]) -> set[str]:
     found: set[str] = set()
     for question in questions:
         found.update(question.names)
-        for names in question.above if question.rule == "new" else ():
+        for names in question.above:
             found.update(names)
     return found
+
+
+def in_doubt(column: str, tables: Names) -> tuple[Names, ...]:
+    """The tables of a column whose name has a separator. By its qualified name `t.a.b` alone, it would be a column of
+    the table `t.a`, which anyone may ingest who may ingest assets."""
+    return (tables,) if any(mark in column for mark in ids.SEPARATORS) else ()

@@ -6,7 +6,7 @@ from typing import Any
 
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
-from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker
+from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker, normal_form
 
 FIELDS = ("name", "data_source", "engine_name", "asset_name")
 _MEANING = {
@@ -45,6 +45,14 @@ def parse_engine_mapping(data: Any, *, mapping_id: str) -> EngineMapping:
     if checker.problems:
         raise Refused(*checker.problems)
     return EngineMapping(mapping_id, **found)
+
+
+def stored_form(name: str) -> str:
+    """An engine's name as the catalogue would store it: an engine keeps `e` and an accent apart, or a space at the end,
+    and its column would not be found by that name."""
+    if name.isascii() and name.strip() == name:
+        return name
+    return normal_form(name, MAX_QUALIFIED_NAME) or name
 
 
 def qualified_name(engine_name: str, data_source: str, mappings: Iterable[EngineMapping]) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from lily.enforce.questions import Names, Question, Rule
-from lily.model.engine_names import EngineMapping
+from lily.enforce.questions import Names, Question, Rule, in_doubt
+from lily.model.engine_names import EngineMapping, stored_form
 from lily.policy import Action
 
 SYSTEM = "system"  # the catalogue that describes the engine, and the asset that stands for the right to operate it
@@ -33,6 +33,9 @@ class ObjectNames:
         self._deepest = max((name.count(".") + 1 for name in self._mapped), default=0)
 
     def of(self, path: Sequence[str]) -> Names:
+        return tuple(dict.fromkeys(map(stored_form, self._written(path))))
+
+    def _written(self, path: Sequence[str]) -> Names:
         name = ".".join(path)
         if not self._mapped:
             return (name,)
@@ -65,20 +68,24 @@ class ObjectNames:
             if self._kept_columns > MAX_KEPT_COLUMNS:
                 self._kept, self._kept_columns = {}, 0
             found = self._kept[key] = self._columns(action, path, columns)
-            self._kept_columns += len(columns)
+            self._kept_columns += len(columns) + 1  # a query may name no column
         return found
 
     def _columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         table = self.table(action, path)
         if describes_engine(path):
             return [table, *([table] * len(columns))]
+        # A table whose name ends with a space is stored without it, its columns are not.
+        tables = tuple(dict.fromkeys((*self._written(path), *table.names)))
         if len(path) < self._deepest:
             below = [self.of((*path, column)) for column in columns]
-        elif len(table.names) == 1:
-            below = [(f"{table.names[0]}.{column}",) for column in columns]
+        elif len(tables) == 1:
+            below = [(stored_form(f"{tables[0]}.{column}"),) for column in columns]
         else:
-            below = [tuple(f"{name}.{column}" for name in table.names) for column in columns]
-        return [table, *(Question(action, names, "known", (), True) for names in below)]
+            below = [tuple(dict.fromkeys(stored_form(f"{name}.{column}") for name in tables)) for column in columns]
+        above = [in_doubt(column, table.names) for column in columns]
+        asked = zip(below, above, strict=True)
+        return [table, *(Question(action, names, "known", one, True) for names, one in asked)]
 
 
 def describes_engine(path: Path) -> bool:

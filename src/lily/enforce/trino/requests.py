@@ -10,6 +10,7 @@ from lily.model.errors import Problem, Refused
 
 NUL = "\x00"  # PostgreSQL would refuse it, and with it what other requests read at the same time
 MAX_ITEMS = 100_000  # resources or columns in one request
+MAX_NAME = 4_000  # characters. No asset has a longer name, and what is kept of requests is counted by names
 
 
 _FILTERED = "input.action.filterResources"
@@ -72,7 +73,14 @@ def _columns(listed: list[Any]) -> tuple[Column, ...]:
         text = "".join(chain.from_iterable(found))  # raises TypeError unless all are texts
     except (TypeError, KeyError):
         return ()
-    return () if NUL in text or any("" in values for values in found) else tuple(found)
+    if NUL in text or any("" in values for values in found):
+        return ()
+    return () if len(text) > MAX_NAME and any(map(_is_long, found)) else tuple(found)
+
+
+def _is_long(column: Column) -> bool:
+    """Whether a name of it is. The type of a row may be."""
+    return max(map(len, column[:-1])) > MAX_NAME
 
 
 def _resource(given: Any, where: str) -> Resource:
@@ -108,7 +116,9 @@ def _path(fields: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def _column(given: Any, where: str) -> Column:
-    catalog, schema, table, name, kind = _named(_object(given, where), where, *_COLUMN_FIELDS)
+    fields = _object(given, where)
+    catalog, schema, table, name = _named(fields, where, *_COLUMN_FIELDS[:-1])
+    kind = _text(fields.get(_COLUMN_FIELDS[-1]), f"{where}.{_COLUMN_FIELDS[-1]}", limit=None)
     return (catalog, schema, table, name, kind)
 
 
@@ -137,10 +147,10 @@ def _texts(given: Any, where: str) -> Iterator[str]:
     return (_text(one, where) for one in _list(given, where))
 
 
-def _text(given: Any, where: str) -> str:
-    if isinstance(given, str) and given and NUL not in given:
+def _text(given: Any, where: str, limit: int | None = MAX_NAME) -> str:
+    if isinstance(given, str) and given and NUL not in given and (limit is None or len(given) <= limit):
         return given
-    return _refuse(where, "a text that is not empty and has no NUL")
+    return _refuse(where, f"a text that is not empty, has no NUL and at most {MAX_NAME} characters")
 
 
 def _refuse(where: str, wanted: str) -> NoReturn:
