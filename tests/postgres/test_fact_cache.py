@@ -260,6 +260,23 @@ class TestWhatIsKept:
         assert [one[5] for one in cached.of(world.tenant, [COLUMN])[COLUMN]] == [["pii"]]
         assert cached.difference(world.tenant, [COLUMN, "db.s.t.d"]) is None
 
+    @pytest.mark.parametrize("column", ["db.s.t.MAIL", "DB.S.U.mail", "DB.S.U.MAIL"])
+    def test_goes_with_an_edge_to_a_column_in_another_case(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection, column: str
+    ) -> None:
+        """Nobody ingested the column."""
+        world.asset("DB.S.U")
+        world.asset("up.t", tags=["PII"])
+        world.settle()
+        catch_up_with_lake(owner, world)
+        asked = column.lower()
+        assert {tag for one in cached.of(world.tenant, [asked])[asked] for tag in one[5]} == set()
+        world.edge("up.t", column)
+        world.settle()
+        catch_up_with_lake(owner, world)
+        assert {tag for one in cached.of(world.tenant, [asked])[asked] for tag in one[5]} == {"pii"}
+        assert cached.difference(world.tenant, [asked]) is None
+
     def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
         assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}
         world.asset("new.t")

@@ -44,6 +44,30 @@ def test_so_is_a_table_with_what_it_has(migrated: Migrated, make_world: Callable
     assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, "lake.crm.ärzte.name")) == {"pii"}
 
 
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("LAKE.CRM.PEOPLE", "MAIL"),
+        ("LAKE.CRM.PEOPLE", "mail"),
+        ("lake.crm.people", "MAIL"),
+        ("Lake.CRM.people", "MAIL"),
+    ],
+)
+def test_so_is_a_column_that_only_an_edge_names(
+    migrated: Migrated, make_world: Callable[[], World], table: str, column: str
+) -> None:
+    """Edges have ids, so it is looked for by the spellings that are usual."""
+    world = make_world()
+    world.asset(table)
+    world.asset("crm.persons.mail", tags=["PII"])
+    world.edge("crm.persons.mail", f"{table}.{column}")
+    asked = f"{TABLE}.mail"
+    assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, asked)) == {"pii"}
+    world.settle()
+    assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, asked)) == {"pii"}
+    assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, f"{TABLE}.id")) == set()
+
+
 def test_a_long_name_can_be_stored(make_world: Callable[[], World]) -> None:
     """Folded it is three times as long, more than an entry of an index holds."""
     world = make_world()
