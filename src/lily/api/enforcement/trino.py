@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from weakref import ref
@@ -12,14 +12,14 @@ import orjson
 from lily.api.calls import HttpCall
 from lily.api.enforcement.answers import Answer, Key
 from lily.api.enforcement.recording import record
+from lily.api.enforcement.whole_tables import ColumnsByTable, named_columns, unnamed
 from lily.api.http.bodies import parse_json
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.fact_cache import Known
-from lily.enforce.questions import Decider, Question, references
-from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table, parse_request
-from lily.policy import Context, Principal
-from lily.store.postgres.policies.any_case import columns_below
+from lily.enforce.questions import Decider, Question, references, whole_tables
+from lily.enforce.trino import Exchange, ObjectNames, Request, parse_request
+from lily.policy import Context, Facts, Principal
 
 Ask = Callable[[Request, ObjectNames], Exchange]
 
@@ -54,17 +54,17 @@ async def _unchanged(call: HttpCall, policies: TenantPolicies, kept: Answer) -> 
 
 async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
     questions, answer = ask(request, policies.trino_names)
-    moved = moved_table(request)
-    if moved is not None:
-        questions = [*questions, *await _columns_in_clear(call, policies.trino_names.of(moved))]
     if not questions:
         return _body(answer(()))
     principal = await call.services.policies.principal(policies, request.user, request.groups)
-    names = references(questions)
-    known = await _known(call, policies, names)
+    names, whole = references(questions), whole_tables(questions)
+    listed = policies.index.policies.values()
+    columns = await named_columns(call.services.database, call.tenant, listed, whole) if whole else {}
+    known = await _known(call, policies, names.union(*columns.values()))
+    columns, facts = await _with_unnamed(call, policies, columns, known) if whole else ({}, known.facts)
     # Neither the address nor the purpose of Trino's user is known, so denials that depend on them apply.
     context = Context(now=datetime.now(UTC))
-    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, known.facts)
+    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, facts, columns)
     decisions = decider.decide_all(questions)
     made = Answer(
         _body(answer(decisions)),
@@ -78,7 +78,7 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
         list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
     )
     _record(call, policies, made)
-    if moved is None and not _depends_on_time(policies, principal, questions):
+    if not whole and not _depends_on_time(policies, principal, questions):
         call.services.answers.put(key, made)
     return made.body
 
@@ -97,9 +97,13 @@ def _depends_on_time(policies: TenantPolicies, principal: Principal, questions: 
     return any(table.depends_on_time for table in tables)
 
 
-async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Question]:
-    columns = await columns_below(call.services.database, call.tenant, names)
-    return [Question("READ", (column,), is_column=True, in_clear=True) for column in columns]
+async def _with_unnamed(
+    call: HttpCall, policies: TenantPolicies, columns: ColumnsByTable, known: Known
+) -> tuple[ColumnsByTable, Mapping[str, list[Facts]]]:
+    """With columns of which nothing but lineage is known."""
+    wanted = policies.wanted(await rules_in_force(call.services, call.tenant))
+    more = await unnamed(call.services.database, call.tenant, columns, known.facts, wanted)
+    return {table: [*names, *more.columns[table]] for table, names in columns.items()}, {**known.facts, **more.facts}
 
 
 def _record(call: HttpCall, policies: TenantPolicies, answer: Answer) -> None:

@@ -10,7 +10,8 @@ SYSTEM = "system"  # the catalogue that describes the engine, and the asset that
 INFORMATION_SCHEMA = "information_schema"
 BUILTIN = "builtin"
 # Connectors describe the table `people` in `people$files` and `people$partitions`, with values of its columns. No
-# policy is about these, so they are not readable as something that Lily does not know.
+# policy is about these, so they are not readable as something that Lily does not know, and whatever somebody ingested
+# under such a name, they need the table that they describe as a whole.
 OF_ANOTHER = "$"
 # Trino shows of these what the user may see of the objects that they describe, so they need no right of their own.
 _FILTERED_SCHEMAS = frozenset({"jdbc", "metadata", INFORMATION_SCHEMA})
@@ -57,7 +58,13 @@ class ObjectNames:
             if is_filtered and action == "READ":
                 return self.question(action, (catalog,), "container")
             return operator(action)
-        return self.question(action, path, "strict" if rule == "known" and OF_ANOTHER in table else rule)
+        if OF_ANOTHER not in table:
+            return self.question(action, path, rule)
+        question = self.question(action, path, "strict" if rule == "known" else rule)
+        return question._replace(whole=self._of_all(described(path))) if action == "READ" else question
+
+    def _of_all(self, paths: Iterable[Path]) -> Names:
+        return tuple(dict.fromkeys(name for path in paths for name in self.of(path)))
 
     def columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         """The table's own question first, then one for each column. Trino asks about the same columns with every query,
@@ -86,6 +93,13 @@ class ObjectNames:
         above = [in_doubt(column, table.names) for column in columns]
         asked = zip(below, above, strict=True)
         return [table, *(Question(action, names, "known", one, True) for names, one in asked)]
+
+
+def described(path: Path) -> list[Path]:
+    """The tables that this one may describe: connectors differ in which of several signs begins the suffix."""
+    *above, name = path
+    found = {name.partition(OF_ANOTHER)[0], name.rpartition(OF_ANOTHER)[0]} if OF_ANOTHER in name else set()
+    return [(*above, base) for base in sorted(found) if base]
 
 
 def describes_engine(path: Path) -> bool:

@@ -33,7 +33,8 @@ async def columns_below(database: Fetches, tenant: str, tables: Collection[str])
     """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
     listed = id_array({asset_id for _, asset_id, _ in rows})
-    found = await database.fetch(tenant, query("policies/columns_below"), {"tables": listed})
+    given = {"tables": listed, "names": list(tables)}
+    found = await database.fetch(tenant, query("policies/columns_below"), given)
     return [name for (name,) in found]
 
 
