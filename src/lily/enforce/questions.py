@@ -76,6 +76,8 @@ class Decider:
         catalogue nothing is hidden, unless a policy names it."""
         for table in tables:
             about = Question("READ", (table,))
+            if table not in self.columns:
+                return Decision("deny", None, "the columns of a table that the request needs as a whole are not known")
             columns = [Question("READ", (column,), is_column=True) for column in self.columns[table]]
             decisions = (self._decided(question) for question in columns)
             for decision in (self._about(table, about, "open"), *decisions):

@@ -7,7 +7,7 @@ import pytest
 from lily.enforce.trino import ObjectNames, allow, batch_column_masks, parse_request
 from lily.enforce.trino import answers as trino_answers
 from lily.enforce.trino import masks as trino_masks
-from lily.enforce.trino.requests import MAX_NAME
+from lily.enforce.trino.requests import MAX_ITEMS, MAX_NAME
 from lily.enforce.trino.types import MAX_DEPTH, parse_type
 from lily.model.errors import Refused
 from lily.policy import Facts
@@ -76,6 +76,22 @@ def test_names_that_no_asset_has_are_refused() -> None:
         with pytest.raises(Refused):
             parse_request(body)
     assert parse_request(opa.masks(ORDERS, {"id": "row(a varchar" + " " * MAX_NAME + ")"})).columns
+
+
+def test_a_request_about_too_many_names_is_refused() -> None:
+    """Deciding takes time, and nobody selects that many columns."""
+    many = {f"c{number}": "varchar" for number in range(MAX_ITEMS)}
+    assert len(parse_request(opa.masks(ORDERS, many)).columns) == MAX_ITEMS
+    assert parse_request(opa.select(ORDERS, list(many))).resource.columns
+    halves = [opa.table(ORDERS, list(many)[: MAX_ITEMS // 2])] * 3
+    for body in (
+        opa.masks(ORDERS, many | {"one": "varchar"}),
+        opa.select(ORDERS, [*many, "one"]),
+        opa.request("SelectFromColumns", filterResources=halves),
+        opa.request("FilterTables", filterResources=[opa.table(ORDERS)] * (MAX_ITEMS + 1)),
+    ):
+        with pytest.raises(Refused, match=f"{MAX_ITEMS}"):
+            parse_request(body)
 
 
 def test_what_is_kept_of_requests_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,12 @@
 """Decides the requests of Trino's OPA plug-in by the policies in force and by what is committed now."""
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import ParamSpec, TypeVar
 from weakref import ref
 
 import orjson
@@ -19,8 +21,13 @@ from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.fact_cache import Known
 from lily.enforce.questions import Decider, Question, references, whole_tables
 from lily.enforce.trino import Exchange, ObjectNames, Request, parse_request
-from lily.policy import Context, Facts, Principal
+from lily.policy import Context, Decision, Facts, Principal
 
+LARGE = 2_500  # questions that are decided in a thread, while other requests are served
+QUESTION_BYTES = 100  # of a request, at least
+
+P = ParamSpec("P")
+T = TypeVar("T")
 Ask = Callable[[Request, ObjectNames], Exchange]
 
 
@@ -36,7 +43,8 @@ async def respond(call: HttpCall, body: bytes, ask: Ask) -> bytes:
     kept = answers.get(key)
     known = await _unchanged(call, policies, kept) if kept else None
     if kept is None or known is None:
-        return await _decided(call, policies, parse_request(parse_json(body)), ask, key)
+        request, exchange = await _in_turns(len(body) // QUESTION_BYTES, _parsed, body, ask, policies)
+        return await _decided(call, policies, request, exchange, key)
     if kept.generation != known.generation:
         answers.put(key, replace(kept, generation=known.generation))
     _record(call, policies, kept)
@@ -52,10 +60,20 @@ async def _unchanged(call: HttpCall, policies: TenantPolicies, kept: Answer) -> 
     return known if kept.rests_on(principal, known) else None
 
 
-async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
-    questions, answer = ask(request, policies.trino_names)
+def _parsed(body: bytes, ask: Ask, policies: TenantPolicies) -> tuple[Request, Exchange]:
+    request = parse_request(parse_json(body))
+    return request, ask(request, policies.trino_names)
+
+
+async def _in_turns(questions: int, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Of a large request in a thread: other requests go on meanwhile."""
+    return await asyncio.to_thread(function, *given, **named) if questions > LARGE else function(*given, **named)
+
+
+async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, exchange: Exchange, key: Key) -> bytes:
+    questions, answer = exchange
     if not questions:
-        return _body(answer(()))
+        return _body(answer, ())
     principal = await call.services.policies.principal(policies, request.user, request.groups)
     names, whole = references(questions), whole_tables(questions)
     listed = policies.index.policies.values()
@@ -65,9 +83,10 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
     # Neither the address nor the purpose of Trino's user is known, so denials that depend on them apply.
     context = Context(now=datetime.now(UTC))
     decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, facts, columns)
-    decisions = decider.decide_all(questions)
+    depends_on_time = _depends_on_time(policies, principal, questions)
+    decisions = await _in_turns(len(questions), decider.decide_all, questions)
     made = Answer(
-        _body(answer(decisions)),
+        await _in_turns(len(questions), _body, answer, decisions),
         ref(policies),
         request.user,
         request.groups,
@@ -78,13 +97,13 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
         list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
     )
     _record(call, policies, made)
-    if not whole and not _depends_on_time(policies, principal, questions):
+    if not whole and not depends_on_time:
         call.services.answers.put(key, made)
     return made.body
 
 
-def _body(result: object) -> bytes:
-    return orjson.dumps({"result": result})
+def _body(answer: Callable[[Sequence[Decision]], object], decisions: Sequence[Decision]) -> bytes:
+    return orjson.dumps({"result": answer(decisions)})
 
 
 async def _known(call: HttpCall, policies: TenantPolicies, names: set[str] | tuple[()]) -> Known:

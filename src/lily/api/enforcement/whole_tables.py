@@ -15,6 +15,7 @@ from lily.store.postgres.policies.any_case import columns_below
 from lily.store.postgres.policies.facts import Wanted
 from lily.store.postgres.sessions import Fetches
 
+MAX_TABLES = 100  # of one request. Each takes a query
 ColumnsByTable = dict[str, list[str]]
 
 
@@ -28,10 +29,11 @@ class Unnamed(NamedTuple):
 async def named_columns(
     database: Fetches, tenant: str, policies: Iterable[Policy], tables: Collection[str]
 ) -> ColumnsByTable:
-    """Those that PostgreSQL knows, and those that policies name: these may be in the lake only."""
+    """Those that PostgreSQL knows, and those that policies name: these may be in the lake only. Of a few tables, in the
+    order of their names: what needs another is denied."""
     named = [(fold(ids.name_prefix(name)), name) for name in named_assets(policies)]
     found: ColumnsByTable = {}
-    for table in tables:
+    for table in sorted(tables)[:MAX_TABLES]:
         known = await columns_below(database, tenant, [table])
         found[table] = sorted({*known, *(name for above, name in named if above == fold(table))})
     return found

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 from lily.model.errors import Problem, Refused
 
 NUL = "\x00"  # PostgreSQL would refuse it, and with it what other requests read at the same time
-MAX_ITEMS = 100_000  # resources or columns in one request
+MAX_ITEMS = 20_000  # resources and columns in one request, which others wait for
 MAX_NAME = 4_000  # characters. No asset has a longer name, and what is kept of requests is counted by names
 
 
@@ -54,13 +54,16 @@ def parse_request(body: Any) -> Request:
     action = _object(given.get("action"), "input.action")
     listed = _list(action.get("filterResources"), _FILTERED)
     columns = _columns(listed)
+    filtered = () if columns else tuple(_resource(one, _FILTERED) for one in listed)
+    if sum(len(one.columns) for one in filtered) > MAX_ITEMS:
+        _refuse_many(_FILTERED)
     return Request(
         _text(identity.get("user"), "input.context.identity.user"),
         tuple(_texts(identity.get("groups"), "input.context.identity.groups")),
         _text(action.get("operation"), "input.action.operation"),
         _resource(action.get("resource"), "input.action.resource"),
         _resource(action.get("targetResource"), "input.action.targetResource"),
-        () if columns else tuple(_resource(one, _FILTERED) for one in listed),
+        filtered,
         columns,
     )
 
@@ -136,11 +139,9 @@ def _object(given: Any, where: str) -> dict[str, Any]:
 def _list(given: Any, where: str) -> list[Any]:
     if given is None:
         return []
-    return (
-        given
-        if isinstance(given, list) and len(given) <= MAX_ITEMS
-        else _refuse(where, f"a list of {MAX_ITEMS} at most")
-    )
+    if not isinstance(given, list):
+        _refuse(where, "a list")
+    return given if len(given) <= MAX_ITEMS else _refuse_many(where)
 
 
 def _texts(given: Any, where: str) -> Iterator[str]:
@@ -156,3 +157,8 @@ def _text(given: Any, where: str, limit: int | None = MAX_NAME) -> str:
 def _refuse(where: str, wanted: str) -> NoReturn:
     described = f"{where} must be {wanted}, as Trino's OPA plug-in sends it; check which engine calls this address"
     raise Refused(Problem("INVALID_VALUE", described, where))
+
+
+def _refuse_many(where: str) -> NoReturn:
+    described = f"{where} must have {MAX_ITEMS} names at most; select fewer columns, or list fewer objects at a time"
+    raise Refused(Problem("TOO_LARGE", described, where))
