@@ -34,6 +34,20 @@ class CachedFacts:
     def known(self, tenant: str, names: Collection[str], cache: int = 0) -> Known:
         return self._runner.run(self._known(tenant, names, self._caches[cache]))
 
+    def answered_first(self, tenant: str, first: Collection[str], second: Collection[str]) -> list[int]:
+        """The order in which two requests get their facts, of which the second comes while the first is served."""
+        return self._runner.run(self._answered_first(tenant, first, second))
+
+    async def _answered_first(self, tenant: str, *asked: Collection[str]) -> list[int]:
+        served: list[int] = []
+
+        async def serve(number: int, names: Collection[str]) -> None:
+            await self._known(tenant, names, self._caches[0])
+            served.append(number)
+
+        await asyncio.gather(*(serve(number, names) for number, names in enumerate(asked, 1)))
+        return served
+
     def restart(self, tenant: str) -> None:
         """As if the server had been started again since the first cache read from it."""
         kept = self._caches[0]._kept[tenant]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lily.api.policy import fact_cache
 from lily.store.postgres.policies import decision_state
 from lily.store.postgres.policies.decision_state import delete_old_fact_changes
 from tests.lineage_world import World
@@ -260,11 +261,37 @@ class TestWhatIsKept:
         assert [one[5] for one in cached.of(world.tenant, [COLUMN])[COLUMN]] == [["pii"]]
         assert cached.difference(world.tenant, [COLUMN, "db.s.t.d"]) is None
 
+    @pytest.mark.parametrize("column", ["db.s.t.MAIL", "DB.S.U.mail", "DB.S.U.MAIL"])
+    def test_goes_with_an_edge_to_a_column_in_another_case(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection, column: str
+    ) -> None:
+        """Nobody ingested the column."""
+        world.asset("DB.S.U")
+        world.asset("up.t", tags=["PII"])
+        world.settle()
+        catch_up_with_lake(owner, world)
+        asked = column.lower()
+        assert {tag for one in cached.of(world.tenant, [asked])[asked] for tag in one[5]} == set()
+        world.edge("up.t", column)
+        world.settle()
+        catch_up_with_lake(owner, world)
+        assert {tag for one in cached.of(world.tenant, [asked])[asked] for tag in one[5]} == {"pii"}
+        assert cached.difference(world.tenant, [asked]) is None
+
     def test_goes_with_the_table_of_a_name_that_meant_nothing(self, cached: CachedFacts, world: World) -> None:
         assert cached.of(world.tenant, ["new.t.c"]) == {"new.t.c": []}
         world.asset("new.t")
         assert len(cached.of(world.tenant, ["new.t.c"])["new.t.c"]) == 1
         assert cached.difference(world.tenant, ["new.t.c"]) is None
+
+    def test_a_request_does_not_wait_for_a_large_one(
+        self, cached: CachedFacts, world: World, owner: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(fact_cache, "SLICE", 2)
+        catch_up_with_lake(owner, world)
+        many = [f"db.s.t.c{number}" for number in range(41)]
+        assert cached.answered_first(world.tenant, many, [COLUMN]) == [2, 1]
+        assert cached.difference(world.tenant, [*many, COLUMN]) is None
 
     def test_goes_when_the_server_was_started_again(self, cached: CachedFacts, world: World) -> None:
         """After a restore, the same number may be that of another transaction."""

@@ -1,9 +1,10 @@
 """What an engine wants to do, as questions for the policies, and how they are decided."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from lily.model import ids
 from lily.model.lanes import BULK_TYPES
 from lily.policy import ACTIONS, Action, Context, Decision, Facts, PolicyIndex, Principal
 from lily.policy.candidates import UnknownObjects, combined, decided_unknown, of_types, unknown_facts
@@ -18,7 +19,8 @@ Rule = Literal["known", "strict", "new", "container"]
 
 
 class Question(NamedTuple):
-    """May the principal do this to that object? `above` are the objects that contain it, the nearest first."""
+    """May the principal do this to that object? `above` are the objects that contain it, the nearest first; of a column
+    its table, where its name does not show which that is."""
 
     action: Action
     names: Names
@@ -26,17 +28,20 @@ class Question(NamedTuple):
     above: tuple[Names, ...] = ()
     is_column: bool = False
     in_clear: bool = False  # a mask or a row filter counts as a denial, because the engine could not apply it
+    whole: Names = ()  # tables that must be readable as they are, with all their columns
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides the questions of one request. `facts` has the assets of every name that `references` lists."""
+    """Decides the questions of one request. `facts` has the assets of every name that `references` lists, `columns` the
+    names of the columns of every table that has to be readable as a whole; `facts` has these too."""
 
     index: PolicyIndex
     unknown_objects: UnknownObjects
     principal: Principal
     context: Context
     facts: Mapping[str, Sequence[Facts]]
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def decide_all(self, questions: Sequence[Question]) -> list[Decision]:
         """One decision per question, in order."""
@@ -44,12 +49,13 @@ class Decider:
         reads = self.index.table(principal, "READ", "data")
         decisions = []
         for question in questions:
-            action, names, _, _, is_column, in_clear = question
+            action, names, _, above, is_column, in_clear, _ = question
             # Almost every question is about reading a column that one asset is: a wide table has thousands.
             if (
                 is_column
                 and action == "READ"
                 and not in_clear
+                and not above
                 and len(names) == 1
                 and len(found := facts[names[0]]) == 1
             ):
@@ -61,9 +67,23 @@ class Decider:
     def decide(self, question: Question) -> Decision:
         decision = self._decided(question)
         if decision.allowed and (question.in_clear or question.action != "READ") and decision.effect != "allow":
-            reason = f"{decision.reason}; it would have to be allowed without restriction"
-            return Decision("deny", decision.policy_id, reason)
-        return decision
+            return _restricted(decision)
+        hidden = self._hidden(question.whole) if decision.allowed and question.whole else None
+        return decision if hidden is None else _restricted(hidden)
+
+    def _hidden(self, tables: Names) -> Decision | None:
+        """The first decision by which something of the tables is not shown as it is. Of a table that is not in the
+        catalogue nothing is hidden, unless a policy names it."""
+        for table in tables:
+            about = Question("READ", (table,))
+            if table not in self.columns:
+                return Decision("deny", None, "the columns of a table that the request needs as a whole are not known")
+            columns = [Question("READ", (column,), is_column=True) for column in self.columns[table]]
+            decisions = (self._decided(question) for question in columns)
+            for decision in (self._about(table, about, "open"), *decisions):
+                if decision.effect != "allow":
+                    return decision
+        return None
 
     def _decided(self, question: Question) -> Decision:
         if question.rule == "container":
@@ -71,7 +91,13 @@ class Decider:
         if question.rule == "new":
             return self._new(question)
         unknown: UnknownObjects = "closed" if question.rule == "strict" else self.unknown_objects
-        return combined([self._about(name, question, unknown) for name in question.names])
+        return combined([*(self._about(name, question, unknown) for name in question.names), *self._as_table(question)])
+
+    def _as_table(self, question: Question) -> list[Decision]:
+        """The decisions about the tables that a column is certainly in."""
+        tables = [name for names in question.above for name in names] if question.is_column else []
+        found = [facts for name in tables for facts in of_types(self.facts[name], BULK_TYPES)]
+        return [self._by_policies(question.action, facts) for facts in found]
 
     def _about(self, name: str, question: Question, unknown_objects: UnknownObjects) -> Decision:
         candidates = self._candidates(name, question)
@@ -121,7 +147,23 @@ def references(questions: Sequence[Question]) -> set[str]:
     """The names whose assets `Decider` needs."""
     found: set[str] = set()
     for question in questions:
-        found.update(question.names)
-        for names in question.above if question.rule == "new" else ():
+        found.update(question.names, question.whole)
+        for names in question.above:
             found.update(names)
     return found
+
+
+def in_doubt(column: str, tables: Names) -> tuple[Names, ...]:
+    """The tables of a column whose name has a separator. By its qualified name `t.a.b` alone, it would be a column of
+    the table `t.a`, which anyone may ingest who may ingest assets."""
+    return (tables,) if any(mark in column for mark in ids.SEPARATORS) else ()
+
+
+def whole_tables(questions: Sequence[Question]) -> set[str]:
+    """The names of the tables whose columns `Decider` needs."""
+    return {name for question in questions for name in question.whole}
+
+
+def _restricted(decision: Decision) -> Decision:
+    reason = f"{decision.reason}; it would have to be allowed without restriction"
+    return Decision("deny", decision.policy_id, reason)

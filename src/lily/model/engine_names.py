@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from lily.model import ids
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
-from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker
+from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, Checker, normal_form
 
 FIELDS = ("name", "data_source", "engine_name", "asset_name")
 _MEANING = {
@@ -45,6 +46,21 @@ def parse_engine_mapping(data: Any, *, mapping_id: str) -> EngineMapping:
     if checker.problems:
         raise Refused(*checker.problems)
     return EngineMapping(mapping_id, **found)
+
+
+def stored_form(name: str) -> str:
+    """An engine's name as the catalogue would store it: an engine keeps `e` and an accent apart, or a space at the end,
+    and its column would not be found by that name."""
+    if name.isascii() and name.strip() == name:
+        return name
+    return normal_form(name, MAX_QUALIFIED_NAME) or name
+
+
+def usual_spellings(table: str, column: str) -> tuple[str, ...]:
+    """The names that a column may have below the name of its table, where nothing but its id is known of it. `column`
+    is its qualified name by an engine."""
+    below = column[len(ids.name_prefix(column)) :]
+    return tuple(dict.fromkeys(table + one for one in (below, below.lower(), below.upper())))
 
 
 def qualified_name(engine_name: str, data_source: str, mappings: Iterable[EngineMapping]) -> str:

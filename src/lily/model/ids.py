@@ -7,6 +7,7 @@ import time
 import uuid
 from functools import lru_cache
 
+SEPARATORS = "./"  # between the parts of a qualified name
 _UUID_LENGTH = 36
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -31,7 +32,7 @@ def resolve(tenant: str, reference: str) -> str:
 
 def name_prefix(qualified_name: str) -> str:
     """The part before the last separator; the whole name if there is no separator."""
-    cut = max(qualified_name.rfind("."), qualified_name.rfind("/"))
+    cut = max(map(qualified_name.rfind, SEPARATORS))
     return qualified_name[:cut] if cut > 0 else qualified_name
 
 

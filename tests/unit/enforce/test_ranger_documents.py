@@ -39,6 +39,7 @@ def made(
     roles: Sequence[Role] = (),
     columns: Sequence[str] = ("email",),
     table: CatalogueTable | None = None,
+    more: Sequence[CatalogueTable] = (),
     **facts: Facts,
 ) -> Documents:
     """Of the orders, whose column `email` is personal."""
@@ -47,7 +48,7 @@ def made(
     index = compile_policies("t", policies, roles)
     ruling = Ruling(index, Subjects(policies, roles, users), ObjectNames(()), known, Context())
     listed = table or CatalogueTable(PATH, tuple(Column(name, "varchar") for name in columns))
-    return documents("trino", Estate([listed], [PATH[:2]]), ruling, str.upper)
+    return documents("trino", Estate([listed, *more], [PATH[:2]]), ruling, str.upper)
 
 
 def engine(*policies: Policy, **given: Any) -> RangerEngine:
@@ -103,6 +104,29 @@ def test_a_table_that_ranger_takes_for_a_pattern_is_denied() -> None:
     found = engine(policy("all"), table=CatalogueTable(("shop", "public", "a*")), table_facts=table)
     assert not found.allows("select", ("shop", "public", "abc"), "ann")
     assert not found.allows("create", ("shop", "public", "abc"), "ann")
+
+
+def test_what_describes_a_table_needs_all_of_it_in_the_clear() -> None:
+    """Whatever somebody has ingested under that name."""
+    path = ("shop", "public", "orders$files")
+    given: dict[str, Any] = {
+        "more": [CatalogueTable(path)],
+        "files": Facts("f", f"{TABLE}$files", "table", "", ORDERS.ancestors),
+        "plain": Facts("p", f"{TABLE}$files.{PLAIN}", "column", "", ORDERS.ancestors),
+    }
+    bounds = (*path, "lower_bounds")
+    assert engine(policy("all"), **given).allows("select", bounds, "ann")
+    for restricted in (
+        policy("m", "mask", mask="show-last-4", resources=[{"tag": "PII"}]),
+        policy("d", "deny", resources=[{"asset": TABLE}]),
+        policy("r", "row-filter", row_filter="a = 1", resources=[{"asset": TABLE}]),
+    ):
+        found = engine(policy("all"), restricted, **given)
+        assert not found.allows("select", bounds, "ann")
+        assert not found.allows("select", path, "ann")
+    # The described table is of another data source, whose columns this document does not have.
+    elsewhere = made(policy("all"), table=CatalogueTable(path), files=given["files"], plain=given["plain"])
+    assert not RangerEngine.of(elsewhere).allows("select", bounds, "ann")
 
 
 def test_disabled_users_are_denied_before_anything_else() -> None:

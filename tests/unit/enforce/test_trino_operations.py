@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lily.enforce.questions import Decider, Question, references
+from lily.enforce.questions import Decider, references, whole_tables
 from lily.enforce.trino import (
     Exchange,
     ObjectNames,
@@ -19,7 +19,7 @@ from lily.enforce.trino import (
 from lily.enforce.trino.operations import OPERATIONS
 from lily.model.engine_names import EngineMapping
 from lily.model.errors import Refused
-from lily.model.ids import asset_id
+from lily.model.ids import asset_id, name_prefix
 from lily.policy import NO_CONTEXT, Ancestor, Facts, Policy, Principal
 from lily.policy.candidates import UnknownObjects
 from tests import trino_requests as opa
@@ -67,7 +67,11 @@ def answered(
     unknown_objects: UnknownObjects = "closed",
 ) -> Any:
     found = {name: [known[name]] if name in known else [] for name in references(exchange.questions)}
-    decider = Decider(index(*policies), unknown_objects, Principal("ann"), NO_CONTEXT, found)
+    columns = {
+        table: [name for name in known if name_prefix(name) == table] for table in whole_tables(exchange.questions)
+    }
+    found |= {name: [known[name]] for names in columns.values() for name in names}
+    decider = Decider(index(*policies), unknown_objects, Principal("ann"), NO_CONTEXT, found, columns)
     decisions = decider.decide_all(exchange.questions)
     assert decisions == [decider.decide(question) for question in exchange.questions]
     return exchange.answer(decisions)
@@ -180,11 +184,9 @@ def test_a_masked_user_cannot_move_data_under_another_name() -> None:
 
 
 def test_nor_a_table_with_a_masked_column() -> None:
-    """The API adds such a question for every column that the catalogue has."""
-    moved = [Question("READ", (f"{ORDERS}.{name}",), is_column=True, in_clear=True) for name in ("id", "email")]
-    exchange = Exchange(moved, lambda decisions: [decision.allowed for decision in decisions])
-    assert answered(exchange, [READER]) == [True, True]
-    assert answered(exchange, [READER, MASKED]) == [True, False]
+    renamed = opa.request("RenameTable", resource=opa.table(ORDERS), targetResource=opa.table("shop.public.new"))
+    assert may(renamed, READER, WRITER, DELETER)
+    assert not may(renamed, READER, WRITER, DELETER, MASKED)
 
 
 def test_a_denial_of_one_column_denies_the_query_that_names_it() -> None:
@@ -216,6 +218,32 @@ def test_what_describes_a_table_is_denied_whatever_the_setting(hidden: str) -> N
         parse_request(opa.request("GetRowFilters", resource=opa.table(f"{ORDERS}${hidden}"))), ObjectNames(())
     )
     assert answered(filters, [denied], CATALOGUE, "open") == [{"expression": "false"}]
+
+
+@pytest.mark.parametrize("described", [ORDERS, f"{ORDERS}$files"])
+def test_what_describes_a_table_needs_all_of_it_in_the_clear(described: str) -> None:
+    """Whatever somebody has ingested under that name."""
+    name = f"{described}$files"
+    column = f"{name}.lower_bounds"
+    known = CATALOGUE | {name: facts(name, "table"), column: facts(column, "column")}
+
+    def reads(*policies: Policy) -> bool:
+        exchange = allow(parse_request(opa.select(name, ["lower_bounds"])), ObjectNames(()))
+        rows = row_filters(parse_request(opa.request("GetRowFilters", resource=opa.table(name))), ObjectNames(()))
+        filtered = opa.request("FilterColumns", filterResources=[opa.table(name, ["lower_bounds"])])
+        shown = answered(batch(parse_request(filtered), ObjectNames(())), policies, known) == [0]
+        found = bool(answered(exchange, policies, known))
+        assert found == shown == (answered(rows, policies, known) == [])
+        return found
+
+    german = policy("german", "row-filter", resources=[{"asset": ORDERS}], row_filter="a = 1")
+    assert reads(READER)
+    assert not reads(READER, MASKED)
+    assert not reads(READER, german)
+    assert not reads(READER, policy("no", "deny", resources=[{"asset": ORDERS}]))
+    assert not reads(shop("READ", asset=name))
+    elsewhere = policy("no", "deny", resources=[{"asset": "shop.public.notes"}])
+    assert reads(READER, elsewhere)
 
 
 def test_a_known_table_may_have_any_sign_in_its_name() -> None:

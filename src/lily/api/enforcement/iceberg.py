@@ -52,7 +52,7 @@ async def decide(call: HttpCall, request: Request) -> dict[str, Any]:
             iceberg.refuse_unlisted(table, await deciding.decide(iceberg.unlisted_columns(names), recorded=False))
             columns = iceberg.merged(await catalogued_columns(call, assets, deciding.named_by))
             iceberg.refuse_unnamed(table, await deciding.unnamed(assets, columns))
-        decisions = await deciding.decide(iceberg.column_questions(columns))
+        decisions = await deciding.decide(iceberg.column_questions(columns, names))
         return iceberg.restrictions(table, list(zip(columns, decisions, strict=True)), request.user)
     except NotExpressible as error:
         raise Declined(409, error.problem) from error

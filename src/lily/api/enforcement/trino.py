@@ -1,10 +1,12 @@
 """Decides the requests of Trino's OPA plug-in by the policies in force and by what is committed now."""
 
+import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import ParamSpec, TypeVar
 from weakref import ref
 
 import orjson
@@ -12,15 +14,20 @@ import orjson
 from lily.api.calls import HttpCall
 from lily.api.enforcement.answers import Answer, Key
 from lily.api.enforcement.recording import record
+from lily.api.enforcement.whole_tables import ColumnsByTable, named_columns, unnamed
 from lily.api.http.bodies import parse_json
 from lily.api.policy.compiled import TenantPolicies
 from lily.api.policy.decisions import rules_in_force
 from lily.api.policy.fact_cache import Known
-from lily.enforce.questions import Decider, Question, references
-from lily.enforce.trino import Exchange, ObjectNames, Request, moved_table, parse_request
-from lily.policy import Context, Principal
-from lily.store.postgres.policies.any_case import columns_below
+from lily.enforce.questions import Decider, Question, references, whole_tables
+from lily.enforce.trino import Exchange, ObjectNames, Request, parse_request
+from lily.policy import Context, Decision, Facts, Principal
 
+LARGE = 2_500  # questions that are decided in a thread, while other requests are served
+QUESTION_BYTES = 100  # of a request, at least
+
+P = ParamSpec("P")
+T = TypeVar("T")
 Ask = Callable[[Request, ObjectNames], Exchange]
 
 
@@ -36,7 +43,8 @@ async def respond(call: HttpCall, body: bytes, ask: Ask) -> bytes:
     kept = answers.get(key)
     known = await _unchanged(call, policies, kept) if kept else None
     if kept is None or known is None:
-        return await _decided(call, policies, parse_request(parse_json(body)), ask, key)
+        request, exchange = await _in_turns(len(body) // QUESTION_BYTES, _parsed, body, ask, policies)
+        return await _decided(call, policies, request, exchange, key)
     if kept.generation != known.generation:
         answers.put(key, replace(kept, generation=known.generation))
     _record(call, policies, kept)
@@ -52,22 +60,33 @@ async def _unchanged(call: HttpCall, policies: TenantPolicies, kept: Answer) -> 
     return known if kept.rests_on(principal, known) else None
 
 
-async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, ask: Ask, key: Key) -> bytes:
-    questions, answer = ask(request, policies.trino_names)
-    moved = moved_table(request)
-    if moved is not None:
-        questions = [*questions, *await _columns_in_clear(call, policies.trino_names.of(moved))]
+def _parsed(body: bytes, ask: Ask, policies: TenantPolicies) -> tuple[Request, Exchange]:
+    request = parse_request(parse_json(body))
+    return request, ask(request, policies.trino_names)
+
+
+async def _in_turns(questions: int, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Of a large request in a thread: other requests go on meanwhile."""
+    return await asyncio.to_thread(function, *given, **named) if questions > LARGE else function(*given, **named)
+
+
+async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, exchange: Exchange, key: Key) -> bytes:
+    questions, answer = exchange
     if not questions:
-        return _body(answer(()))
+        return _body(answer, ())
     principal = await call.services.policies.principal(policies, request.user, request.groups)
-    names = references(questions)
-    known = await _known(call, policies, names)
+    names, whole = references(questions), whole_tables(questions)
+    listed = policies.index.policies.values()
+    columns = await named_columns(call.services.database, call.tenant, listed, whole) if whole else {}
+    known = await _known(call, policies, names.union(*columns.values()))
+    columns, facts = await _with_unnamed(call, policies, columns, known) if whole else ({}, known.facts)
     # Neither the address nor the purpose of Trino's user is known, so denials that depend on them apply.
     context = Context(now=datetime.now(UTC))
-    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, known.facts)
-    decisions = decider.decide_all(questions)
+    decider = Decider(policies.index, policies.settings.unknown_objects, principal, context, facts, columns)
+    depends_on_time = _depends_on_time(policies, principal, questions)
+    decisions = await _in_turns(len(questions), decider.decide_all, questions)
     made = Answer(
-        _body(answer(decisions)),
+        await _in_turns(len(questions), _body, answer, decisions),
         ref(policies),
         request.user,
         request.groups,
@@ -78,13 +97,13 @@ async def _decided(call: HttpCall, policies: TenantPolicies, request: Request, a
         list(zip(questions, decisions, strict=True)) if policies.settings.logged_share else (),
     )
     _record(call, policies, made)
-    if moved is None and not _depends_on_time(policies, principal, questions):
+    if not whole and not depends_on_time:
         call.services.answers.put(key, made)
     return made.body
 
 
-def _body(result: object) -> bytes:
-    return orjson.dumps({"result": result})
+def _body(answer: Callable[[Sequence[Decision]], object], decisions: Sequence[Decision]) -> bytes:
+    return orjson.dumps({"result": answer(decisions)})
 
 
 async def _known(call: HttpCall, policies: TenantPolicies, names: set[str] | tuple[()]) -> Known:
@@ -97,9 +116,13 @@ def _depends_on_time(policies: TenantPolicies, principal: Principal, questions: 
     return any(table.depends_on_time for table in tables)
 
 
-async def _columns_in_clear(call: HttpCall, names: Sequence[str]) -> list[Question]:
-    columns = await columns_below(call.services.database, call.tenant, names)
-    return [Question("READ", (column,), is_column=True, in_clear=True) for column in columns]
+async def _with_unnamed(
+    call: HttpCall, policies: TenantPolicies, columns: ColumnsByTable, known: Known
+) -> tuple[ColumnsByTable, Mapping[str, list[Facts]]]:
+    """With columns of which nothing but lineage is known."""
+    wanted = policies.wanted(await rules_in_force(call.services, call.tenant))
+    more = await unnamed(call.services.database, call.tenant, columns, known.facts, wanted)
+    return {table: [*names, *more.columns[table]] for table, names in columns.items()}, {**known.facts, **more.facts}
 
 
 def _record(call: HttpCall, policies: TenantPolicies, answer: Answer) -> None:

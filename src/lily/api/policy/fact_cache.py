@@ -8,7 +8,7 @@ a few queries serve all of them.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from lily.store.postgres.sessions import Database
 
 MAX_ASSETS = 100_000  # kept per tenant, about 2 kB each
 MAX_TENANTS = 50
+SLICE = 2_500  # names that are read at once: others wait meanwhile. A query of a thousand columns is one slice.
 _generations = count(1)
 
 Assets = dict[str, list[Facts]]  # by reference
@@ -134,7 +135,16 @@ class FactCache:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def candidates(self, tenant: str, references: Collection[str], wanted: Wanted) -> Known:
-        """What the references may mean now. Without references it reports whether anything has changed."""
+        """What the references may mean now. Without references it reports whether anything has changed.
+
+        Of many, a slice is read at a time, so that requests for few need not wait for all of them. In the end only what
+        was changed meanwhile is read again."""
+        if len(references) > SLICE:
+            for part in _slices(references):
+                await self._shared(tenant, part, wanted)
+        return await self._shared(tenant, references, wanted)
+
+    async def _shared(self, tenant: str, references: Collection[str], wanted: Wanted) -> Known:
         waiting = _Waiting(references, wanted, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(tenant, []).append(waiting)
         if tenant not in self._running:
@@ -173,7 +183,9 @@ class FactCache:
             kept.clear()
             missing = {name for one in group for name in one.references}
         kept.earlier.lags.clear()
-        found = await read_candidates(self._database, tenant, missing, group[0].wanted, kept.earlier)
+        found: Assets = {}
+        for part in _slices(missing):
+            found |= await read_candidates(self._database, tenant, part, group[0].wanted, kept.earlier)
         if len(kept.earlier.lags) > 1:  # it began or ceased to lag between two queries
             return Known({**kept.known.facts, **found}, next(_generations))
         kept.add(tenant, found, lagging=True in kept.earlier.lags)
@@ -186,6 +198,11 @@ class FactCache:
                 del self._kept[next(iter(self._kept))]
             kept = self._kept[tenant] = _Kept(wanted)
         return kept
+
+
+def _slices(names: Collection[str]) -> Iterator[list[str]]:
+    listed = list(names)
+    return (listed[start : start + SLICE] for start in range(0, len(listed), SLICE))
 
 
 def _serve_all(waiting: list[_Waiting], known: Known) -> None:

@@ -1,7 +1,7 @@
 """Read restrictions of Iceberg's REST specification, for one table and one user. Pure: no input or output of its own.
 
 columns = named_columns(names, fields)
-questions = [table_question(names), *column_questions(columns)]           # for the policies
+questions = [table_question(names), *column_questions(columns, names)]    # for the policies
 restrictions(table, list(zip(columns, decisions)), user)                  # NotExpressible rather than leave one out
 """
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from lily.enforce.iceberg.errors import NotExpressible
 from lily.enforce.iceberg.fields import Field
-from lily.enforce.questions import Names, Question
+from lily.enforce.questions import Names, Question, in_doubt
+from lily.model.engine_names import stored_form
 from lily.policy import fold
 
 UNIT_SEPARATOR = "\x1f"  # between the levels of a namespace in a path, as the specification has it
@@ -34,13 +35,15 @@ def unlisted_columns(tables: Names) -> list[Question]:
     return [Question("READ", tuple(f"{table}.{UNIT_SEPARATOR}" for table in tables), is_column=True)]
 
 
-def column_questions(columns: Iterable[Column]) -> list[Question]:
-    return [Question("READ", column.names, is_column=True) for column in columns]
+def column_questions(columns: Iterable[Column], tables: Names) -> list[Question]:
+    return [
+        Question("READ", column.names, above=in_doubt(column.field.name, tables), is_column=True) for column in columns
+    ]
 
 
 def named_columns(tables: Names, fields: Sequence[Field]) -> list[Column]:
     """The columns of a table that may have several names."""
-    names = {field.name: tuple(f"{table}.{field.name}" for table in tables) for field in fields}
+    names = {field.name: tuple(stored_form(f"{table}.{field.name}") for table in tables) for field in fields}
     return [Column(field, names[field.name]) for field in fields]
 
 

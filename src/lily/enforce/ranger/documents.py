@@ -3,7 +3,7 @@ content, so every process of the API gives the same content the same version. A 
 alone."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,7 +13,7 @@ from lily.enforce.ranger.engine import container_policies, disabled_policies, en
 from lily.enforce.ranger.entries import ACCESS, ALL, Entry, Values, as_policy, only
 from lily.enforce.ranger.rights import Ruling
 from lily.enforce.ranger.subjects import NOBODY, Subjects
-from lily.enforce.ranger.tables import CatalogueTable, entries_of
+from lily.enforce.ranger.tables import CatalogueTable, entries_of, rights_of_described
 from lily.enforce.ranger.tagging import TagNames, tagged_resources
 
 SERVICE_ID = 1
@@ -71,13 +71,14 @@ def _policies(service: str, estate: Estate, ruling: Ruling) -> dict[str, Any]:
     }
 
 
-def _tables(tables: Iterable[CatalogueTable], ruling: Ruling) -> Iterator[tuple[dict[str, Values], Entry]]:
+def _tables(tables: Sequence[CatalogueTable], ruling: Ruling) -> Iterator[tuple[dict[str, Values], Entry]]:
     """Tables of a schema with the same entries share policies: most tables of a large estate are alike."""
     may_operate = operator(ruling, "WRITE")
     alike: dict[tuple[str, str, tuple[Entry, ...]], list[str]] = {}
+    by_path: dict[Sequence[str], CatalogueTable] = {table.path: table for table in tables}
     for table in tables:
         catalog, schema, name = table.path
-        entries = entries_of(table, ruling, may_operate)
+        entries = entries_of(table, ruling, may_operate, list(rights_of_described(table, by_path, ruling)))
         alike.setdefault((catalog, schema, entries), []).append(name)
     for (catalog, schema, entries), found in alike.items():
         place = {"catalog": only(catalog), "schema": only(schema), "table": only(*sorted(found))}

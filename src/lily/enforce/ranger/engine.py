@@ -4,7 +4,7 @@ and schemas and catalogues, in which objects may be created."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lily.enforce.ranger.entries import ACCESS, ALL, Entry, Values, access, can_be_named, only
-from lily.enforce.ranger.rights import Rights, Ruling
+from lily.enforce.ranger.rights import CHANGES, Rights, Ruling
 from lily.enforce.ranger.subjects import Subjects
 from lily.enforce.trino.objects import BUILTIN, INFORMATION_SCHEMA, SYSTEM
 from lily.policy import Action, PolicyIndex
@@ -14,7 +14,6 @@ Resources = dict[str, Values]
 Named = tuple[Resources, Entry]
 ITSELF = "{USER}"  # a macro of Ranger: the user who asks
 _EVERYONE = Rights(frozenset({EVERYONE}))
-_CHANGES: tuple[Action, Action] = ("WRITE", "DELETE")
 # Trino shows in these what the user may see of the objects that they describe.
 _FILTERED = (("jdbc", ALL), ("metadata", ALL), (INFORMATION_SCHEMA, ALL), ("runtime", only("queries")))
 
@@ -67,7 +66,7 @@ def container_policies(tables: Mapping[tuple[str, str], Sequence[str]], ruling: 
     for (catalog, schema), below in tables.items():
         if not can_be_named(catalog, schema, *below):
             continue
-        write, delete = (ruling.of(action, (catalog, schema)).in_clear() for action in _CHANGES)
+        write, delete = (ruling.of(action, (catalog, schema)).in_clear() for action in CHANGES)
         place: Resources = {"catalog": only(catalog), "schema": only(schema)}
         yield place, access([("create", write), ("drop", delete)])
         yield {**place, "table": Values(tuple(sorted(below)), others=True)}, access([("create", write)])

@@ -17,6 +17,7 @@ from lily.policy.candidates import of_types
 from lily.policy.tables import Table, applies
 
 _NOBODY = Principal()  # has no attributes, like the users of engines: conditions on them are unknown
+CHANGES: tuple[Action, Action] = ("WRITE", "DELETE")
 _NO_KEYS: Keys = frozenset()
 
 

@@ -9,11 +9,10 @@ from typing import NamedTuple, TypeVar
 
 from lily.enforce.ranger.entries import ACCESS, MASK, ROW_FILTER, Entry, Values, access, can_be_named
 from lily.enforce.ranger.expressions import condition, family_of, first_of_several, mask_expression
-from lily.enforce.ranger.rights import Rights, Ruling
+from lily.enforce.ranger.rights import CHANGES, NO_RIGHTS, Rights, Ruling
 from lily.enforce.ranger.subjects import Keys
-from lily.enforce.trino.objects import ObjectNames, describes_engine
+from lily.enforce.trino.objects import ObjectNames, described, describes_engine
 from lily.enforce.trino.types import Family
-from lily.policy import ACTIONS
 
 Path = tuple[str, str, str]  # catalogue, schema, table
 Kind = TypeVar("Kind")
@@ -34,17 +33,20 @@ class CatalogueTable(NamedTuple):
 
 def references(table: CatalogueTable, names: ObjectNames) -> Iterator[str]:
     """The names whose facts `entries_of` needs."""
-    yield from names.of(table.path)
+    for path in (table.path, *described(table.path)):
+        yield from names.of(path)
     for column in (PLAIN, *(column.name for column in table.columns)):
         yield from names.of((*table.path, column))
 
 
-def entries_of(table: CatalogueTable, ruling: Ruling, operator: Rights) -> tuple[Entry, ...]:
+def entries_of(
+    table: CatalogueTable, ruling: Ruling, operator: Rights, others: Sequence[Rights] = ()
+) -> tuple[Entry, ...]:
     """Empty if it cannot be named to Ranger, and is denied, or if the engine describes itself in it. `operator` is the
-    right to operate the engine."""
+    right to operate the engine, `others` are rights that reading needs as well."""
     if not can_be_named(*table.path) or describes_engine(table.path):
         return ()
-    own = ruling.of("READ", table.path)
+    own = ruling.together([ruling.of("READ", table.path), *others])
     columns = {PLAIN: "", **dict(table.columns)}
     reads = {name: _column(ruling, (*table.path, name), own) for name in columns}
     shown = {name: _shown(reads[name], _family(name, kind), own, ruling) for name, kind in columns.items()}
@@ -56,6 +58,21 @@ def entries_of(table: CatalogueTable, ruling: Ruling, operator: Rights) -> tuple
     found += [access([("select", rights)], values) for values, rights in accesses]
     found += [Entry(MASK, values, shown=items) for values, items in masks if items]
     return tuple(entry for entry in found if entry.type != ACCESS or entry.allow)
+
+
+def rights_of_described(
+    table: CatalogueTable, tables: Mapping[Sequence[str], CatalogueTable], ruling: Ruling
+) -> Iterator[Rights]:
+    """To read the tables that this one describes, as they are and with all their columns. `tables` has those of the
+    service by path: of one that the catalogue has elsewhere, the columns are not known here."""
+    for path in described(table.path):
+        found = tables.get(path)
+        if found is not None:
+            yield ruling.of("READ", path).in_clear()
+            for column in (PLAIN, *(one.name for one in found.columns)):
+                yield ruling.of("READ", (*path, column), is_column=True).in_clear()
+        elif ruling.facts(path):
+            yield NO_RIGHTS
 
 
 def _divided(columns: Mapping[str, Kind]) -> Iterator[tuple[Values, Kind]]:
@@ -85,13 +102,13 @@ def _column(ruling: Ruling, path: Sequence[str], table: Rights) -> Rights:
 def _of_table(table: CatalogueTable, ruling: Ruling, operator: Rights, reads: Sequence[Rights]) -> Entry:
     """Ranger asks for one access where Lily asks for several actions: then all of them are needed. ALTER is needed to
     rename a table, after which its data would have no tags, and to change its owner."""
-    read, write, delete = (ruling.of(action, table.path) for action in ACTIONS)
-    write, delete = write.in_clear(), delete.in_clear()
+    write, delete = (ruling.of(action, table.path).in_clear() for action in CHANGES)
     columns = (PLAIN, *(column.name for column in table.columns))
     below = (ruling.of("WRITE", (*table.path, column), is_column=True).in_clear() for column in columns)
     insert = ruling.together([write, *below])
     clear = [rights.in_clear() for rights in reads]
     alter = ruling.together([write, delete, operator, *clear])
+    read = reads[0]
     granted = {"select": read, "show": read, "insert": insert, "create": write, "delete": delete, "drop": delete}
     return access({**granted, "alter": alter}.items())
 

@@ -6,7 +6,6 @@ result = answer([decider.decide(question) for question in questions])
 """
 
 from lily.enforce.trino.answers import Exchange, allow, batch, batch_column_masks, column_mask, row_filters
-from lily.enforce.trino.needs import moved_table
 from lily.enforce.trino.objects import ObjectNames
 from lily.enforce.trino.requests import Request, parse_request
 
@@ -18,7 +17,6 @@ __all__ = [
     "batch",
     "batch_column_masks",
     "column_mask",
-    "moved_table",
     "parse_request",
     "row_filters",
 ]

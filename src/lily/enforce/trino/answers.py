@@ -16,6 +16,9 @@ from lily.model.errors import Problem, Refused
 from lily.policy import Decision
 
 NO_ROWS = "false"
+MAX_TYPES = 1 << 20  # characters of the types in one request
+SHORT_TYPE = 40
+UNKNOWN_TYPE = ""
 
 
 class Exchange(NamedTuple):
@@ -114,7 +117,7 @@ def _masks(
 ) -> tuple[list[Question], Callable[[Sequence[Decision]], list[str | None]]]:
     """Trino asks for the columns of one table at a time; the response does not depend on that."""
     _require(request, COLUMN_MASK)
-    runs = [(table, list(group)) for table, group in groupby(columns, key=itemgetter(0, 1, 2))]
+    runs = [(table, list(group)) for table, group in groupby(_bounded(columns), key=itemgetter(0, 1, 2))]
     questions = [one for table, group in runs for one in names.columns("READ", table, [column[3] for column in group])]
 
     def expressions(decisions: Sequence[Decision]) -> list[str | None]:
@@ -128,6 +131,14 @@ def _masks(
         return found
 
     return questions, expressions
+
+
+def _bounded(columns: Sequence[Column]) -> Sequence[Column]:
+    """Reading types takes time that other requests wait for. Where there is too much to read, a column of a long type
+    counts as one of a type that is not known, which is NULL if it is masked."""
+    if sum(len(one[4]) for one in columns) <= MAX_TYPES:
+        return columns
+    return [one if len(one[4]) <= SHORT_TYPE else (*one[:4], UNKNOWN_TYPE) for one in columns]
 
 
 def _require(request: Request, operation: str) -> None:

@@ -12,7 +12,8 @@ from lily.policy import Decision, Mask, MaskAction, RowFilter, conjunction
 from lily.policy.masks import FIXED_VALUES, SHOWN_CHARACTERS
 
 DIALECT = "trino"
-MAXSHOWN_CHARACTERS = 50_000
+MAX_KEPT = 50_000  # expressions
+MAX_KEPT_LENGTH = 500  # of the name and the type of a column, so that long ones do not fill the memory
 _NUMBERS = ("integer", "decimal", "floating")
 _FIXED = FIXED_VALUES | dict.fromkeys(_NUMBERS, FIXED_VALUES["number"])
 _FROM_TEXT = frozenset({"text", "integer", "decimal", "floating", "boolean", "date", "timestamp", "uuid"})
@@ -32,13 +33,14 @@ def mask_expression(
     if decision.allowed and decision.mask is None and not own:
         return None
     mask = decision.mask if decision.allowed else _NOTHING
-    return _expression(column, column_type, mask, type(mask and mask.value).__name__, own)
+    expression = _expression if len(column) + len(column_type) <= MAX_KEPT_LENGTH else _expression.__wrapped__
+    return expression(column, column_type, mask, type(mask and mask.value).__name__, own)
 
 
 _NOTHING = Mask("replace-with-null")
 
 
-@lru_cache(maxsize=MAXSHOWN_CHARACTERS)
+@lru_cache(maxsize=MAX_KEPT)
 def _expression(column: str, column_type: str, mask: Mask | None, _kind: str, filters: tuple[RowFilter, ...]) -> str:
     """`_kind` keeps the values 1 and true apart, which are equal in Python."""
     known, name = parse_type(column_type), quoted(column)

@@ -48,17 +48,11 @@ def _moved(request: Request, operation: Operation, path: Path, names: ObjectName
     may move it, and only where new tables may be created."""
     if operation.subject != "moved":
         return []
-    clear = names.table("READ", path)._replace(in_clear=True)
+    clear = names.table("READ", path)
+    clear = clear._replace(in_clear=True, whole=(*clear.whole, *names.of(path)))
     if request.operation == "RenameColumn":
         return [clear]
     return [clear, names.table("WRITE", _path(request.operation, operation, request.target), "new")]
-
-
-def moved_table(request: Request) -> Path | None:
-    """The table of a request all of whose columns must be readable as they are."""
-    operation = OPERATIONS.get(request.operation)
-    is_moved = operation is not None and operation.subject == "moved"
-    return request.resource.path if is_moved and len(request.resource.path) == _PARTS["moved"] else None
 
 
 def _path(name: str, operation: Operation, resource: Resource) -> Path:

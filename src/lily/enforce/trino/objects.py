@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
-from lily.enforce.questions import Names, Question, Rule
-from lily.model.engine_names import EngineMapping
+from lily.enforce.questions import Names, Question, Rule, in_doubt
+from lily.model.engine_names import EngineMapping, stored_form
 from lily.policy import Action
 
 SYSTEM = "system"  # the catalogue that describes the engine, and the asset that stands for the right to operate it
 INFORMATION_SCHEMA = "information_schema"
 BUILTIN = "builtin"
 # Connectors describe the table `people` in `people$files` and `people$partitions`, with values of its columns. No
-# policy is about these, so they are not readable as something that Lily does not know.
+# policy is about these, so they are not readable as something that Lily does not know, and whatever somebody ingested
+# under such a name, they need the table that they describe as a whole.
 OF_ANOTHER = "$"
 # Trino shows of these what the user may see of the objects that they describe, so they need no right of their own.
 _FILTERED_SCHEMAS = frozenset({"jdbc", "metadata", INFORMATION_SCHEMA})
@@ -33,6 +34,9 @@ class ObjectNames:
         self._deepest = max((name.count(".") + 1 for name in self._mapped), default=0)
 
     def of(self, path: Sequence[str]) -> Names:
+        return tuple(dict.fromkeys(map(stored_form, self._written(path))))
+
+    def _written(self, path: Sequence[str]) -> Names:
         name = ".".join(path)
         if not self._mapped:
             return (name,)
@@ -54,7 +58,13 @@ class ObjectNames:
             if is_filtered and action == "READ":
                 return self.question(action, (catalog,), "container")
             return operator(action)
-        return self.question(action, path, "strict" if rule == "known" and OF_ANOTHER in table else rule)
+        if OF_ANOTHER not in table:
+            return self.question(action, path, rule)
+        question = self.question(action, path, "strict" if rule == "known" else rule)
+        return question._replace(whole=self._of_all(described(path))) if action == "READ" else question
+
+    def _of_all(self, paths: Iterable[Path]) -> Names:
+        return tuple(dict.fromkeys(name for path in paths for name in self.of(path)))
 
     def columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         """The table's own question first, then one for each column. Trino asks about the same columns with every query,
@@ -65,20 +75,31 @@ class ObjectNames:
             if self._kept_columns > MAX_KEPT_COLUMNS:
                 self._kept, self._kept_columns = {}, 0
             found = self._kept[key] = self._columns(action, path, columns)
-            self._kept_columns += len(columns)
+            self._kept_columns += len(columns) + 1  # a query may name no column
         return found
 
     def _columns(self, action: Action, path: Path, columns: Sequence[str]) -> list[Question]:
         table = self.table(action, path)
         if describes_engine(path):
             return [table, *([table] * len(columns))]
+        # A table whose name ends with a space is stored without it, its columns are not.
+        tables = tuple(dict.fromkeys((*self._written(path), *table.names)))
         if len(path) < self._deepest:
             below = [self.of((*path, column)) for column in columns]
-        elif len(table.names) == 1:
-            below = [(f"{table.names[0]}.{column}",) for column in columns]
+        elif len(tables) == 1:
+            below = [(stored_form(f"{tables[0]}.{column}"),) for column in columns]
         else:
-            below = [tuple(f"{name}.{column}" for name in table.names) for column in columns]
-        return [table, *(Question(action, names, "known", (), True) for names in below)]
+            below = [tuple(dict.fromkeys(stored_form(f"{name}.{column}") for name in tables)) for column in columns]
+        above = [in_doubt(column, table.names) for column in columns]
+        asked = zip(below, above, strict=True)
+        return [table, *(Question(action, names, "known", one, True) for names, one in asked)]
+
+
+def described(path: Path) -> list[Path]:
+    """The tables that this one may describe: connectors differ in which of several signs begins the suffix."""
+    *above, name = path
+    found = {name.partition(OF_ANOTHER)[0], name.rpartition(OF_ANOTHER)[0]} if OF_ANOTHER in name else set()
+    return [(*above, base) for base in sorted(found) if base]
 
 
 def describes_engine(path: Path) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 from lily.model.errors import Problem, Refused
 
 NUL = "\x00"  # PostgreSQL would refuse it, and with it what other requests read at the same time
-MAX_ITEMS = 100_000  # resources or columns in one request
+MAX_ITEMS = 20_000  # resources and columns in one request, which others wait for
+MAX_NAME = 4_000  # characters. No asset has a longer name, and what is kept of requests is counted by names
 
 
 _FILTERED = "input.action.filterResources"
@@ -53,13 +54,16 @@ def parse_request(body: Any) -> Request:
     action = _object(given.get("action"), "input.action")
     listed = _list(action.get("filterResources"), _FILTERED)
     columns = _columns(listed)
+    filtered = () if columns else tuple(_resource(one, _FILTERED) for one in listed)
+    if sum(len(one.columns) for one in filtered) > MAX_ITEMS:
+        _refuse_many(_FILTERED)
     return Request(
         _text(identity.get("user"), "input.context.identity.user"),
         tuple(_texts(identity.get("groups"), "input.context.identity.groups")),
         _text(action.get("operation"), "input.action.operation"),
         _resource(action.get("resource"), "input.action.resource"),
         _resource(action.get("targetResource"), "input.action.targetResource"),
-        () if columns else tuple(_resource(one, _FILTERED) for one in listed),
+        filtered,
         columns,
     )
 
@@ -72,7 +76,14 @@ def _columns(listed: list[Any]) -> tuple[Column, ...]:
         text = "".join(chain.from_iterable(found))  # raises TypeError unless all are texts
     except (TypeError, KeyError):
         return ()
-    return () if NUL in text or any("" in values for values in found) else tuple(found)
+    if NUL in text or any("" in values for values in found):
+        return ()
+    return () if len(text) > MAX_NAME and any(map(_is_long, found)) else tuple(found)
+
+
+def _is_long(column: Column) -> bool:
+    """Whether a name of it is. The type of a row may be."""
+    return max(map(len, column[:-1])) > MAX_NAME
 
 
 def _resource(given: Any, where: str) -> Resource:
@@ -108,7 +119,9 @@ def _path(fields: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def _column(given: Any, where: str) -> Column:
-    catalog, schema, table, name, kind = _named(_object(given, where), where, *_COLUMN_FIELDS)
+    fields = _object(given, where)
+    catalog, schema, table, name = _named(fields, where, *_COLUMN_FIELDS[:-1])
+    kind = _text(fields.get(_COLUMN_FIELDS[-1]), f"{where}.{_COLUMN_FIELDS[-1]}", limit=None)
     return (catalog, schema, table, name, kind)
 
 
@@ -126,23 +139,26 @@ def _object(given: Any, where: str) -> dict[str, Any]:
 def _list(given: Any, where: str) -> list[Any]:
     if given is None:
         return []
-    return (
-        given
-        if isinstance(given, list) and len(given) <= MAX_ITEMS
-        else _refuse(where, f"a list of {MAX_ITEMS} at most")
-    )
+    if not isinstance(given, list):
+        _refuse(where, "a list")
+    return given if len(given) <= MAX_ITEMS else _refuse_many(where)
 
 
 def _texts(given: Any, where: str) -> Iterator[str]:
     return (_text(one, where) for one in _list(given, where))
 
 
-def _text(given: Any, where: str) -> str:
-    if isinstance(given, str) and given and NUL not in given:
+def _text(given: Any, where: str, limit: int | None = MAX_NAME) -> str:
+    if isinstance(given, str) and given and NUL not in given and (limit is None or len(given) <= limit):
         return given
-    return _refuse(where, "a text that is not empty and has no NUL")
+    return _refuse(where, f"a text that is not empty, has no NUL and at most {MAX_NAME} characters")
 
 
 def _refuse(where: str, wanted: str) -> NoReturn:
     described = f"{where} must be {wanted}, as Trino's OPA plug-in sends it; check which engine calls this address"
     raise Refused(Problem("INVALID_VALUE", described, where))
+
+
+def _refuse_many(where: str) -> NoReturn:
+    described = f"{where} must have {MAX_ITEMS} names at most; select fewer columns, or list fewer objects at a time"
+    raise Refused(Problem("TOO_LARGE", described, where))

@@ -14,7 +14,7 @@ from lily.api.http.openapi.responses import Json
 from lily.api.routes.enforcement.engine_addresses import add_addresses
 from lily.enforce import trino
 
-MAX_BYTES = 32 << 20  # a hundred thousand columns
+MAX_BYTES = 16 << 20  # the most columns that a request may have, with long types
 
 router = APIRouter(tags=["enforcement"])
 

@@ -1,9 +1,10 @@
 """The assets that an engine's name may mean: engines do not agree on the case of names, and an object directly below a
 table is a column of it, whatever else somebody ingested under that name."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lily.model import ids
+from lily.model.engine_names import usual_spellings
 from lily.model.lanes import BULK_TYPES
 from lily.policy import Ancestor, Facts, fold
 from lily.store.postgres.copying import id_array
@@ -24,27 +25,28 @@ async def read_candidates(
     otherwise lift a denial by ingesting one that is spelled as the engine spells it. An id means its asset alone."""
     facts = await read_facts(database, tenant, references, wanted, earlier)
     names = {name: found for name, found in facts.items() if not ids.looks_like_uuid(name)}
-    others = await _Others(database, tenant, wanted, earlier).of(names) if names else {}
-    return {name: [*([found] if found else ()), *others.get(name, ())] for name, found in facts.items()}
+    meant = await _Meant(database, tenant, wanted, earlier).by(names) if names else {}
+    return {name: meant.get(name) or ([found] if found else []) for name, found in facts.items()}
 
 
 async def columns_below(database: Fetches, tenant: str, tables: Collection[str]) -> list[str]:
     """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
     rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
     listed = id_array({asset_id for _, asset_id, _ in rows})
-    found = await database.fetch(tenant, query("policies/columns_below"), {"tables": listed})
+    given = {"tables": listed, "names": list(tables)}
+    found = await database.fetch(tenant, query("policies/columns_below"), given)
     return [name for (name,) in found]
 
 
-class _Others:
-    """Finds the assets that names may mean besides those that have them as written."""
+class _Meant:
+    """Finds the assets that names may mean."""
 
     def __init__(self, database: Fetches, tenant: str, wanted: Wanted, earlier: Earlier | None) -> None:
         self._database, self._tenant, self._wanted, self._earlier = database, tenant, wanted, earlier
 
-    async def of(self, known: Mapping[str, Facts | None]) -> ByName:
-        """By name: those of that name in another case, and columns of that name of tables in any case. `known` holds
-        the asset that has the name as written."""
+    async def by(self, known: Mapping[str, Facts | None]) -> ByName:
+        """By name: the asset that has it as written, which `known` holds, those of that name in another case, and
+        columns of that name of tables in any case."""
         above = {name: prefix for name in known if (prefix := ids.name_prefix(name)) != name}
         have = {found.id: found for found in known.values() if found is not None}
         stored = await self._stored({*known, *above.values()}, have)
@@ -53,15 +55,17 @@ class _Others:
             for name, prefix in above.items()
         }
         columns = await self._columns_with_lineage(tables, have)
-        found: ByName = {}
-        for name, exact in known.items():
-            written = [exact] if exact is not None else []
-            others = [one for one in stored.get(name, ()) if exact is None or one.id != exact.id]
-            others += [one for one in columns.get(name, ()) if exact is None or one.id != exact.id]
-            assets = [*written, *others]
-            missing = [table for table in tables.get(name, ()) if _lacks(assets, table)]
-            found[name] = others + [_column(self._tenant, table, _spelled(table, name)) for table in missing]
-        return found
+        meant = {
+            name: _once((*([exact] if exact else ()), *stored.get(name, ()), *columns.get(name, ())))
+            for name, exact in known.items()
+        }
+        own = {name: [one for one in listed if _may_have(one, meant[name])] for name, listed in tables.items()}
+        ends = await self._ends_of_edges(own, have)
+        for name, listed in own.items():
+            assets = meant[name] = _once((*meant[name], *ends.get(name, ())))
+            missing = [table for table in listed if not _is_above(table, assets)]
+            assets += [_column(self._tenant, table, _spelled(table, name)) for table in missing]
+        return meant
 
     async def _stored(self, names: Collection[str], have: Mapping[str, Facts]) -> ByName:
         rows = await self._database.fetch(self._tenant, query("policies/ids_in_any_case"), {"names": list(names)})
@@ -88,6 +92,21 @@ class _Others:
         found = [(name, asset_id) for table, column, asset_id in rows for name in spelled.get((table, column), ())]
         return await self._read([(name, asset_id, asset_id) for name, asset_id in found], have)
 
+    async def _ends_of_edges(self, tables: Mapping[str, Sequence[Facts]], have: Mapping[str, Facts]) -> ByName:
+        """Columns that nobody has ingested. Edges have ids and no names, so only the usual spellings are found."""
+        spelled = [
+            (name, ids.asset_id(self._tenant, one), one)
+            for name, listed in tables.items()
+            for table in listed
+            for one in usual_spellings(table.qualified_name, name)
+        ]
+        wanted = {asset_id for _, asset_id, _ in spelled if asset_id not in have}
+        if not wanted:
+            return {}
+        rows = await self._database.fetch(self._tenant, query("policies/ends_of_edges"), {"ids": id_array(wanted)})
+        found = {asset_id for (asset_id,) in rows}
+        return await self._read([one for one in spelled if one[1] in found], have)
+
     async def _read(self, meant: Sequence[tuple[str, str, str]], have: Mapping[str, Facts]) -> ByName:
         """`meant` has names, the ids of assets that they mean, and the references to read these by."""
         missing = {asset_id: reference for _, asset_id, reference in meant if asset_id not in have}
@@ -102,11 +121,19 @@ class _Others:
         return found
 
 
-def _lacks(assets: Sequence[Facts], table: Facts) -> bool:
-    """Whether the name may be a column of the table that none of the assets is."""
-    if any(table.id == ancestor.id for one in assets for ancestor in one.ancestors):
-        return False
-    return not assets or table.entity_type in RELATIONAL or any(one.entity_type in BULK_TYPES for one in assets)
+def _once(assets: Iterable[Facts]) -> list[Facts]:
+    return list({one.id: one for one in assets}.values())
+
+
+def _may_have(table: Facts, assets: Sequence[Facts]) -> bool:
+    """Whether the name that means the assets may be a column of the table."""
+    if not assets or table.entity_type in RELATIONAL or _is_above(table, assets):
+        return True
+    return any(one.entity_type in BULK_TYPES for one in assets)
+
+
+def _is_above(table: Facts, assets: Sequence[Facts]) -> bool:
+    return any(table.id == ancestor.id for one in assets for ancestor in one.ancestors)
 
 
 def _column(tenant: str, table: Facts, name: str) -> Facts:
