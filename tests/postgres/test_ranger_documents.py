@@ -1,6 +1,7 @@
 """The documents of Ranger plug-ins are kept as long as nothing has changed, and no longer."""
 
 import asyncio
+import unicodedata
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
 from typing import Any, TypeVar
@@ -130,3 +131,32 @@ def test_a_service_without_a_table_is_not_known(downloads: Downloads) -> None:
     assert downloads.get("shop")
     with pytest.raises(Declined, match="no table"):
         downloads.get("nothing")
+
+
+@pytest.mark.parametrize("column", ["CAFÉ", "café", "cafe\u0301", "ÉtÉ", "İstanbul", "Mail "])
+def test_a_column_is_masked_however_the_engine_writes_it(downloads: Downloads, column: str) -> None:
+    """The catalogue has its name in normal form C."""
+    downloads.policy("mask", "mask", resources=[{"tag": "PII"}], mask="replace-with-null")
+    downloads.world.column(f"{TABLE}.{column}", TABLE, tags=["PII"])
+    downloads.world.column(f"{TABLE}.mailbox", TABLE)
+    downloads.world.settle()
+    engine = RangerEngine.of(downloads.get())
+    assert engine.allows("select", PEOPLE, "ann")
+    assert engine.mask((*PEOPLE, "mailbox"), "ann") is None
+    written = column.lower().strip()
+    for form in ("NFC", "NFD"):
+        path = (*PEOPLE, unicodedata.normalize(form, written))
+        assert engine.allows("select", path, "ann")
+        assert engine.mask(path, "ann") == "NULL"
+
+
+@pytest.mark.parametrize("column", ["*", "{x}", "?q", "a*", " mail"])
+def test_a_table_with_a_tagged_column_that_cannot_be_named_is_denied(downloads: Downloads, column: str) -> None:
+    downloads.policy("mask", "mask", resources=[{"tag": "PII"}], mask="replace-with-null")
+    downloads.world.column(f"{TABLE}.{column}", TABLE, tags=["PII"])
+    downloads.world.column(f"{TABLE}.id", TABLE)
+    downloads.world.settle()
+    engine = RangerEngine.of(downloads.get())
+    for path in (PEOPLE, (*PEOPLE, column), (*PEOPLE, "id"), (*PEOPLE, "other")):
+        assert not engine.allows("select", path, "ann")
+        assert not engine.allows("show", path, "ann")

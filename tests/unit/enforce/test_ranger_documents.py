@@ -129,6 +129,15 @@ def test_what_describes_a_table_needs_all_of_it_in_the_clear() -> None:
     assert not RangerEngine.of(elsewhere).allows("select", bounds, "ann")
 
 
+def test_a_column_with_a_separator_in_its_name_is_masked_like_its_table() -> None:
+    """By its name alone it would be a column of the table `orders.a`, which somebody has ingested."""
+    masked = policy("m", "mask", mask="replace-with-null", resources=[{"tag": "Secret"}])
+    stray = Facts("x", f"{TABLE}.a.b", "column", "", ORDERS.ancestors)
+    found = engine(policy("all"), masked, columns=("a.b",), odd=stray, plain=column(PLAIN, "Secret"))
+    assert found.mask((*PATH, "c"), "ann") == "NULL"
+    assert found.mask((*PATH, "a.b"), "ann") == "NULL"
+
+
 def test_disabled_users_are_denied_before_anything_else() -> None:
     found = engine(policy("all"), users=[User("Eve", disabled=True), User("ann")])
     assert found.allows("select", PATH, "ann")

@@ -23,7 +23,7 @@ from lily.enforce.questions import Decider, Question, references, whole_tables
 from lily.enforce.trino import Exchange, ObjectNames, Request, parse_request
 from lily.policy import Context, Decision, Facts, Principal
 
-LARGE = 2_500  # questions that are decided in a thread, while other requests are served
+LARGE = 1_250  # questions that are decided in a thread, while other requests are served
 QUESTION_BYTES = 100  # of a request, at least
 
 P = ParamSpec("P")

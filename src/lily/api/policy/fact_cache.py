@@ -22,7 +22,7 @@ from lily.store.postgres.sessions import Database
 
 MAX_ASSETS = 100_000  # kept per tenant, about 2 kB each
 MAX_TENANTS = 50
-SLICE = 2_500  # names that are read at once: others wait meanwhile. A query of a thousand columns is one slice.
+SLICE = 1_250  # names that are read at once: others wait meanwhile. A query of a thousand columns is one slice.
 _generations = count(1)
 
 Assets = dict[str, list[Facts]]  # by reference

@@ -4,9 +4,11 @@ Columns with rights or masks of their own are listed, and all others, those of w
 those of a plain column of the table. So no two entries are about the same column, and their order does not matter.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from lily.enforce.questions import in_doubt
 from lily.enforce.ranger.entries import ACCESS, MASK, ROW_FILTER, Entry, Values, access, can_be_named
 from lily.enforce.ranger.expressions import condition, family_of, first_of_several, mask_expression
 from lily.enforce.ranger.rights import CHANGES, NO_RIGHTS, Rights, Ruling
@@ -81,10 +83,15 @@ def _divided(columns: Mapping[str, Kind]) -> Iterator[tuple[Values, Kind]]:
     for name, kind in columns.items():
         parts.setdefault(kind, []).append(name)
     del parts[columns[PLAIN]]
-    listed = sorted(name for names in parts.values() for name in names)
-    yield Values(tuple(listed), others=True), columns[PLAIN]
+    yield _listed(name for names in parts.values() for name in names)._replace(others=True), columns[PLAIN]
     for kind, names in parts.items():
-        yield Values(tuple(sorted(names))), kind
+        yield _listed(names), kind
+
+
+def _listed(names: Iterable[str]) -> Values:
+    """Ranger compares names as they are written, and an engine may keep a letter and its accent apart: what is stored
+    as one character is listed in both forms."""
+    return Values(tuple(sorted({form for name in names for form in (name, unicodedata.normalize("NFD", name))})))
 
 
 def _family(name: str, data_type: str) -> Family | None:
@@ -93,8 +100,11 @@ def _family(name: str, data_type: str) -> Family | None:
 
 
 def _column(ruling: Ruling, path: Sequence[str], table: Rights) -> Rights:
-    """A query needs both the table and the column. Masks are those of the column alone."""
+    """A query needs both the table and the column. Masks are those of the column alone; where its name does not show
+    which table it is in, also those of a plain column."""
     column = ruling.of("READ", path, is_column=True)
+    if in_doubt(path[-1], ()):
+        column = ruling.together([column, ruling.of("READ", (*path[:-1], PLAIN), is_column=True)])
     both = ruling.together([table, column])
     return both._replace(masks=column.masks, filters=column.filters)
 
