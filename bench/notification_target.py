@@ -67,7 +67,7 @@ class _Receiver:
                 headers = {name.lower(): value.strip() for name, _, value in pairs}
                 await reader.readexactly(int(headers.get("content-length", "0")))
                 writer.write(self.take(head[0].split(" ")[1].lstrip("/"), headers))
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             writer.close()
 
     def answer(self, what: str, about: Any) -> Any:

@@ -141,6 +141,17 @@ def test_the_relay_learns_which_changes_a_tenant_wants(notified: Notified) -> No
     assert wanted() == [(["tagged"],)]
 
 
+def test_a_tenant_can_be_deleted_with_what_it_subscribed_to(notified: Notified) -> None:
+    notified.subscribe(filters={"kinds": ["asset.*"]})
+    with psycopg.connect(notified.migrated.owner) as owner:
+        for table in ("subscribed_tenants", "subscriptions", "notification_channels"):
+            deleted = sql.SQL("delete from {} where tenant_id = %s").format(sql.Identifier(table))
+            owner.execute(deleted, [notified.tenant])
+        left = owner.execute("select from subscribed_tenants where tenant_id = %s", [notified.tenant]).fetchall()
+        owner.rollback()
+    assert left == []
+
+
 def test_a_subscription_that_changes_takes_effect_with_the_next_event(notified: Notified) -> None:
     identity = notified.subscribe(filters={"kinds": ["incident.resolved"]})
     notified.react(notified.incident(ORDERS))

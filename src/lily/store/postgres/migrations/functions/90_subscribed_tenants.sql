@@ -1,13 +1,16 @@
--- Keeps `subscribed_tenants`: the version increases with every change of what decides who is notified.
+-- Keeps `subscribed_tenants`: the version increases with every change of what decides who is notified. A deletion adds no
+-- row: with the tenant itself, its own has been deleted already.
 create or replace function note_subscribed_tenants() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  insert into subscribed_tenants as t (tenant_id, changes)
-  select c.tenant_id,
-         coalesce((select array_agg(distinct one order by one) from subscriptions s, unnest(s.changes) as one
-                   where s.tenant_id = c.tenant_id and s.is_enabled), '{}')
-  from (select distinct tenant_id from changed) c
-  on conflict (tenant_id) do update set version = t.version + 1, changes = excluded.changes;
+  if tg_op <> 'DELETE' then
+    insert into subscribed_tenants (tenant_id, version) select distinct tenant_id, 0 from changed on conflict do nothing;
+  end if;
+  update subscribed_tenants t
+  set version = t.version + 1,
+      changes = coalesce((select array_agg(distinct one order by one) from subscriptions s, unnest(s.changes) as one
+                          where s.tenant_id = t.tenant_id and s.is_enabled), '{}')
+  where t.tenant_id in (select tenant_id from changed);
   return null;
 end
 $$;
