@@ -2,9 +2,8 @@
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import psycopg
 import pytest
@@ -19,24 +18,12 @@ from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
 
 SOURCE = "monte-carlo"
-Result = TypeVar("Result")
 
 
 class SecretStore:
-    def __init__(self, url: str, tenant: str, key_file: Path) -> None:
-        self._url, self.key_file = url, key_file
+    def __init__(self, migrated: Migrated, tenant: str, key_file: Path) -> None:
+        self.run, self.key_file = migrated.as_api, key_file
         self.principal = Principal("", tenant, "ann", frozenset({"admin"}))
-
-    def run(self, story: Callable[[Database], Awaitable[Result]]) -> Result:
-        async def within() -> Result:
-            database = Database(self._url)
-            await database.open()
-            try:
-                return await story(database)
-            finally:
-                await database.close()
-
-        return asyncio.run(within())
 
     async def put(self, database: Database, secret: str, seconds: int = 3600) -> None:
         vault = Vault.of(self.key_file)
@@ -51,7 +38,7 @@ class SecretStore:
 def secrets(migrated: Migrated, make_world: Callable[[], World], tmp_path: Path) -> SecretStore:
     key_file = tmp_path / "master.key"
     key_file.write_text(base64.b64encode(bytes(32)).decode())
-    return SecretStore(migrated.url_of("lily_api"), make_world().tenant, key_file)
+    return SecretStore(migrated, make_world().tenant, key_file)
 
 
 def test_the_secret_before_stays_valid_and_earlier_ones_end(secrets: SecretStore) -> None:
