@@ -53,6 +53,7 @@ def acts(door: Door, random: Random) -> list[Callable[[], object]]:
     return plain + hot
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_moment_of_a_recorded_history_can_be_asked_for_again(door: Door, seed: int) -> None:
     recorded: list[tuple[str, str, dict[str, Any] | int]] = []

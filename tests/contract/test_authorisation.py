@@ -217,6 +217,7 @@ def test_lineage_keeps_a_denied_asset_in_its_place_without_saying_what_it_is(doo
             "depth": 1,
             "known": False,
             "tags": [],
+            "at_risk": [],
             "redacted": True,
         }
         assert nodes[ids.asset_id(door.tenant, "z")]["qualified_name"] == "z"

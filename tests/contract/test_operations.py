@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from lily.api.routes.documents.schemas import SCHEMAS
 from lily.bus import topics
-from lily.model.schemas import SCHEMAS
 from tests.contract.door import Door, table
 from tests.shared_stack import Stack, lily
 
@@ -85,7 +85,8 @@ def test_pipelined_requests_are_answered_in_order(door: Door) -> None:
 
 def test_schemas_are_published(door: Door) -> None:
     assert door.http.get("/schemas").json() == SCHEMAS
-    assert door.http.get("/schemas/asset-event").json()["title"] == "asset-event"
+    for name in ("asset-event", "incident-event"):
+        assert door.http.get(f"/schemas/{name}").json()["title"] == name
     assert door.http.get("/schemas/nothing").status_code == 404
 
 

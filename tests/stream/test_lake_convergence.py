@@ -24,7 +24,11 @@ from tests.stream.conftest import Lake
 from tests.stream.trial import Trial
 
 # PySpark leaves the socket of a collected result to the garbage collector.
-pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.campaign,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.timeout(600),
+]
 
 CRASHES = ["", "", "", "between the two writes", "after the two writes"]
 
@@ -85,7 +89,6 @@ def new_trial(lake: Lake, store: CatalogueWriter) -> Trial:
     return Trial(lake, store, tenant)
 
 
-@pytest.mark.campaign
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     found=st.lists(columns() | columns() | edits(), min_size=2, max_size=14, unique_by=lambda event: event.id),

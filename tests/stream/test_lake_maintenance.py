@@ -21,7 +21,7 @@ from tests.stream.test_lake_convergence import as_told, new_trial
 from tests.stream.trial import Trial
 
 # PySpark leaves the socket of a collected result to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [pytest.mark.campaign, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
 BATCHES = 9
 NO_TIME = timedelta(0)
@@ -56,7 +56,6 @@ def snapshots(trial: Trial, table: str) -> int:
     return int(trial.lake.spark.table(f"{tables.identifier(table)}.snapshots").count())
 
 
-@pytest.mark.campaign
 def test_small_files_are_merged_and_old_snapshots_expire_but_the_data_and_the_last_commit_stay(trial: Trial) -> None:
     write_small_batches(trial, BATCHES)
     assert files(trial, tables.EVENTS) == BATCHES

@@ -19,7 +19,11 @@ from tests.stream.conftest import Lake
 from tests.tag_oracle import Derived
 
 # PySpark leaves the socket of a collected result to the garbage collector.
-pytestmark = [pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.campaign,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.timeout(600),
+]
 
 SEEDS = range(5)
 NAMES = [f"asset{number}" for number in range(14)]
