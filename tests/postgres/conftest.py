@@ -23,6 +23,7 @@ from tests.postgres.enforcement import OWN, EnforcedTarget
 from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import PASSWORDS, Migrated
 from tests.postgres.notified import Notified
+from tests.postgres.risks import Risks, opened
 from tests.postgres_server import postgres_server
 
 
@@ -122,3 +123,9 @@ def notified(make_notified: Callable[[], Notified]) -> Notified:
 @pytest.fixture
 def other(make_notified: Callable[[], Notified]) -> Notified:
     return make_notified()
+
+
+@pytest.fixture(scope="module")
+def risks(migrated: Migrated, owner: psycopg.Connection) -> Iterator[Risks]:
+    with opened(migrated, owner) as found:
+        yield found

@@ -1,7 +1,7 @@
 """What incidents put at risk: it travels downstream, is cleared exactly, and equals plain reachability."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -11,18 +11,12 @@ from hypothesis import strategies as st
 from lily.store.postgres.recompute.risk_drift import RiskDifference, RiskDrift, find_risk_drift, repair_risks
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
-from tests.postgres.risks import Risks, RiskWorld, opened
+from tests.postgres.risks import Risks, RiskWorld
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 OF_LAKE = ("x", "y")  # ends of edges that are never ingested: columns that only the lake has
 INCIDENTS = ("one", "two", "three")
 TYPES = ("derived-from", "influences")
-
-
-@pytest.fixture(scope="module")
-def risks(migrated: Migrated, owner: psycopg.Connection) -> Iterator[Risks]:
-    with opened(migrated, owner) as found:
-        yield found
 
 
 @pytest.fixture

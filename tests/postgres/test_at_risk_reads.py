@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar, cast
 
-import psycopg
 import pytest
 
 from lily.store.postgres.at_risk.reading import assets_at_risk, risk_paths
@@ -15,7 +14,7 @@ from lily.store.postgres.graph.nodes import read_nodes
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
-from tests.postgres.risks import Risks, RiskWorld, opened
+from tests.postgres.risks import Risks, RiskWorld
 
 Result = TypeVar("Result")
 NAMES = ("raw", "raw.orders", "mart.orders", "bi.sales", "bi.sales.tile", "calm")
@@ -49,12 +48,6 @@ def api(migrated: Migrated) -> Iterator[Api]:
     found = Api(migrated.url_of("lily_api"))
     yield found
     found.close()
-
-
-@pytest.fixture(scope="module")
-def risks(migrated: Migrated, owner: psycopg.Connection) -> Iterator[Risks]:
-    with opened(migrated, owner) as found:
-        yield found
 
 
 @pytest.fixture

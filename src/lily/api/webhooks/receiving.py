@@ -26,7 +26,7 @@ from lily.plugins import INTAKES, BadConfiguration, BrokenPlugin, Delivery, Inta
 MAX_BODY = 10 << 20
 MAX_RECORD = 3 << 20  # of the log; a webhook in it is a third larger than it came
 LARGE = 128 << 10  # bytes from which on a body is verified in a thread: it would hold up other requests
-LARGE_BODIES = 4  # held in memory at a time: whoever sends them has shown nothing yet
+LARGE_BODIES = 4  # held in memory at a time: their senders are not authenticated yet
 READ_SECONDS = 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _KEPT_HEADERS = ("x-", "webhook-", "content-type")  # beginnings; never `authorization`

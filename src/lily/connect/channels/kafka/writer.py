@@ -71,7 +71,7 @@ class Writer:
         return written
 
     def close(self) -> None:
-        """What was not confirmed is given up: whoever waits for it gets an error."""
+        """Deliveries that Kafka has not confirmed fail, and their callers get an error."""
         self._producer.flush(POLL_SECONDS)
         self._producer.purge()
         self._producer.flush(PATIENCE_SECONDS)

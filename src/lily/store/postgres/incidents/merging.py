@@ -20,7 +20,7 @@ from lily.store.postgres.incidents.announcing import Change, announce
 from lily.store.postgres.incidents.names import NamesOfIncident, attach
 from lily.store.postgres.queries import query
 
-LOCK = "incidents"  # of whoever changes a tenant's incidents
+LOCK = "incidents"  # held to change a tenant's incidents
 
 Series = tuple[str, str]  # source and name
 
