@@ -14,6 +14,8 @@ from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
+from lily.api.routes.quality import policies as quality_policies
+from lily.api.routes.quality import usage
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -28,6 +30,7 @@ ROUTERS = (
     bulk.router,
     search.router,
     history.router,
+    usage.router,
     tags.router,
     attributes.router,
     metadata.router,
@@ -36,6 +39,7 @@ ROUTERS = (
     tag_definitions.router,
     attribute_rules.router,
     settings.router,
+    quality_policies.router,
     policies.router,
     roles.router,
     disabled_users.router,

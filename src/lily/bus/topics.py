@@ -16,9 +16,11 @@ GOVERNANCE = "governance-events"  # changes that can propagate or that decisions
 PROPAGATED = "metadata-update-propagation-events"
 NOTIFICATIONS = "notification-events"
 POLICIES = "policy-events"
+USAGE = "usage-events"
+INCIDENTS = "incident-events"
 DEAD_LETTERS = "dead-letter-events"
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
-INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the API writes and the pipeline applies
+INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE, USAGE)  # what the API writes and the pipeline applies
 
 TOPICS = (
     ASSETS,
@@ -26,8 +28,8 @@ TOPICS = (
     DEAD_LETTERS,
     "scraping-job-events",
     ASSETS_BULK,
-    "usage-events",
-    "incident-events",
+    USAGE,
+    INCIDENTS,
     LINEAGE_INTAKE,
     LINEAGE,
     POLICIES,

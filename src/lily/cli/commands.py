@@ -17,6 +17,7 @@ from lily.cli import (
     jars,
     plugins,
     policy,
+    quality,
     recompute,
     services,
     users,
@@ -69,6 +70,7 @@ app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
 app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
+app.add_typer(quality.quality, name="quality", rich_help_panel=DATA)
 app.command(rich_help_panel=DATA)(estate.estate)
 app.command(rich_help_panel=DATA)(recompute.recompute)
 app.command(rich_help_panel=DATA)(cost.cost)

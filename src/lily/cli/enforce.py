@@ -2,10 +2,8 @@
 
 # ruff: noqa: PLC0415 (the client is only imported when a command runs)
 
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, Group, OutputFormat, option, read_settings
+from lily.cli.connected import connected
+from lily.cli.options import DataDir, Group, OutputFormat, option
 from lily.cli.output import Format, counted, print_json, print_table, print_text
 from lily.model.errors import Terminal, Transient
 
@@ -67,7 +66,7 @@ def add(
     settings = read_toml(config)
     roles = settings.pop(ROLES, {})
     body = {"name": name, "type": type_, "config": settings, "roles": roles}
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         found = lily.add_target(body | ({"data_source": data_source} if data_source else {}))
     _print(output, found, [f"{escape(name)} is added. `lily enforce status {escape(name)}` shows how it is."])
 
@@ -75,7 +74,7 @@ def add(
 @enforce.command("list")
 def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """List the targets."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         found = list(lily.targets())
     if output is Format.json:
         print_json({"items": found})
@@ -89,7 +88,7 @@ def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -
 @enforce.command("status")
 def status(name: AnyTarget = None, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Show whether targets are in line, what they wait for, what was changed by hand, and what failed."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         found = [lily.target(name)] if name else list(lily.targets())
         shown = [one | {"waiting": _unconfirmed(lily, one["name"])} for one in found]
     lines = [line for one in shown for line in (*status_lines(one), "")][:-1]
@@ -99,7 +98,7 @@ def status(name: AnyTarget = None, data_dir: DataDir = None, output: OutputForma
 @enforce.command("plan")
 def plan(name: TargetName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Show what Lily would change in a target, and change nothing."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         found = lily.plan_target(name)
     if "steps" not in found:
         raise NotInTime(f"The plan of {name} takes longer than a minute. `lily enforce status {name}` shows it later.")
@@ -112,7 +111,7 @@ def plan(name: TargetName, data_dir: DataDir = None, output: OutputFormat = Form
 @enforce.command("apply")
 def apply(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
     """Bring a target in line now, without waiting for a change or the next refresh."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         requested = lily.apply_target(name)["requested_at"]
         found = _waited(lily, name, wait, lambda now: _is_waiting(now) or _began(now) >= requested)
     if found["error"]:
@@ -131,7 +130,7 @@ def script(
     data_dir: DataDir = None,
 ) -> None:
     """Print the script of a target that Lily does not connect to, such as a warehouse."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         typer.echo(lily.target_script(name, remove=remove), nl=False)
 
 
@@ -144,7 +143,7 @@ def confirm(
     output: OutputFormat = Format.text,
 ) -> None:
     """Report that a script was run completely. Lily cannot see that itself."""
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         found = lily.confirm_script(name, digest)
     _print(output, found, [f"The script of {escape(name)} is confirmed."])
 
@@ -154,7 +153,7 @@ def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, outpu
     """Revert everything that Lily applied to a target, and forget the target."""
     from lily.client import NotFound
 
-    with _lily(data_dir) as lily:
+    with connected(data_dir) as lily:
         before = lily.target(name)
         lily.remove_target(name)
         try:
@@ -163,16 +162,6 @@ def remove(name: TargetName, *, wait: Wait = 60, data_dir: DataDir = None, outpu
             _print(output, {"name": name, "state": "removed"}, [_removed(before)])
             return
     raise NotInLine(f"{name} is not removed yet: {found['error']}. Lily tries again until it is.")
-
-
-@contextmanager
-def _lily(data_dir: Path | None) -> "Iterator[Lily]":
-    """LILY_URL and LILY_TOKEN if they are set, otherwise the stack of the data directory."""
-    from lily.client import Lily
-
-    os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)  # where the client looks for the stack
-    with Lily() as lily:
-        yield lily
 
 
 def _waited(lily: "Lily", name: str, seconds: int, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

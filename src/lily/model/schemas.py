@@ -21,6 +21,8 @@ from lily.model.edges import (
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.model.statements import OPERATIONS
+from lily.model.usage import MAX_EVENT_ID as MAX_USAGE_ID
+from lily.model.usage import MAX_QUERIES, USAGE_REPORTED
 from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
 
 Schema = dict[str, Any]
@@ -88,6 +90,40 @@ INGEST_BODY: Final[Schema] = _object(
 
 UPDATE_BODY: Final[Schema] = _object(
     ["attributes"], {"attributes": {**ATTRIBUTES, "minProperties": 1}}, additionalProperties=False
+)
+
+MAX_USAGE_EVENTS: Final = 10_000
+
+_USAGE: Final[Schema] = {
+    "asset_id": {**_name(MAX_QUALIFIED_NAME), "description": "the id or the qualified name"},
+    "query_count": {"type": "integer", "minimum": 0, "maximum": MAX_QUERIES},
+    "event_id": {
+        **_name(MAX_USAGE_ID),
+        "description": "of the events of an asset with the same id, the first one counts",
+    },
+}
+
+USAGE_BODY: Final[Schema] = _object(
+    ["events"],
+    {
+        "events": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_USAGE_EVENTS,
+            "items": _object(
+                ["asset_id", "query_count"],
+                {
+                    **_USAGE,
+                    "event_id": _optional(_USAGE["event_id"]),
+                    "timestamp": _optional(
+                        {**_TIME, "description": "when the queries ran; by default the time of the request"}
+                    ),
+                },
+                additionalProperties=False,
+            ),
+        }
+    },
+    additionalProperties=False,
 )
 
 ERROR: Final[Schema] = _object(
@@ -212,6 +248,8 @@ CLAIMS_EVENT: Final[Schema] = _event(
     ),
 )
 
+USAGE_EVENT: Final[Schema] = _event(USAGE_REPORTED, _object(["asset_id", "query_count"], _USAGE))
+
 _EDGE_STATE: Final[Schema] = _object(
     ["propagates", "masking", "is_deleted"], dict.fromkeys(("propagates", "masking", "is_deleted"), _BOOLEAN)
 )
@@ -244,5 +282,7 @@ SCHEMAS: Final[dict[str, Schema]] = {
         "error": ERROR,
         "ingest-body": INGEST_BODY,
         "update-body": UPDATE_BODY,
+        "usage-body": USAGE_BODY,
+        "usage-event": USAGE_EVENT,
     }.items()
 }

@@ -12,11 +12,12 @@ from lily.bus.offsets import Offsets, lag_by_topic
 from lily.reactions.enforcement import Enforcement
 from lily.reactions.feed import Feed
 from lily.reactions.propagation import Propagation
+from lily.reactions.quality import Quality
 from lily.store.postgres.queries import query
 from lily.store.postgres.reactions.ledger import progress_topic
 
 REACTIONS: Mapping[str, Sequence[str]] = {
-    reaction.name: reaction.topics for reaction in (Propagation, Feed, Enforcement)
+    reaction.name: reaction.topics for reaction in (Propagation, Feed, Enforcement, Quality)
 }
 TOPICS = sorted({topic for topics in REACTIONS.values() for topic in topics})
 METRICS_SECONDS = 2.0

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
+from lily.reactions import quality
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
 from lily.reactions.jobs import Jobs, Task
@@ -19,9 +20,10 @@ from lily.reactions.relay import Relay
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
-from lily.store.postgres.enforcement.targets import TASK
+from lily.store.postgres.enforcement.targets import TASK as ENFORCE
+from lily.store.postgres.quality.policies import TASK as JUDGE
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "quality", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -54,6 +56,7 @@ class Worker:
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "quality": lambda: ReactionRunner(settings, quality.Quality(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
         }
         # Only what was chosen: the relay connects to Kafka as soon as it is made.
@@ -72,7 +75,12 @@ class Worker:
         threads.join(STOP_SECONDS)
 
     def _tasks(self) -> tuple[Task, ...]:
-        return (*housekeeping(self._settings.retention), Task(TASK, Enforcing(self._settings, self.registry).run))
+        return (
+            *housekeeping(self._settings.retention),
+            Task(ENFORCE, Enforcing(self._settings, self.registry).run),
+            Task(JUDGE, quality.judge),
+            Task(quality.NEW_DAY, quality.queue_due, every=quality.EVERY),
+        )
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)

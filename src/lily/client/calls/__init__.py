@@ -3,6 +3,6 @@
 A function here returns the `Call` to send. Both clients take its parameters and its docstring for their method.
 """
 
-from lily.client.calls import assets, enforcement, lineage, operations, policies, rules, tags
+from lily.client.calls import assets, enforcement, lineage, operations, policies, quality, rules, tags
 
-__all__ = ["assets", "enforcement", "lineage", "operations", "policies", "rules", "tags"]
+__all__ = ["assets", "enforcement", "lineage", "operations", "policies", "quality", "rules", "tags"]

@@ -10,12 +10,21 @@ from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
 from lily.model.envelopes import cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
-from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
+from lily.store.postgres.outbox.batches import (
+    Announcement,
+    Change,
+    Decision,
+    EdgeChange,
+    IncidentStatement,
+    Propagated,
+    RuleStatement,
+)
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
 TAGS_ANNOUNCED = "lily.tags.announced"
 EVENT_REFUSED = "lily.event.refused"
+INCIDENT_STATED = "lily.incident.stated"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
 _BULKY = ("original_base64", "assets")
 
@@ -70,6 +79,18 @@ def statement_event(said: RuleStatement) -> CloudEvent:
         time=stamp(said.committed_at),
         tenant=said.tenant_id,
         subject=said.asset_id,
+        data=said.body,
+    )
+
+
+def incident_event(said: IncidentStatement) -> CloudEvent:
+    """The statement as any source of incidents makes one. Its id follows from the position, so a repeat merges to
+    nothing."""
+    return cloud_event(
+        INCIDENT_STATED,
+        event_id=f"quality-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
         data=said.body,
     )
 

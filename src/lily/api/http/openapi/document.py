@@ -29,6 +29,7 @@ SECTIONS = {
     "attributes": "Attributes that propagate along lineage by rules.",
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
+    "quality": "How often assets are queried, and the policies that watch it and other signs of trouble.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",

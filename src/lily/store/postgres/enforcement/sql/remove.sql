@@ -1,4 +1,4 @@
--- Marks a target for removal. record_and_queue.sql records what `decided` returns.
+-- Marks a target for removal. outbox/record_and_queue.sql records what `decided` returns.
 with decided as (
   update enforcement_targets t set is_removed = true
   where t.tenant_id = %(tenant)s and t.key = %(key)s
