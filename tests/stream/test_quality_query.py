@@ -87,8 +87,9 @@ class UsageLog:
         return {at: len(rows) for at, rows in self._rows.items()}
 
     def _frame(self, rows: list[Row]) -> DataFrame:
-        """In one task, as Kafka's source has it."""
-        return self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA)).coalesce(1)
+        """In one task and in the order of offsets, as Kafka's source has it."""
+        frame = self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA))
+        return frame.coalesce(1).sortWithinPartitions("offset")
 
 
 @pytest.fixture

@@ -34,11 +34,16 @@ def count_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Yields one report row per transaction. `now` is the time of the judgement, if it is not the present."""
     for chunk in chunks_by_size(batches, CHUNK_BYTES):
-        records = [record for batch in chunk for record in read_records(batch)]
-        counts = with_usage(database_url, partial(_apply, records, skew, now))
-        report = [records[0].partition, len(records), *counts]
-        columns = [pa.array([value], field.type) for value, field in zip(report, _REPORT_SCHEMA, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_SCHEMA)
+        # Mostly one: Spark can be set to combine partitions, and what is counted has to be of one.
+        of_partition: dict[int, list[Record]] = {}
+        for batch in chunk:
+            for record in read_records(batch):
+                of_partition.setdefault(record.partition, []).append(record)
+        for partition, records in of_partition.items():
+            counts = with_usage(database_url, partial(_apply, records, skew, now))
+            report = [partition, len(records), *counts]
+            columns = [pa.array([value], field.type) for value, field in zip(report, _REPORT_SCHEMA, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, schema=_REPORT_SCHEMA)
 
 
 def _apply(records: list[Record], skew: timedelta, now: datetime | None, store: UsageWriter) -> UsageCounts:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from starlette.convertors import Convertor
 
-SUBRESOURCES = ("history", "tags", "attributes", "restore")  # of an asset: `/metadata/{id}/history`
+SUBRESOURCES = ("history", "tags", "attributes", "restore", "usage")  # of an asset: `/metadata/{id}/history`
 
 
 def keep_encoded_slashes(scope: MutableMapping[str, Any]) -> None:
