@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from lily.cli.connected import connected
 from lily.cli.options import DataDir, Group, OutputFormat, option
-from lily.cli.output import Format, counted, print_json, print_table, print_text
+from lily.cli.output import Format, counted, print_items, print_json, print_text
 from lily.model.errors import Terminal, Transient
 
 if TYPE_CHECKING:
@@ -76,13 +76,8 @@ def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -
     """List the targets."""
     with connected(data_dir) as lily:
         found = list(lily.targets())
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text(NO_TARGET)
-    else:
-        columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
-        print_table(found, {name: name.replace("_", " ") for name in columns})
+    columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
+    print_items(output, found, columns, NO_TARGET)
 
 
 @enforce.command("status")

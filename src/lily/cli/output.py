@@ -71,6 +71,16 @@ def print_table(rows: Sequence[Mapping[str, object]], columns: Mapping[str, str]
         print_text(escape(_aligned(line, widths)))
 
 
+def print_items(output: Format, found: Sequence[Mapping[str, object]], columns: Sequence[str], none: str) -> None:
+    """Prints a list as JSON, or as a table of these columns; `none` if it is empty."""
+    if output is Format.json:
+        print_json({"items": found})
+    elif not found:
+        print_text(none)
+    else:
+        print_table(found, {name: name.replace("_", " ") for name in columns})
+
+
 @contextmanager
 def progress_line(title: str) -> Iterator[Progress]:
     """Shows a line on standard error that the yielded function updates; where there is no terminal, only the title."""

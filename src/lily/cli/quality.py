@@ -7,7 +7,7 @@ from rich.markup import escape
 
 from lily.cli.connected import connected
 from lily.cli.options import DataDir, Group, OutputFormat, option
-from lily.cli.output import Format, print_json, print_result, print_table, print_text
+from lily.cli.output import Format, print_items, print_result
 
 quality = typer.Typer(cls=Group, help="Watch how assets are used.", no_args_is_help=True)
 
@@ -47,13 +47,8 @@ def list_policies(data_dir: DataDir = None, output: OutputFormat = Format.text) 
     """List the policies, with how many findings each has open."""
     with connected(data_dir) as lily:
         found = list(lily.quality_policies())
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text("There is no quality policy. `lily quality add` adds one.")
-    else:
-        columns = ("id", "asset", "policy_type", "threshold", "severity", "open_findings")
-        print_table(found, {name: name.replace("_", " ") for name in columns})
+    columns = ("id", "asset", "policy_type", "threshold", "severity", "open_findings")
+    print_items(output, found, columns, "There is no quality policy. `lily quality add` adds one.")
 
 
 @quality.command("remove")
@@ -75,7 +70,4 @@ def usage(
     """Show how many queries used an asset on each of the last days."""
     with connected(data_dir) as lily:
         found = [{"day": one.day, "query_count": one.query_count} for one in lily.usage(asset, days=days)]
-    if output is Format.json:
-        print_json({"items": found})
-    else:
-        print_table(found, {"day": "day", "query_count": "queries"})
+    print_items(output, found, ("day", "query_count"), "")

@@ -20,7 +20,8 @@ from lily.pipeline.quality.task import REPORT, count_partition
 from lily.pipeline.session import LAKE_NICENESS, worker_niceness
 from lily.pipeline.source import KafkaSource, start_query
 from lily.settings import Settings
-from lily.store.postgres.usage.writer import UsageWriter
+from lily.store.postgres.connection import connect
+from lily.store.postgres.progress.positions import next_offsets
 
 TOPICS = (topics.USAGE,)
 POLL_SECONDS = 2.0  # how often the log's end is looked at while the query rests
@@ -51,13 +52,9 @@ class QualityQuery:
             log.close()
 
     def _starts(self, log: LogOffsets) -> Offsets:
-        store = UsageWriter(self._settings.database_url)
-        try:
-            return log.starts(
-                TOPICS, {(topics.USAGE, at): offset for at, offset in store.positions(topics.USAGE).items()}
-            )
-        finally:
-            store.close()
+        with connect(self._settings.database_url, "lily-quality") as connection:
+            counted = next_offsets(connection, topics.USAGE)
+        return log.starts(TOPICS, {(topics.USAGE, at): offset for at, offset in counted.items()})
 
     def _start(self, spark: SparkSession, starts: Offsets, checkpoint: Path) -> StreamingQuery:
         quality = self._settings.quality

@@ -50,7 +50,7 @@ def _apply(records: list[Record], skew: timedelta, now: datetime | None, store: 
     events: list[tuple[Record, UsageEvent]] = []
     refusals: list[Refusal] = []
     for record in records:
-        outcome = validate_usage_record(record, store.knows_tenant, skew)
+        outcome = validate_usage_record(record, store.tenants.__contains__, skew)
         if isinstance(outcome, Refusal):
             refusals.append(outcome)
         elif outcome is not None:

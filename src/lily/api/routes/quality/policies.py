@@ -1,13 +1,12 @@
 """`/quality-policies`: which assets are watched for what."""
 
 import uuid
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
 from fastapi import APIRouter
-from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
-from lily.api.http import cursors
 from lily.api.http.bodies import read_json
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_schema
@@ -22,7 +21,7 @@ from lily.api.http.openapi.quality import (
     QualityPolicyResponse,
 )
 from lily.api.http.openapi.responses import Json
-from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.paging import DEFAULT, Cursor, Limit, keyed_page
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
 from lily.model.errors import Problem, Refused
@@ -33,7 +32,6 @@ from lily.quality.policies import QualityPolicy
 from lily.store.postgres.quality import policies
 
 PATH = "/quality-policies"
-KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_TAG)])
 
 router = APIRouter(tags=["quality"])
 
@@ -42,11 +40,8 @@ router = APIRouter(tags=["quality"])
 async def quality_policies(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns the quality policies, by id, each with the number of its open findings."""
     call.require("policy:read", "this call", PATH)
-    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, call.tenant, PATH)
-    size = checked_limit(call, limit)
-    found = await policies.page(call.services.database, call.tenant, beyond, size + 1)
-    more = cursors.seal(found[size - 1][0], call.tenant, PATH) if len(found) > size else None
-    return Json({"items": [body for _, body in found[:size]], "next_cursor": more})
+    read = partial(policies.page, call.services.database, call.tenant)
+    return Json(await keyed_page(call, PATH, limit, cursor, read))
 
 
 @router.post(

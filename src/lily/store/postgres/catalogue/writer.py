@@ -23,6 +23,7 @@ from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
 from lily.store.postgres.known_tenants import KnownTenants
 from lily.store.postgres.layer_merge import LayerMerge
+from lily.store.postgres.progress.positions import next_offsets
 from lily.store.postgres.protection.asset_protection import AssetProtection
 from lily.store.postgres.protection.audit import insert_audit
 from lily.store.postgres.protection.edge_protection import EdgeProtection
@@ -70,8 +71,7 @@ class CatalogueWriter:
 
     def positions(self, topic: str) -> dict[int, int]:
         """The next offset to apply, for every partition that was ever applied."""
-        rows = self._connection.execute("select partition, next_offset from applied where topic = %s", [topic])
-        return dict(rows.fetchall())
+        return next_offsets(self._connection, topic)
 
     def knows_tenant(self, tenant: str) -> bool:
         return tenant in self._tenants

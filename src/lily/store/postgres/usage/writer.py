@@ -31,19 +31,11 @@ class UsageWriter:
 
     def __init__(self, database_url: str) -> None:
         self._connection = connect(database_url, "lily-usage")
-        self._tenants = KnownTenants(self._connection)
+        self.tenants = KnownTenants(self._connection)
         self._judge = Judge(self._connection)
 
     def close(self) -> None:
         self._connection.close()
-
-    def positions(self, topic: str) -> dict[int, int]:
-        """The next offset to apply, for every partition that was ever applied."""
-        rows = self._connection.execute("select partition, next_offset from applied where topic = %s", [topic])
-        return dict(rows.fetchall())
-
-    def knows_tenant(self, tenant: str) -> bool:
-        return tenant in self._tenants
 
     def apply(
         self,
