@@ -33,6 +33,9 @@ from tests.shared_stack import Stack
 from tests.stream.conftest import Lake
 from tests.stream.trial import KAFKA
 
+# PySpark leaves the sockets of results to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 PARTITIONS = (100, 101)  # of no topic: the queries of other tests do not count them
 PATIENCE_SECONDS = 60

@@ -36,6 +36,7 @@ class QualityQuery:
     def __init__(self, settings: Settings, stop: threading.Event, metrics: PipelineMetrics) -> None:
         self._settings, self._stop, self._metrics = settings, stop, metrics
         self._counted_at = 0.0
+        self._counting = threading.Lock()
 
     def run(self, spark: SparkSession, checkpoint: Path) -> None:
         """Returns when it is stopped. Raises when the query fails or cannot start."""
@@ -68,16 +69,21 @@ class QualityQuery:
     def _count_while_events_come(self, query: StreamingQuery) -> None:
         _log.info("started", query="quality")
         try:
-            while not self._stop.is_set() and time.monotonic() - self._counted_at < IDLE_SECONDS:
+            while not self._stop.is_set() and not self._is_idle():
                 if query.awaitTermination(1):
                     return
         finally:
+            with self._counting:
+                pass  # a batch in hand ends first: Spark would interrupt it
             query.stop()
+
+    def _is_idle(self) -> bool:
+        return not self._counting.locked() and time.monotonic() - self._counted_at > IDLE_SECONDS
 
     def _count(self, spark: SparkSession, batch: DataFrame) -> None:
         skew = timedelta(seconds=self._settings.limits.future_skew_seconds)
         task = partial(count_partition, database_url=self._settings.database_url, skew=skew)
-        with tracer.start_as_current_span("quality.batch") as span:
+        with self._counting, tracer.start_as_current_span("quality.batch") as span:
             with worker_niceness(spark, LAKE_NICENESS):  # shares the Python processes of the lake query
                 counted = batch.mapInArrow(task, REPORT)
             reports = counted.collect()
