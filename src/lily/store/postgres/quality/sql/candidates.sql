@@ -1,9 +1,11 @@
 -- The next assets after an id that a policy may have something to say about, in the order of ids: what it watches, and what
 -- it has open findings about. Null and empty parameters do not narrow.
 select id::text from (
-  select q.asset_id as id
-  from quality_findings q
-  where q.tenant_id = %(tenant)s and q.policy = %(policy)s and q.closed_at is null and q.asset_id > %(after)s
+  (select distinct q.asset_id as id
+   from quality_findings q
+   where q.tenant_id = %(tenant)s and q.policy = %(policy)s and q.closed_at is null and q.asset_id > %(after)s
+   order by q.asset_id
+   limit %(limit)s)
   union
   select %(asset)s::uuid where %(asset)s::uuid > %(after)s
   union

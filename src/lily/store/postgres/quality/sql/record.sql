@@ -9,7 +9,8 @@ closed as (
   update quality_findings q set closed_at = clock_timestamp()
   where q.tenant_id = %(tenant)s and q.asset_id = any (%(judged)s::uuid[]) and q.policy = any (%(judged_by)s::text[])
     and q.closed_at is null
-    and not exists (select from found f where (f.asset_id, f.policy, f.cause) = (q.asset_id, q.policy, q.cause))
+    -- NOT IN is hashed; NOT EXISTS would compare every pair, since PostgreSQL does not know how much was found.
+    and (q.asset_id, q.policy, q.cause) not in (select f.asset_id, f.policy, f.cause from found f)
   returning q.finding_id, q.asset_id, q.policy_type, q.is_silent
 ),
 opened as (
