@@ -46,7 +46,7 @@ def parse_quality_policy(body: Any, *, tenant: str, policy_id: str) -> QualityPo
         checker.refuse("MISSING_FIELD", described, "filters.entity_types")
     policy = QualityPolicy(
         policy_id,
-        checker.name(given["name"], "name") or "" if given.get("name") not in {None, ""} else "",
+        checker.name(given["name"], "name") or "" if given.get("name") not in (None, "") else "",
         asset,
         None if asset == EVERY else ids.resolve(tenant, asset),
         policy_type,
