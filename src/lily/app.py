@@ -17,7 +17,7 @@ from lily.settings import Settings
 if TYPE_CHECKING:
     from lily.reactions.status import ReactionStatus
 
-QUERIES = ("hot", "lake")
+QUERIES = ("hot", "lake", "quality")
 
 
 def run_api(settings: Settings) -> None:

@@ -67,6 +67,15 @@ class Reactions(Section):
     tenant_events: int = Field(20_000, description="most events of one tenant in a batch; the rest is parked")
 
 
+class Quality(Section):
+    """The quality query: usage events into daily counts, and the judgement of what they change."""
+
+    trigger_ms: int = Field(
+        1_000, ge=0, description="pause between micro-batches: lower is fresher, and costs idle CPU"
+    )
+    batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory")
+
+
 class Jobs(Section):
     """The job queue, in `lily worker`."""
 
@@ -185,6 +194,7 @@ class Settings(BaseSettings):
     api: Api = Api()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
+    quality: Quality = Quality()
     jobs: Jobs = Jobs()
     enforcement: Enforcement = Enforcement()
     outbound: Outbound = Outbound()

@@ -13,7 +13,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 SETTING = re.compile(r"\bLILY_[A-Z0-9_]*[A-Z0-9]\b")
 METRIC = re.compile(
-    r"\blily_(?:enforcement|events|grpc|http|job|jobs|lake|log|notification|oidc|outbox|pipeline|propagation|reaction|relay)_[a-z_]+[a-z]\b"
+    r"\blily_(?:enforcement|events|grpc|http|job|jobs|lake|log|notification|oidc|outbox|pipeline|propagation|quality|reaction|relay|usage)_[a-z_]+[a-z]\b"
 )
 TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
 FILE = re.compile(r"`(?P<path>[a-z_.-]+(?:/[a-z0-9_.-]+)+\.(?:py|sql|toml|proto|md))`")

@@ -39,9 +39,7 @@ PATIENCE_SECONDS = 30.0
 def _no_connection_is_left() -> Iterator[None]:
     """A Spark worker keeps its store for as long as it lives; here the test is the worker."""
     yield
-    for store in connections._stores.values():
-        store.close()
-    connections._stores.clear()
+    connections.CATALOGUES.close()
 
 
 def test_a_relay_killed_between_publishing_and_marking_repeats_and_loses_nothing(

@@ -17,6 +17,8 @@ from lily.api.routes.notify import explain as explain_subscription
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
+from lily.api.routes.quality import policies as quality_policies
+from lily.api.routes.quality import usage
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -32,6 +34,7 @@ ROUTERS = (
     bulk.router,
     search.router,
     history.router,
+    usage.router,
     tags.router,
     attributes.router,
     incidents.router,
@@ -42,6 +45,7 @@ ROUTERS = (
     tag_definitions.router,
     attribute_rules.router,
     settings.router,
+    quality_policies.router,
     policies.router,
     roles.router,
     disabled_users.router,

@@ -17,10 +17,11 @@ PROPAGATED = "metadata-update-propagation-events"
 NOTIFICATIONS = "notification-events"
 SUBSCRIBED = "subscribed-changes"  # changes of assets that subscriptions name: lily.notify.events
 POLICIES = "policy-events"
+USAGE = "usage-events"
 DEAD_LETTERS = "dead-letter-events"
 INCIDENTS = "incident-events"  # webhooks as they came, and statements about incidents: lily.incidents
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
-INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the API writes and the pipeline applies
+INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE, USAGE)  # what the API writes and the pipeline applies
 
 TOPICS = (
     ASSETS,
@@ -28,7 +29,7 @@ TOPICS = (
     DEAD_LETTERS,
     "scraping-job-events",
     ASSETS_BULK,
-    "usage-events",
+    USAGE,
     INCIDENTS,
     LINEAGE_INTAKE,
     LINEAGE,

@@ -19,6 +19,7 @@ from lily.cli import (
     notify,
     plugins,
     policy,
+    quality,
     recompute,
     services,
     users,
@@ -73,6 +74,7 @@ app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
 app.add_typer(incidents.incidents, name="incidents", rich_help_panel=DATA)
 app.add_typer(notify.notify, name="notify", rich_help_panel=DATA)
+app.add_typer(quality.quality, name="quality", rich_help_panel=DATA)
 app.command(rich_help_panel=DATA)(estate.estate)
 app.command(rich_help_panel=DATA)(recompute.recompute)
 app.command(rich_help_panel=DATA)(cost.cost)

@@ -57,6 +57,13 @@ class Api(ABC, Generic[Feed]):
     check_access = sends(calls.policies.check_access)
     explain_access = sends(calls.policies.explain_access)
 
+    report_usage = sends(calls.quality.report_usage)
+    usage = sends(calls.quality.usage)
+    quality_policies = pages(calls.quality.quality_policies)
+    create_quality_policy = sends(calls.quality.create_quality_policy)
+    replace_quality_policy = sends(calls.quality.replace_quality_policy)
+    delete_quality_policy = sends(calls.quality.delete_quality_policy)
+
     add_target = sends(calls.enforcement.add_target)
     targets = pages(calls.enforcement.targets)
     target = sends(calls.enforcement.target)

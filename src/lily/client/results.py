@@ -288,3 +288,11 @@ class Notification:
 class Page(Generic[T]):
     items: list[T]
     next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DailyUsage:
+    """How many queries used an asset on a UTC day."""
+
+    day: str
+    query_count: int

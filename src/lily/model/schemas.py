@@ -21,6 +21,8 @@ from lily.model.edges import (
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.model.statements import OPERATIONS
+from lily.model.usage import MAX_EVENT_ID as MAX_USAGE_ID
+from lily.model.usage import MAX_QUERIES, USAGE_REPORTED
 from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
 
 Schema = dict[str, Any]
@@ -88,6 +90,40 @@ INGEST_BODY: Final[Schema] = object_schema(
 
 UPDATE_BODY: Final[Schema] = object_schema(
     ["attributes"], {"attributes": {**ATTRIBUTES, "minProperties": 1}}, additionalProperties=False
+)
+
+MAX_USAGE_EVENTS: Final = 10_000
+
+_USAGE: Final[Schema] = {
+    "asset_id": {**name_schema(MAX_QUALIFIED_NAME), "description": "the id or the qualified name"},
+    "query_count": {"type": "integer", "minimum": 0, "maximum": MAX_QUERIES},
+    "event_id": {
+        **name_schema(MAX_USAGE_ID),
+        "description": "of the events of an asset with the same id, the first one counts",
+    },
+}
+
+USAGE_BODY: Final[Schema] = object_schema(
+    ["events"],
+    {
+        "events": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_USAGE_EVENTS,
+            "items": object_schema(
+                ["asset_id", "query_count"],
+                {
+                    **_USAGE,
+                    "event_id": _optional(_USAGE["event_id"]),
+                    "timestamp": _optional(
+                        {**_TIME, "description": "when the queries ran; by default the time of the request"}
+                    ),
+                },
+                additionalProperties=False,
+            ),
+        }
+    },
+    additionalProperties=False,
 )
 
 ERROR: Final[Schema] = object_schema(
@@ -217,6 +253,8 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
     ),
 )
 
+USAGE_EVENT: Final[Schema] = event_schema(USAGE_REPORTED, object_schema(["asset_id", "query_count"], _USAGE))
+
 _EDGE_STATE: Final[Schema] = object_schema(
     ["propagates", "masking", "is_deleted"], dict.fromkeys(("propagates", "masking", "is_deleted"), _BOOLEAN)
 )
@@ -257,5 +295,7 @@ SCHEMAS: Final[dict[str, Schema]] = published(
         "error": ERROR,
         "ingest-body": INGEST_BODY,
         "update-body": UPDATE_BODY,
+        "usage-body": USAGE_BODY,
+        "usage-event": USAGE_EVENT,
     }
 )

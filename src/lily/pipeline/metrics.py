@@ -56,6 +56,18 @@ class PipelineMetrics:
             registry=self.registry,
         )
 
+        self.usage_events = Counter("lily_usage_events", "Usage events counted", registry=self.registry)
+        self.usage_repeated = Counter(
+            "lily_usage_repeated", "Usage events that were counted before, by their ids", registry=self.registry
+        )
+        self.usage_refused = Counter("lily_usage_dead_letters", "Usage events refused", registry=self.registry)
+        self.findings = Counter(
+            "lily_quality_findings",
+            "Findings of quality policies that counting opened or closed",
+            ["change"],
+            registry=self.registry,
+        )
+
     def count(self, reports: Iterable[Row], seconds: float) -> None:
         for report in reports:
             self.events.inc(report["events"])
@@ -73,3 +85,11 @@ class PipelineMetrics:
         self.lake_refused.inc(refused)
         self.lake_promoted.inc(promoted)
         self.lake_seconds.observe(seconds)
+
+    def count_usage(self, reports: Iterable[Row]) -> None:
+        for report in reports:
+            self.usage_events.inc(report["counted"])
+            self.usage_repeated.inc(report["events"] - report["counted"] - report["refused"])
+            self.usage_refused.inc(report["refused"])
+            for change in ("opened", "closed"):
+                self.findings.labels(change).inc(report[change])

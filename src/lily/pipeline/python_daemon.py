@@ -13,7 +13,8 @@ sys.path_importer_cache.clear()
 from pyspark.daemon import manager  # noqa: E402
 
 import lily.pipeline.hot.task  # noqa: E402 - imported for the workers to inherit
-import lily.pipeline.lake.task  # noqa: E402, F401
+import lily.pipeline.lake.task  # noqa: E402
+import lily.pipeline.quality.task  # noqa: E402, F401
 
 if __name__ == "__main__":
     # The lake's workers have a lower priority than the hot lane's; forked workers inherit it. See session.py.

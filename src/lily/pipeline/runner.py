@@ -4,6 +4,7 @@ import shutil
 import threading
 import uuid
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -12,9 +13,12 @@ from lily.observe.probes import serve_probes
 from lily.pipeline.hot.query import HotQuery
 from lily.pipeline.lake.query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
+from lily.pipeline.quality.query import QualityQuery
 from lily.pipeline.restarts import keep_running, keep_running_in_thread
 from lily.pipeline.session import open_session, require_alive, use_pool
 from lily.settings import Settings
+
+Run = Callable[[SparkSession, Path], None]  # with a checkpoint that is new
 
 
 class Runner:
@@ -25,6 +29,7 @@ class Runner:
         self._metrics = PipelineMetrics()
         self._hot = HotQuery(settings, stop, self._metrics)
         self._lake = LakeQuery(settings, stop, self._metrics)
+        self._quality = QualityQuery(settings, stop, self._metrics)
         self._started = threading.Event()
 
     def run(self) -> None:
@@ -33,7 +38,7 @@ class Runner:
         spark = open_session(self._settings)
         checkpoints = self._fresh_checkpoints()
         self._started.set()
-        runs = {"hot": self._run_hot, "lake": self._run_lake}
+        runs = {"hot": self._hot.run, "lake": self._lake.run, "quality": self._quality.run}
         first, *others = (name for name in runs if name in self._queries)
         beside = [
             threading.Thread(target=self._when_hot_is_ready, args=(name, runs[name], spark, checkpoints), daemon=True)
@@ -42,7 +47,7 @@ class Runner:
         for thread in beside:
             thread.start()
         # In this thread: the loss of the JVM ends the process.
-        keep_running(first, lambda: runs[first](spark, checkpoints), self._stop, self._metrics)
+        keep_running(first, lambda: _run(first, runs[first], spark, checkpoints), self._stop, self._metrics)
         for thread in beside:
             thread.join(timeout=15)
         spark.stop()
@@ -50,23 +55,12 @@ class Runner:
     def _is_ready(self) -> bool:
         return self._started.is_set() and ("hot" not in self._queries or self._hot.ready.is_set())
 
-    def _when_hot_is_ready(
-        self, name: str, run: Callable[[SparkSession, Path], None], spark: SparkSession, checkpoints: Path
-    ) -> None:
+    def _when_hot_is_ready(self, name: str, run: Run, spark: SparkSession, checkpoints: Path) -> None:
         """The other queries wait, so that `lily up` is ready as soon as possible."""
         while not self._stop.is_set():
             if "hot" not in self._queries or self._hot.ready.wait(1):
-                keep_running_in_thread(name, lambda: run(spark, checkpoints), self._stop, self._metrics).join()
-
-    def _run_hot(self, spark: SparkSession, checkpoints: Path) -> None:
-        require_alive(spark)
-        use_pool(spark, "hot")
-        self._hot.run(spark, checkpoints / uuid.uuid4().hex)
-
-    def _run_lake(self, spark: SparkSession, checkpoints: Path) -> None:
-        require_alive(spark)
-        use_pool(spark, "lake")
-        self._lake.run(spark, checkpoints / uuid.uuid4().hex)
+                starting = partial(_run, name, run, spark, checkpoints)
+                keep_running_in_thread(name, starting, self._stop, self._metrics).join()
 
     def _fresh_checkpoints(self) -> Path:
         """Progress is kept with the data, in PostgreSQL and in the lake. Spark's checkpoints are scratch: one never
@@ -74,3 +68,9 @@ class Runner:
         checkpoints = self._settings.data_dir.resolve() / "spark" / f"checkpoints-{'-'.join(sorted(self._queries))}"
         shutil.rmtree(checkpoints, ignore_errors=True)
         return checkpoints
+
+
+def _run(name: str, run: Run, spark: SparkSession, checkpoints: Path) -> None:
+    require_alive(spark)
+    use_pool(spark, name)
+    run(spark, checkpoints / uuid.uuid4().hex)

@@ -11,10 +11,11 @@ from lily.model.envelopes import FUTURE_SKEW
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record, Refusal
+from lily.model.usage import UsageEvent, read_usage_event
 
 PING = "lily.ping"  # an event that passes through the whole pipeline and changes nothing, for the warm-up
 
-Event = TypeVar("Event", AssetEvent, EdgeEvent | ClaimsEvent)
+Event = TypeVar("Event", AssetEvent, EdgeEvent | ClaimsEvent, UsageEvent)
 KnowsTenant = Callable[[str], bool]
 
 
@@ -37,6 +38,13 @@ def validate_lineage_record(
         return read_edge_event(event, received=record.received, skew=skew)
 
     return _validate(record, knows_tenant, read)
+
+
+def validate_usage_record(
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+) -> UsageEvent | Refusal | None:
+    """The same for a record of the topic for usage."""
+    return _validate(record, knows_tenant, lambda event: read_usage_event(event, received=record.received, skew=skew))
 
 
 def _validate(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Event]) -> Event | Refusal | None:

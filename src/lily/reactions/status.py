@@ -13,11 +13,12 @@ from lily.reactions.enforcement import Enforcement
 from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents
 from lily.reactions.propagation import Propagation
+from lily.reactions.quality import Quality
 from lily.store.postgres.queries import query
 from lily.store.postgres.reactions.ledger import progress_topic
 
 REACTIONS: Mapping[str, Sequence[str]] = {
-    reaction.name: reaction.topics for reaction in (Propagation, Feed, Enforcement, Incidents)
+    reaction.name: reaction.topics for reaction in (Propagation, Feed, Enforcement, Quality, Incidents)
 }
 TOPICS = sorted({topic for topics in REACTIONS.values() for topic in topics})
 METRICS_SECONDS = 2.0

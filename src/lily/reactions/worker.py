@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
+from lily.reactions import quality
 from lily.reactions.at_risk import AtRisk
 from lily.reactions.enforcement import Enforcement, Enforcing
 from lily.reactions.feed import Feed
@@ -28,8 +29,9 @@ from lily.settings import Settings
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
 from lily.store.postgres.notifications.administration import TEST_TASK
+from lily.store.postgres.quality.policies import TASK as JUDGE
 
-RESIDENTS = ("relay", "propagation", "feed", "enforcement", "incidents", "at_risk", "notifications", "jobs")
+RESIDENTS = ("relay", "propagation", "feed", "enforcement", "quality", "incidents", "at_risk", "notifications", "jobs")
 STOP_SECONDS = 30.0
 
 
@@ -65,6 +67,7 @@ class Worker:
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "at_risk": lambda: ReactionRunner(settings, AtRisk(self.registry), stop, metrics),
             "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
+            "quality": lambda: ReactionRunner(settings, quality.Quality(), stop, metrics),
             "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
             "notifications": lambda: ReactionRunner(settings, Notifications(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),
@@ -90,6 +93,8 @@ class Worker:
         return (
             *housekeeping(settings.retention),
             Task(enforcement.TASK, Enforcing(settings, self.registry).run),
+            Task(JUDGE, quality.judge),
+            Task(quality.NEW_DAY, quality.queue_due, every=quality.EVERY),
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),

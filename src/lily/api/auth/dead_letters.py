@@ -59,12 +59,19 @@ def _statement(original: bytes | None) -> dict[str, Any]:
 
 
 def _references(data: dict[str, Any]) -> Iterator[str]:
-    """The assets that a statement about an asset, an edge or the edges of a job names. The parent too: the asset may
-    never have been stored, so that nothing else tells what it is below."""
+    """The assets that a statement about an asset, its usage, an edge or the edges of a job names. The parent too: the
+    asset may never have been stored, so that nothing else tells what it is below."""
     ends = [end for edge in _list(data.get("edges")) for end in _list(edge)[:2]]
     given = data.get("attributes")
     parent = given.get("parent") if isinstance(given, dict) else None
-    for reference in (data.get("qualified_name"), parent, data.get("from"), data.get("to"), *ends):
+    for reference in (
+        data.get("qualified_name"),
+        data.get("asset_id"),
+        parent,
+        data.get("from"),
+        data.get("to"),
+        *ends,
+    ):
         if isinstance(reference, str) and reference:
             yield reference
 

@@ -3,20 +3,18 @@
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from pydantic import StringConstraints, TypeAdapter
+from functools import partial
+from typing import Any
 
 from lily.api.calls import HttpCall
-from lily.api.http import cursors
 from lily.api.http.bodies import read_json
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.responses import Json
-from lily.api.http.paging import checked_limit
+from lily.api.http.paging import keyed_page
 from lily.api.reads.references import normal
 from lily.model.engine_names import parse_engine_mapping
 from lily.model.errors import Problem, Refused
-from lily.model.values import MAX_NAME, MAX_TAG, Checker
+from lily.model.values import MAX_TAG, Checker
 from lily.policy import (
     Role,
     fold,
@@ -31,7 +29,6 @@ from lily.policy.visibility import asset_set
 from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind
 
-KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 ATTEMPTS = 5  # of a role whose check others' changes have overtaken
 
 Parse = Callable[[str, str, Any], Entry]  # of the tenant, the id or name, and the body
@@ -51,12 +48,8 @@ class Administered:
 
 async def listed(call: HttpCall, kind: Administered, limit: int, cursor: str | None) -> Json:
     call.require("policy:read", "this call", kind.path)
-    question = (call.tenant, kind.path)
-    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, *question)
-    size = checked_limit(call, limit)
-    found = await objects.page(call.services.database, call.tenant, kind.kind, beyond, size + 1)
-    more = cursors.seal(found[size - 1][0], *question) if len(found) > size else None
-    return Json({"items": [body for _, body in found[:size]], "next_cursor": more})
+    read = partial(objects.page, call.services.database, call.tenant, kind.kind)
+    return Json(await keyed_page(call, kind.path, limit, cursor, read))
 
 
 async def one(call: HttpCall, kind: Administered, reference: str) -> Json:

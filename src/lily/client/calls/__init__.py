@@ -3,6 +3,28 @@
 A function here returns the `Call` to send. Both clients take its parameters and its docstring for their method.
 """
 
-from lily.client.calls import assets, enforcement, incidents, lineage, notifications, operations, policies, rules, tags
+from lily.client.calls import (
+    assets,
+    enforcement,
+    incidents,
+    lineage,
+    notifications,
+    operations,
+    policies,
+    quality,
+    rules,
+    tags,
+)
 
-__all__ = ["assets", "enforcement", "incidents", "lineage", "notifications", "operations", "policies", "rules", "tags"]
+__all__ = [
+    "assets",
+    "enforcement",
+    "incidents",
+    "lineage",
+    "notifications",
+    "operations",
+    "policies",
+    "quality",
+    "rules",
+    "tags",
+]

@@ -6,13 +6,22 @@ from typing import Any
 
 import orjson
 
+from lily.incidents import INCIDENT_STATED
 from lily.model import changes
 from lily.model.clock import stamp
 from lily.model.edges import EDGE_CHANGED
 from lily.model.envelopes import cloud_event
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.notify.events import change_record, changes_of
-from lily.store.postgres.outbox.batches import Announcement, Change, Decision, EdgeChange, Propagated, RuleStatement
+from lily.store.postgres.outbox.batches import (
+    Announcement,
+    Change,
+    Decision,
+    EdgeChange,
+    IncidentStatement,
+    Propagated,
+    RuleStatement,
+)
 
 TAGS_PROPAGATED = "lily.tags.propagated"
 DECISION_CHANGED = "lily.decision.changed"
@@ -89,14 +98,13 @@ def decision_event(decision: Decision) -> CloudEvent:
 def statement_event(said: RuleStatement) -> CloudEvent:
     """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
     fixed width, so that of two statements with one time the later one is the newer."""
-    return cloud_event(
-        ASSET_STATED,
-        event_id=f"rule-{said.position:020d}",
-        time=stamp(said.committed_at),
-        tenant=said.tenant_id,
-        subject=said.asset_id,
-        data=said.body,
-    )
+    return _stated(said, ASSET_STATED, "rule", said.asset_id)
+
+
+def incident_event(said: IncidentStatement) -> CloudEvent:
+    """The statement as any source of incidents makes one. Its id follows from the position, so a repeat merges to
+    nothing."""
+    return _stated(said, INCIDENT_STATED, "quality")
 
 
 def dead_letter_event(letter: dict[str, Any]) -> CloudEvent:
@@ -135,6 +143,18 @@ def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> Cl
         data=data | {"position": row.position},
         correlation=newest.get("correlation", ""),
         trace=newest.get("trace", ""),
+    )
+
+
+def _stated(said: RuleStatement | IncidentStatement, type_: str, by: str, subject: str = "") -> CloudEvent:
+    """A statement that Lily itself makes, as any other source would."""
+    return cloud_event(
+        type_,
+        event_id=f"{by}-{said.position:020d}",
+        time=stamp(said.committed_at),
+        tenant=said.tenant_id,
+        subject=subject,
+        data=said.body,
     )
 
 

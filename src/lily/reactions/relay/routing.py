@@ -48,6 +48,9 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for statement in outbox.rule_statements(batches):
         key = topics.key_of(statement.tenant_id, statement.asset_id)
         yield Outgoing(topics.ASSETS, key, change_events.statement_event(statement), statement.committed_at)
+    for stated in outbox.incident_statements(batches):
+        key = topics.key_of(stated.tenant_id, stated.body["external_id"])
+        yield Outgoing(topics.INCIDENTS, key, change_events.incident_event(stated), stated.committed_at)
     for announcement in outbox.announcements(batches):
         key = topics.key_of(announcement.tenant_id, announcement.body["root"])
         event = change_events.announcement_event(announcement)

@@ -10,7 +10,14 @@ from urllib.parse import unquote
 
 from starlette.convertors import Convertor
 
-SUBRESOURCES = ("history", "tags", "attributes", "restore", "incidents")  # of an asset: `/metadata/{id}/history`
+SUBRESOURCES = (
+    "history",
+    "tags",
+    "attributes",
+    "restore",
+    "incidents",
+    "usage",
+)  # of `/metadata/{id}`
 
 
 def keep_encoded_slashes(scope: MutableMapping[str, Any]) -> None:

@@ -2,14 +2,13 @@
 
 import uuid
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.enforcement.plans import made_plan
-from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
@@ -24,7 +23,7 @@ from lily.api.http.openapi.targets import (
     TargetName,
     Targets,
 )
-from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.paging import DEFAULT, Cursor, Limit, keyed_page
 from lily.api.plugin_configuration import encrypted, made_plugin
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
@@ -36,7 +35,6 @@ from lily.policy import fold
 from lily.store.postgres.enforcement import targets
 
 PATH = "/enforcement-targets"
-KEY: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 
 Forget = Annotated[bool, Query(description="Revert nothing: what Lily applied there stays.")]
 
@@ -75,11 +73,8 @@ async def add_target(call: Anyone) -> Json:
 async def list_targets(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns the targets and how each of them is, by name. The configuration is never shown."""
     call.require("policy:read", "this call", PATH)
-    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, call.tenant, PATH)
-    size = checked_limit(call, limit)
-    found = await targets.page(call.services.database, call.tenant, beyond, size + 1)
-    more = cursors.seal(found[size - 1][0], call.tenant, PATH) if len(found) > size else None
-    return Json({"items": [body for _, body in found[:size]], "next_cursor": more})
+    read = partial(targets.page, call.services.database, call.tenant)
+    return Json(await keyed_page(call, PATH, limit, cursor, read))
 
 
 @router.get(f"{PATH}/{{name:segment}}", responses={200: {"model": Target}})

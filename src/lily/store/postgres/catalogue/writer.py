@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from lily.lineage.edge_protection import edge_name
 from lily.lineage.lake_nodes import LakeNode, adds_nothing
@@ -19,9 +18,12 @@ from lily.model.states import AssetState, merge_states
 from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
+from lily.store.postgres.dead_letters.refusals import insert_refusals
 from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
+from lily.store.postgres.known_tenants import KnownTenants
 from lily.store.postgres.layer_merge import LayerMerge
+from lily.store.postgres.progress.positions import next_offsets
 from lily.store.postgres.protection.asset_protection import AssetProtection
 from lily.store.postgres.protection.audit import insert_audit
 from lily.store.postgres.protection.edge_protection import EdgeProtection
@@ -62,19 +64,16 @@ class CatalogueWriter:
         self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query)
         self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
         self._asset_protection, self._edge_protection = AssetProtection(), EdgeProtection(self._connection)
-        self._tenants: set[str] = set()
+        self._tenants = KnownTenants(self._connection)
 
     def close(self) -> None:
         self._connection.close()
 
     def positions(self, topic: str) -> dict[int, int]:
         """The next offset to apply, for every partition that was ever applied."""
-        rows = self._connection.execute("select partition, next_offset from applied where topic = %s", [topic])
-        return dict(rows.fetchall())
+        return next_offsets(self._connection, topic)
 
     def knows_tenant(self, tenant: str) -> bool:
-        if tenant not in self._tenants:
-            self._tenants = {name for (name,) in self._connection.execute("select id from tenants")}
         return tenant in self._tenants
 
     def apply(
@@ -87,7 +86,7 @@ class CatalogueWriter:
         with self._connection.transaction():
             batch = self._open_batch(_offset_range(events, refusals)) if events or refusals else 0
             counts, refused = self._merge_events(batch, events)
-            self._insert_dead_letters(batch, [*refusals, *refused])
+            insert_refusals(self._connection, batch, [*refusals, *refused])
             self._connection.cursor().executemany(
                 query("progress/advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
             )
@@ -102,7 +101,7 @@ class CatalogueWriter:
             self._mark_lake_nodes([event for _, event in events if (event.tenant, event.asset_id) not in existing])
             batch = self._open_batch() if to_merge or refusals else 0
             counts, refused = self._merge_assets(batch, to_merge)
-            self._insert_dead_letters(batch, [*refusals, *refused])
+            insert_refusals(self._connection, batch, [*refusals, *refused])
         return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused))
 
     def awaiting_lake(self, limit: int) -> list[TenantAsset]:
@@ -202,23 +201,6 @@ class CatalogueWriter:
         # The source layer first: it states the type with which the changes of the other layers are published.
         layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
         return self._layers.merge(batch, copy_rows(rows), layers)
-
-    def _insert_dead_letters(self, batch: int, refusals: Sequence[Refusal]) -> None:
-        rows = [
-            {
-                "batch": batch,
-                "tenant": refusal.tenant,
-                "topic": refusal.record.topic,
-                "partition": refusal.record.partition,
-                "offset": refusal.record.offset,
-                "key": refusal.record.key,
-                "original": refusal.record.value,
-                "errors": Jsonb([problem.as_dict() for problem in refusal.problems]),
-            }
-            for refusal in refusals
-        ]
-        if rows:
-            self._connection.cursor().executemany(query("dead_letters/insert"), rows)
 
 
 def _offset_range(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> OffsetRange:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from lily.model.access import Principal
+from lily.store.postgres.outbox.decided import recorded_and_queued
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
@@ -56,13 +55,13 @@ async def add(database: Database, principal: Principal, target: NewTarget, corre
         "sealed": target.sealed,
     }
     changed = _changed(principal, "added", target.key, correlation)
-    return bool(await database.fetch(principal.tenant, _statement("add"), parameters | changed))
+    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/add"), parameters | changed))
 
 
 async def remove(database: Database, principal: Principal, key: str, correlation: str, *, forget: bool = False) -> bool:
     """False if there is none. The worker reverts what was applied, unless `forget`, then deletes the target."""
     changed = _changed(principal, "forgotten" if forget else "removed", key, correlation) | {"forget": forget}
-    return bool(await database.fetch(principal.tenant, _statement("remove"), changed))
+    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/remove"), changed))
 
 
 async def find(database: Database, tenant: str, key: str) -> Object | None:
@@ -90,8 +89,8 @@ async def confirm(database: Database, principal: Principal, run: RunScript, corr
     """Queues the comparison of a digest with that of the present script: the plan of the request has the outcome. False
     if there is no such target."""
     changed = _changed(principal, "confirmed", run.key, correlation) | {"digest": run.digest}
-    changed["arguments"] = Jsonb({"plan": run.request, "script": "apply", "digest": run.digest})
-    return bool(await database.fetch(principal.tenant, _statement("confirm"), changed))
+    changed["arguments"] = Jsonb({"target": run.key, "plan": run.request, "script": "apply", "digest": run.digest})
+    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/confirm"), changed))
 
 
 async def script(database: Database, tenant: str, key: str, plan: str) -> str | None:
@@ -105,16 +104,9 @@ def _changed(principal: Principal, action: str, key: str, correlation: str) -> O
         "key": key,
         "group": group_of(key),
         "task": TASK,
-        "arguments": Jsonb({}),
+        "arguments": Jsonb({"target": key}),
         "kind": KIND,
         "by": principal.name,
         "action": f"{KIND}.{action}",
         "correlation": correlation,
     }
-
-
-@cache
-def _statement(how: str) -> sql.Composed:
-    recorded = sql.SQL(query("outbox/record_decided"))
-    changed = sql.SQL(query(f"enforcement/{how}"))
-    return changed + sql.SQL(query("enforcement/record_and_queue")).format(recorded=recorded)

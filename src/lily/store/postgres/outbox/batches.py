@@ -77,6 +77,15 @@ class RuleStatement(NamedTuple):
     committed_at: datetime
 
 
+class IncidentStatement(NamedTuple):
+    """A statement about an incident: what a quality policy found, or that it is over."""
+
+    position: int
+    tenant_id: str
+    body: dict[str, Any]
+    committed_at: datetime
+
+
 class Announcement(NamedTuple):
     """A message for WebSocket listeners that is not a change of a single asset."""
 
@@ -136,6 +145,9 @@ class Outbox:
 
     def rule_statements(self, batches: list[int]) -> Iterator[RuleStatement]:
         return map(RuleStatement._make, self._stream("outbox/rule_statements_of_batches", batches, 2_000))
+
+    def incident_statements(self, batches: list[int]) -> Iterator[IncidentStatement]:
+        return map(IncidentStatement._make, self._stream("outbox/incident_statements_of_batches", batches, 1_000))
 
     def announcements(self, batches: list[int]) -> Iterator[Announcement]:
         return map(Announcement._make, self._stream("outbox/announcements_of_batches", batches, 20))

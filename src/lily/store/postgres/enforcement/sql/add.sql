@@ -1,4 +1,4 @@
--- Adds a target unless there is one of that name. record_and_queue.sql records what `decided` returns.
+-- Adds a target unless there is one of that name. outbox/record_and_queue.sql records what `decided` returns.
 with decided as (
   insert into enforcement_targets as t (tenant_id, key, name, type, data_source, roles, wrapped_key, sealed)
   values (%(tenant)s, %(key)s, %(name)s, %(type)s, %(data_source)s, %(roles)s, %(wrapped_key)s, %(sealed)s)

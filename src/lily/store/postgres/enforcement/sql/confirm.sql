@@ -1,4 +1,4 @@
--- A person reports that a script was run. record_and_queue.sql records what `decided` returns.
+-- A person reports that a script was run. outbox/record_and_queue.sql records what `decided` returns.
 with decided as (
   select t.key as name, null::jsonb as before, jsonb_build_object('name', t.name, 'digest', %(digest)s::text) as after
   from enforcement_targets t

@@ -1,4 +1,4 @@
--- Marks a target for removal; stopped as well, it is deleted without a call to it. record_and_queue.sql records what `decided` returns.
+-- Marks a target for removal; stopped as well, it is deleted without a call to it. outbox/record_and_queue.sql records what `decided` returns.
 with decided as (
   update enforcement_targets t set is_removed = true, is_stopped = %(forget)s
   where t.tenant_id = %(tenant)s and t.key = %(key)s

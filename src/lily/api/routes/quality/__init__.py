@@ -1,0 +1,1 @@
+"""Usage of assets, and the policies that watch it."""

@@ -1,0 +1,1 @@
+"""What quality rules mean: policies, the days that are compared, and the judgement of an asset, as pure functions."""

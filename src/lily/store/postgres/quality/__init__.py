@@ -1,0 +1,1 @@
+"""Quality policies and what they found."""
