@@ -18,6 +18,7 @@ NOTIFICATIONS = "notification-events"
 POLICIES = "policy-events"
 DEAD_LETTERS = "dead-letter-events"
 INCIDENTS = "incident-events"  # webhooks as they came, and statements about incidents: lily.incidents
+SCRAPING_JOBS = "scraping-job-events"  # requests to refresh data sources, for scrapers
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
 INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE)  # what the API writes and the pipeline applies
 
@@ -25,7 +26,7 @@ TOPICS = (
     ASSETS,
     METADATA,
     DEAD_LETTERS,
-    "scraping-job-events",
+    SCRAPING_JOBS,
     ASSETS_BULK,
     "usage-events",
     INCIDENTS,

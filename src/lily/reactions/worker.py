@@ -14,6 +14,7 @@ from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
+from lily.reactions.jobs.refresher import refresher
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
@@ -79,6 +80,7 @@ class Worker:
             *housekeeping(self._settings.retention),
             Task(enforcement.TASK, Enforcing(self._settings, self.registry).run),
             Task(incidents.TASK, look_for_names),
+            refresher(self.registry),
         )
 
     def _is_ready(self) -> bool:

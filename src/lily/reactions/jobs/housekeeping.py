@@ -17,6 +17,7 @@ from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.decision_state import delete_old_fact_changes
 from lily.store.postgres.policies.history import delete_old_history
 from lily.store.postgres.propagation.history import delete_old_tag_history
+from lily.store.postgres.refreshes.refresher import delete_old_runs as delete_old_refresh_runs
 
 EVERY = timedelta(hours=1)
 
@@ -34,6 +35,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-tag-history", lambda connection: delete_old_tag_history(connection, history)),
         _task("forget-old-enforcement-runs", delete_old_runs),
         _task("forget-old-fact-changes", delete_old_fact_changes),
+        _task("forget-old-refresh-runs", delete_old_refresh_runs),
     )
 
 
