@@ -15,6 +15,8 @@ from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.operations import dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
+from lily.api.routes.refreshes import runs as refresh_runs
+from lily.api.routes.refreshes import schedules as refresh_schedules
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -58,6 +60,8 @@ ROUTERS = (
     openlineage.router,
     sql.router,
     graph.router,
+    refresh_schedules.router,
+    refresh_runs.router,
     dead_letters.router,
     notifications.router,
     health.router,

@@ -19,6 +19,7 @@ from lily.cli import (
     plugins,
     policy,
     recompute,
+    refresh,
     services,
     users,
 )
@@ -70,6 +71,7 @@ app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
 app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
+app.add_typer(refresh.refresh, name="refresh", rich_help_panel=DATA)
 app.add_typer(incidents.incidents, name="incidents", rich_help_panel=DATA)
 app.command(rich_help_panel=DATA)(estate.estate)
 app.command(rich_help_panel=DATA)(recompute.recompute)

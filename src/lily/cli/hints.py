@@ -12,7 +12,9 @@ from pathlib import Path
 
 DEFAULT_DATA_DIR = ".lily"
 OPTION = "--data-dir"
-_OF_A_STACK = re.compile(r"`lily ((?:up|down|status|doctor|token|tenant|user|estate|ingest|recompute|enforce)\b[^`]*)`")
+_OF_A_STACK = re.compile(
+    r"`lily ((?:up|down|status|doctor|token|tenant|user|estate|ingest|recompute|refresh|keys|enforce)\b[^`]*)`"
+)
 
 
 def command(words: str, data_dir: Path) -> str:

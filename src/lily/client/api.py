@@ -75,6 +75,17 @@ class Api(ABC, Generic[Feed]):
     webhook_secrets = pages(calls.incidents.webhook_secrets)
     remove_webhook_secret = sends(calls.incidents.remove_webhook_secret)
 
+    refresh_schedules = pages(calls.refreshes.refresh_schedules)
+    refresh_schedule = sends(calls.refreshes.refresh_schedule)
+    set_refresh_schedule = sends(calls.refreshes.set_refresh_schedule)
+    reset_refresh_schedule = sends(calls.refreshes.reset_refresh_schedule)
+    request_refresh = sends(calls.refreshes.request_refresh)
+    refresh_runs = pages(calls.refreshes.refresh_runs)
+    refresh_run = sends(calls.refreshes.refresh_run)
+    take_refresh = sends(calls.refreshes.take_refresh)
+    start_refresh = sends(calls.refreshes.start_refresh)
+    finish_refresh = sends(calls.refreshes.finish_refresh)
+
     health = sends(calls.operations.health)
     dead_letters = pages(calls.operations.dead_letters)
     replay = sends(calls.operations.replay)

@@ -3,6 +3,6 @@
 A function here returns the `Call` to send. Both clients take its parameters and its docstring for their method.
 """
 
-from lily.client.calls import assets, enforcement, incidents, lineage, operations, policies, rules, tags
+from lily.client.calls import assets, enforcement, incidents, lineage, operations, policies, refreshes, rules, tags
 
-__all__ = ["assets", "enforcement", "incidents", "lineage", "operations", "policies", "rules", "tags"]
+__all__ = ["assets", "enforcement", "incidents", "lineage", "operations", "policies", "refreshes", "rules", "tags"]

@@ -30,6 +30,7 @@ SECTIONS = {
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
     "incidents": "Issues of data that other systems, quality rules and people report; signed webhooks.",
+    "refreshes": "How often data sources are refreshed, and the runs that scrapers take and report.",
     "notifications": "Changes as they happen, over the WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
     "operations": "Health, metrics, schemas.",
