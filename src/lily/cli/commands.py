@@ -16,6 +16,7 @@ from lily.cli import (
     incidents,
     ingest,
     jars,
+    keys,
     plugins,
     policy,
     recompute,
@@ -69,6 +70,7 @@ app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
 app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
+app.add_typer(keys.keys, name="keys", rich_help_panel=ACCESS)
 app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
 app.add_typer(refresh.refresh, name="refresh", rich_help_panel=DATA)
