@@ -208,7 +208,7 @@ def test_a_secret_that_no_key_decrypts_stops_the_rotation_before_it_changes_anyt
 def test_two_rotations_do_not_run_at_once(site: Site) -> None:
     with psycopg.connect(site.server.owner, autocommit=True) as other:
         other.execute("select pg_advisory_lock(%s)", [0x6C6B])
-        assert "Another `lily keys rotate` is running" in site.refused()
+        assert "ROTATION_RUNNING" in site.refused()
 
 
 def test_every_table_with_encrypted_rows_is_listed(site: Site) -> None:
