@@ -199,7 +199,9 @@ def test_writers_and_readers_beside_a_rotation_notice_nothing(site: Site) -> Non
 def test_a_secret_that_no_key_decrypts_stops_the_rotation_before_it_changes_anything(site: Site) -> None:
     site.put(TENANT, "readable", "value")
     site.put(TENANT, "altered", "value")
-    site.owner.execute("update secrets set sealed = set_byte(sealed, 14, 255 - get_byte(sealed, 14)) where name = 'altered'")
+    site.owner.execute(
+        "update secrets set sealed = set_byte(sealed, 14, 255 - get_byte(sealed, 14)) where name = 'altered'"
+    )
     before = site.keys
     assert f"secrets {TENANT}/altered" in site.refused("--prune")
     assert site.keys == before

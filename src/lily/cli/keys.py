@@ -77,19 +77,19 @@ def rotate(
 
 
 def key_file(data_dir: Path | None) -> Path:
-    """That of the running stack, or LILY_MASTER_KEY_FILE. Raises Terminal if there is none."""
+    """LILY_MASTER_KEY_FILE, or that of the running stack. Raises Terminal if there is none."""
     from lily.embedded.bootstrap import master_key_of
     from lily.embedded.state import load
 
     settings = read_settings(data_dir)
+    if settings.master_key_file is not None:
+        return settings.master_key_file.expanduser().resolve()
     if load(settings.data_dir).supervised():
         return master_key_of(settings.data_dir)
-    if settings.master_key_file is None:
-        raise Terminal(
-            f"There is no master key: no stack is running in {settings.data_dir}. Start it with `lily up --detach`, or "
-            "set LILY_MASTER_KEY_FILE to the file that the API and the worker read."
-        )
-    return settings.master_key_file.expanduser().resolve()
+    raise Terminal(
+        f"There is no master key: no stack is running in {settings.data_dir}. Start it with `lily up --detach`, or "
+        "set LILY_MASTER_KEY_FILE to the file that the API and the worker read."
+    )
 
 
 def _rotate(connection: "Connection", path: Path, *, new_key: bool, show: Progress) -> Rotated:

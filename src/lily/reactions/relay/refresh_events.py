@@ -8,9 +8,9 @@ from lily.incidents import IncidentEvent, IncidentStatement, SeriesPassed
 from lily.model.clock import stamp
 from lily.model.durations import shown_duration
 from lily.model.envelopes import cloud_event
+from lily.model.refreshes import REFRESH_REQUESTED
 from lily.store.postgres.outbox.batches import RefreshEnd, RefreshRequest
 
-REFRESH_REQUESTED = "lily.refresh.requested"
 SOURCE = "refresher"  # of the incidents
 KIND = "refresh_failed"
 
