@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option
-from lily.cli.output import Format, counted, print_json, print_table, print_text
+from lily.cli.output import Format, counted, print_json, print_listed, print_text
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal, Transient
 
@@ -76,13 +76,8 @@ def list_targets(data_dir: DataDir = None, output: OutputFormat = Format.text) -
     """List the targets."""
     with running_lily(data_dir) as lily:
         found = list(lily.targets())
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text(NO_TARGET)
-    else:
-        columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
-        print_table(found, {name: name.replace("_", " ") for name in columns})
+    columns = ("name", "type", "state", "tables", "columns", "confirmed_at", "error")
+    print_listed(output, found, found, *columns, none=NO_TARGET)
 
 
 @enforce.command("status")

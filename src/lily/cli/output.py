@@ -71,6 +71,22 @@ def print_table(rows: Sequence[Mapping[str, object]], columns: Mapping[str, str]
         print_text(escape(_aligned(line, widths)))
 
 
+def print_listed(
+    output: Format,
+    items: Sequence[Mapping[str, object]],
+    rows: Sequence[Mapping[str, object]],
+    *columns: str,
+    none: str,
+) -> None:
+    """Prints the items of a list as JSON, or these columns of its rows; `none` if there are no items."""
+    if output is Format.json:
+        print_json({"items": items})
+    elif not items:
+        print_text(none)
+    else:
+        print_table(rows, {name: name.replace("_", " ") for name in columns})
+
+
 @contextmanager
 def progress_line(title: str) -> Iterator[Progress]:
     """Shows a line on standard error that the yielded function updates; where there is no terminal, only the title."""

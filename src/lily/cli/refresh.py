@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option, read_settings
-from lily.cli.output import Format, print_error, print_json, print_result, print_table, print_text, visible
+from lily.cli.output import Format, print_error, print_listed, print_result, visible
 from lily.cli.running import running_lily
 from lily.model.errors import LilyError, Terminal
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 refresh = typer.Typer(cls=Group, help="Refresh data sources on a schedule.", no_args_is_help=True)
 
 NO_SCHEDULES = "No asset names a data source yet. `lily refresh set NAME --every 6h` configures one."
+NO_RUNS = "There is no such run. `lily refresh run DATA_SOURCE` requests one."
 WAIT_SECONDS = 30  # that one request for a run waits
 RETRY_SECONDS = 5.0
 
@@ -36,13 +37,8 @@ def list_schedules(data_dir: DataDir = None, output: OutputFormat = Format.text)
     """List the schedules, with the next run and how the last one ended."""
     with running_lily(data_dir) as lily:
         found = list(lily.refresh_schedules())
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text(NO_SCHEDULES)
-    else:
-        rows = [one | {"last": (one["last_run"] or {}).get("state"), "next_at": _next(one)} for one in found]
-        print_table(rows, {"data_source": "data source", "every": "every", "next_at": "next", "last": "last run"})
+    rows = [one | {"last_run": (one["last_run"] or {}).get("state"), "next_run": _next(one)} for one in found]
+    print_listed(output, found, rows, "data_source", "every", "next_run", "last_run", none=NO_SCHEDULES)
 
 
 @refresh.command("set")
@@ -88,13 +84,8 @@ def list_runs(
     """List runs, the newest first."""
     with running_lily(data_dir) as lily:
         found = list(islice(lily.refresh_runs(data_source=data_source, state=state), max(limit, 0)))
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text("There is no such run. `lily refresh run DATA_SOURCE` requests one.")
-    else:
-        columns = ("run_id", "data_source", "state", "reason", "requested_at", "finished_at", "error")
-        print_table(found, {name: name.replace("_", " ") for name in columns})
+    columns = ("run_id", "data_source", "state", "reason", "requested_at", "finished_at", "error")
+    print_listed(output, found, found, *columns, none=NO_RUNS)
 
 
 @refresh.command("listen")

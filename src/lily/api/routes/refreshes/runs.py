@@ -1,9 +1,6 @@
 """`/refresh-runs`: refreshes that were requested, for scrapers to take and to report about."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
-from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Reads, Writes
 from lily.api.http import cursors
@@ -28,13 +25,10 @@ from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.references import normal
 from lily.api.refreshes import reports
-from lily.model.ids import looks_like_uuid
 from lily.store.postgres.refreshes import runs
-from lily.store.postgres.refreshes.runs import Place, Report, Wanted
+from lily.store.postgres.refreshes.runs import Report, Wanted
 
 PATH = "/refresh-runs"
-_Text = Annotated[str, StringConstraints(max_length=64)]
-PLACE: TypeAdapter[Place] = TypeAdapter(tuple[_Text, _Text])
 START = body_model(Start, START_EXAMPLES)
 START["requestBody"]["required"] = False
 
@@ -48,9 +42,7 @@ async def list_runs(
     """Returns runs, the newest first. Finished ones are kept for 90 days."""
     wanted = Wanted(None if data_source is None else normal(data_source), state)
     question = (call.tenant, PATH, *(part or "" for part in wanted))
-    after = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
-    if after is not None and not looks_like_uuid(after[1]):
-        after = None
+    after = cursors.unseal_place(cursor, *question)
     size = checked_limit(call, limit)
     found = await runs.page(call.services.database, call.tenant, wanted, after, size + 1)
     last = found[size - 1] if len(found) > size else None

@@ -22,15 +22,12 @@ class Settings(NamedTuple):
 
 async def page(database: Database, tenant: str, beyond: str, limit: int) -> list[Object]:
     """The schedules after a data source, by name. Raises StoreUnavailable."""
-    parameters = {"data_source": None, "beyond": beyond, "limit": limit}
-    return [_object(row) for row in await database.fetch(tenant, query("refreshes/schedules"), parameters)]
+    return await _read(database, tenant, None, beyond, limit)
 
 
 async def find(database: Database, tenant: str, data_source: str) -> Object | None:
     """Raises StoreUnavailable."""
-    parameters = {"data_source": data_source, "beyond": "", "limit": 1}
-    rows = await database.fetch(tenant, query("refreshes/schedules"), parameters)
-    return _object(rows[0]) if rows else None
+    return next(iter(await _read(database, tenant, data_source, "", 1)), None)
 
 
 async def configure(
@@ -64,6 +61,11 @@ async def request(
     parameters = {"data_source": data_source, "run": run_id, "by": principal.name, "now": now}
     rows = await database.fetch(principal.tenant, query("refreshes/request_now"), parameters)
     return rows[0][0] if rows else None
+
+
+async def _read(database: Database, tenant: str, only: str | None, beyond: str, limit: int) -> list[Object]:
+    parameters = {"data_source": only, "beyond": beyond, "limit": limit}
+    return [_object(row) for row in await database.fetch(tenant, query("refreshes/schedules"), parameters)]
 
 
 def _by(principal: Principal, data_source: str, correlation: str, now: datetime | None) -> Object:
