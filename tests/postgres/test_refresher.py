@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from lily.bus import topics
-from lily.incidents import INCIDENT_STATED, SERIES_PASSED
+from lily.incidents import INCIDENT_STATED, SERIES_PASSED, IncidentStatement
 from lily.store.postgres.refreshes.refresher import turn
 from tests.lineage_world import World
 from tests.postgres.incidents import IncidentWorld
@@ -167,6 +167,24 @@ def test_failures_in_a_row_are_one_incident_and_a_success_resolves_it(
     first, _, _, last = (str(run["run_id"]) for run in shop.runs())
     assert {name: row["state"] for name, row in incidents.incidents().items()} == {first: "resolved", last: "open"}
     assert incidents.incidents()[last]["description"] == "boom"
+
+
+def test_a_failure_after_a_person_resolved_the_incident_is_a_new_one(
+    shop: RefreshWorld, incidents: IncidentWorld
+) -> None:
+    incidents.world = shop.world
+    shop.wait(DAY)
+    assert shop.finish(str(shop.runs()[0]["run_id"]), "failed", "boom")
+    first = str(shop.runs()[0]["run_id"])
+    incidents.handle(
+        *(incidents.record(one.key, one.event) for one in shop.published() if one.topic == topics.INCIDENTS)
+    )
+    incidents.say(IncidentStatement("refresher", first, "resolved", rank=2, by="ann"))
+    for _ in range(2):
+        shop.wait(DAY)
+        assert shop.finish(str(shop.runs()[-1]["run_id"]), "failed", "boom")
+    _, second, third = shop.runs()
+    assert (second["failure"], third["failure"]) == (str(second["run_id"]), str(second["run_id"]))
 
 
 def test_a_run_is_handed_to_one_scraper_and_to_another_once_its_lease_has_ended(shop: RefreshWorld) -> None:

@@ -7,7 +7,8 @@ with before as (
 changed as (
   update refresh_schedules s
   set is_configured = false, enabled = true, every = default, timeout = default,
-      next_at = greatest(coalesce(%(now)s::timestamptz, clock_timestamp()), coalesce(s.last_requested_at, s.first_seen) + interval '24 hours')
+      next_at = greatest(coalesce(%(now)s::timestamptz, clock_timestamp()),
+                         coalesce(s.last_requested_at, s.first_seen) + interval '24 hours')
   where s.tenant_id = %(tenant)s and s.data_source = %(data_source)s and s.is_configured
   returning s.data_source
 ),
