@@ -238,6 +238,18 @@ ROUTES: dict[str, Route] = {
     "POST /incidents/{id}/acknowledge": Route(("incidents:write",), path={"id": NOTHING}),
     "POST /incidents/{id}/resolve": Route(("incidents:write",), path={"id": NOTHING}),
     "GET /metadata/{id}/incidents": Route(("incidents:read",), "refused", path=AN_ASSET),
+    "GET /refresh-schedules": reads(None),
+    "GET /refresh-schedules/{data_source}": reads(None, path={"data_source": NOTHING}),
+    "PUT /refresh-schedules/{data_source}": Route(("admin",), path={"data_source": NOTHING}, body={}),
+    "DELETE /refresh-schedules/{data_source}": Route(("admin",), path={"data_source": NOTHING}),
+    "POST /refresh-schedules/{data_source}/run": Route(("admin",), path={"data_source": NOTHING}),
+    "GET /refresh-runs": reads(None),
+    "GET /refresh-runs/{run_id}": reads(None, path={"run_id": NOTHING}),
+    "POST /refresh-runs/take": Route(("metadata:write",), body={"data_sources": [NOTHING]}),
+    "POST /refresh-runs/{run_id}/start": Route(("metadata:write",), path={"run_id": NOTHING}),
+    "POST /refresh-runs/{run_id}/finish": Route(
+        ("metadata:write",), path={"run_id": NOTHING}, body={"state": "succeeded"}
+    ),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),

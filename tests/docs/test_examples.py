@@ -40,7 +40,7 @@ def session(
     else:
         tenant, token = make_tenant()
         variables = {"LILY_URL": stack.url, "LILY_TOKEN": token}
-    with variables_of_database(name_of(request.param)) as of_database:
+    with variables_of_database(name_of(request.param), tmp_path) as of_database:
         reader = PageSession(
             stack, tmp_path, address | {"TOKEN": token, "TENANT": tenant} | variables | of_database, token
         )

@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 
 import httpx
+from prometheus_client import CollectorRegistry
 
 from lily.embedded.ports import choose_ports
 from lily.reactions.jobs.housekeeping import housekeeping
+from lily.reactions.jobs.refresher import refresher
 from lily.settings import Retention
 from tests.jobs.scene import PATIENCE_SECONDS, Scene, until
 
-TASKS = housekeeping(Retention())
+TASKS = (*housekeeping(Retention()), refresher(CollectorRegistry()))
 
 
 def is_ready(url: str) -> bool:

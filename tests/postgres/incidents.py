@@ -52,12 +52,12 @@ class IncidentWorld:
         self, statement: IncidentStatement | SeriesPassed, time: str | None = None, event_id: str | None = None
     ) -> Event:
         said = IncidentEvent(event_id or ids.event_id(), time or clock.now(), self.tenant, statement)
-        return self._record(said.key, said.as_cloudevent())
+        return self.record(said.key, said.as_cloudevent())
 
     def webhook(self, body: dict[str, Any], source: str = "monte-carlo", time: str | None = None) -> Event:
         raw = orjson.dumps(body)
         said = WebhookEvent.of(self.tenant, source, {}, raw, time or clock.now())
-        return self._record(said.key, said.as_cloudevent())
+        return self.record(said.key, said.as_cloudevent())
 
     def handle(self, *events: Event) -> None:
         """As the runner does."""
@@ -123,7 +123,7 @@ class IncidentWorld:
         """The data of the new announcements."""
         return [one.event["data"] for one in self.published() if one.topic == topics.NOTIFICATIONS]
 
-    def _record(self, key: bytes, event: dict[str, Any]) -> Event:
+    def record(self, key: bytes, event: dict[str, Any]) -> Event:
         return Event(topics.INCIDENTS, 0, 0, key, orjson.dumps(event))
 
 

@@ -12,13 +12,13 @@ import pytest
 
 from lily import __version__
 from lily.cli import main
-from lily.cli.duration import BadDuration, parse_duration
 from lily.cli.errors import problems_of, wants_json
 from lily.cli.output import Format
 from lily.cli.stack.startup_progress import StartupProgress
 from lily.cli.stack.up import _until_ready
 from lily.embedded.lock import AlreadyRunning
 from lily.embedded.state import StackState
+from lily.model.durations import BadDuration, parse_duration
 from lily.model.errors import Problem, Refused
 
 COMMANDS = (

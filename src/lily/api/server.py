@@ -19,6 +19,8 @@ from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
 from lily.api.routes.quality import policies as quality_policies
 from lily.api.routes.quality import usage
+from lily.api.routes.refreshes import runs as refresh_runs
+from lily.api.routes.refreshes import schedules as refresh_schedules
 from lily.api.workers import WorkerGroup, worker_settings
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -65,6 +67,8 @@ ROUTERS = (
     sql.router,
     graph.router,
     at_risk.router,
+    refresh_schedules.router,
+    refresh_runs.router,
     dead_letters.router,
     channels.router,
     explain_subscription.router,

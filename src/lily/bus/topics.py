@@ -20,6 +20,7 @@ POLICIES = "policy-events"
 USAGE = "usage-events"
 DEAD_LETTERS = "dead-letter-events"
 INCIDENTS = "incident-events"  # webhooks as they came, and statements about incidents: lily.incidents
+SCRAPING_JOBS = "scraping-job-events"  # requests to refresh data sources, for scrapers
 OF_LANE: dict[Lane, str] = {"hot": ASSETS, "bulk": ASSETS_BULK}
 INTAKE = (ASSETS, ASSETS_BULK, LINEAGE_INTAKE, USAGE)  # what the API writes and the pipeline applies
 
@@ -27,7 +28,7 @@ TOPICS = (
     ASSETS,
     METADATA,
     DEAD_LETTERS,
-    "scraping-job-events",
+    SCRAPING_JOBS,
     ASSETS_BULK,
     USAGE,
     INCIDENTS,

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from lily.cli.duration import parse_duration
 from lily.cli.hints import command
 from lily.cli.options import DataDir, Group, OutputFormat, Tenant, flag, option, read_settings
 from lily.cli.output import Format, print_json, print_result, print_table, print_text
+from lily.model.durations import parse_duration
 from lily.model.errors import Terminal, Transient
 
 token = typer.Typer(cls=Group, help="Create, list and revoke API tokens.", no_args_is_help=True)

@@ -16,11 +16,13 @@ from lily.cli import (
     incidents,
     ingest,
     jars,
+    keys,
     notify,
     plugins,
     policy,
     quality,
     recompute,
+    refresh,
     services,
     users,
 )
@@ -70,8 +72,10 @@ app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
 app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
+app.add_typer(keys.keys, name="keys", rich_help_panel=ACCESS)
 app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
+app.add_typer(refresh.refresh, name="refresh", rich_help_panel=DATA)
 app.add_typer(incidents.incidents, name="incidents", rich_help_panel=DATA)
 app.add_typer(notify.notify, name="notify", rich_help_panel=DATA)
 app.add_typer(quality.quality, name="quality", rich_help_panel=DATA)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 DEFAULT_DATA_DIR = ".lily"
 OPTION = "--data-dir"
-_COMMANDS = "up|down|status|doctor|token|tenant|user|estate|ingest|recompute|enforce|incidents|notify"
+_COMMANDS = (
+    "up|down|status|doctor|token|tenant|user|estate|ingest|recompute|enforce|incidents|notify|quality|refresh|keys"
+)
 _OF_A_STACK = re.compile(rf"`lily ((?:{_COMMANDS})\b[^`]*)`")
 
 

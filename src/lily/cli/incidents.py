@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, option
-from lily.cli.output import Format, counted, print_json, print_result, print_table, print_text
+from lily.cli.output import Format, counted, print_items, print_result
 from lily.cli.running import running_lily
 
 if TYPE_CHECKING:
@@ -42,14 +42,9 @@ def list_incidents(
         found = list(
             islice(lily.incidents(state=state, severity=severity, source=source, asset=asset, q=q), max(limit, 0))
         )
-    if output is Format.json:
-        print_json({"items": found})
-    elif not found:
-        print_text(NONE)
-    else:
-        rows = [one | {"assets": _named(one)} for one in found]
-        columns = ("incident_id", "state", "severity", "source", "opened_at", "assets", "title")
-        print_table(rows, {name: name.replace("_", " ") for name in columns})
+    rows = [one | {"assets": _named(one)} for one in found]
+    columns = ("incident_id", "state", "severity", "source", "opened_at", "assets", "title")
+    print_items(output, found, columns, NONE, rows)
 
 
 @incidents.command("show")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, OutputFormat, flag, read_settings
+from lily.cli.options import DataDir, OutputFormat, flag, option, read_settings
 from lily.cli.output import Format, counted, print_json, print_text, visible
 from lily.model.errors import Terminal
 
@@ -29,6 +29,9 @@ def ingest(
     *,
     config: RecipeFile,
     dry_run: Annotated[bool, flag("--dry-run", "Read and transform everything, send nothing.")] = False,
+    refresh_run: Annotated[
+        str, option("--refresh-run", "ID", "Report the start and the end of this requested refresh.", "none")
+    ] = "",
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
@@ -37,11 +40,26 @@ def ingest(
     from lily.connect.run import run
     from lily.plugins import installed
 
+    if dry_run and refresh_run:
+        raise Terminal("A dry run sends nothing, so it cannot be a refresh. Use either --dry-run or --refresh-run.")
     recipe = read_recipe(config)
     os.environ["LILY_DATA_DIR"] = str(read_settings(data_dir).data_dir)
-    with _sink(recipe, dry_run=dry_run) as sink, _progress() as show:
-        report = run(recipe, installed(), sink, show)
+    with _sink(recipe, dry_run=dry_run) as sink, _reported(recipe, refresh_run) as reported, _progress() as show:
+        report = reported(lambda: run(recipe, installed(), sink, show))
     _print(report, dry_run=dry_run, output=output)
+
+
+@contextmanager
+def _reported(recipe: "Recipe", run_id: str) -> "Iterator[Callable[[Callable[[], Report]], Report]]":
+    """Yields what does the work: as the run of a refresh, if there is one."""
+    from lily.client import Lily
+    from lily.connect.refresh import RefreshRun, refresh
+
+    if not run_id:
+        yield lambda work: work()
+        return
+    with Lily(recipe.sink.url, recipe.sink.token) as lily:
+        yield lambda work: refresh(lily, RefreshRun(run_id), work)
 
 
 @contextmanager

@@ -71,12 +71,18 @@ def print_table(rows: Sequence[Mapping[str, object]], columns: Mapping[str, str]
         print_text(escape(_aligned(line, widths)))
 
 
-def print_items(output: Format, items: Sequence[Mapping[str, object]], columns: Sequence[str], nothing: str) -> None:
-    """Prints a list as JSON, as a table of these columns, or `nothing` if it is empty."""
+def print_items(
+    output: Format,
+    items: Sequence[Mapping[str, object]],
+    columns: Sequence[str],
+    nothing: str,
+    rows: Sequence[Mapping[str, object]] | None = None,
+) -> None:
+    """Prints a list as JSON, as a table of these columns (of `rows` if given), or `nothing` if it is empty."""
     if output is Format.json:
         print_json({"items": items})
     elif items:
-        print_table(items, {name: name.replace("_", " ") for name in columns})
+        print_table(items if rows is None else rows, {name: name.replace("_", " ") for name in columns})
     else:
         print_text(nothing)
 

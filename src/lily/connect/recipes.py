@@ -60,6 +60,7 @@ class Recipe(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: Part
+    data_source: str | None = Field(None, min_length=1, description="that `lily refresh listen` refreshes with it")
     transforms: tuple[Part, ...] = ()
     sink: Sink = Sink()
 

@@ -46,10 +46,14 @@ def ensure_admin_token(data_dir: Path, owner_url: str) -> None:
 
 def ensure_master_key(data_dir: Path) -> Path:
     """Returns the file with the key that wraps stored secrets. It is created once: without it they are lost."""
-    path = data_dir / "master.key"
+    path = master_key_of(data_dir)
     if not path.exists():
         replace_file(path, base64.b64encode(secrets.token_bytes(32)).decode() + "\n")
     return path
+
+
+def master_key_of(data_dir: Path) -> Path:
+    return data_dir / "master.key"
 
 
 def url_for_role(owner_url: str, role: str, password: str) -> str:

@@ -122,7 +122,8 @@ class Stack:
         if not names:
             return ()
         databases = {role: url_for_role(state.database, role, state.passwords[role]) for role in ROLES}
-        key = ensure_master_key(self._data_dir)
+        configured = self._settings.master_key_file
+        key = configured.expanduser().resolve() if configured else ensure_master_key(self._data_dir)
         environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         return tuple(Service(name, environment, host if name == "api" else "127.0.0.1") for name in names)

@@ -88,15 +88,35 @@ def save(state: StackState) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Writes a file that only its owner may read, completely or not at all."""
+    """Writes a file that only its owner may read, completely or not at all. It is on the disk afterwards, and has the
+    owner of the file that it replaces: what a key encrypts must not outlive the key."""
     handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp creates it as 0600
     try:
         with os.fdopen(handle, "w") as file:
             file.write(text)
+            file.flush()
+            _keep_owner(file.fileno(), path)
+            os.fsync(file.fileno())
         Path(draft).replace(path)
+        _sync_directory(path.parent)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def _keep_owner(handle: int, path: Path) -> None:
+    """The administrator may run this for the user who reads the file."""
+    if os.geteuid() == 0 and path.exists():
+        os.fchown(handle, path.stat().st_uid, path.stat().st_gid)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Otherwise a power failure may undo the renaming."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def new_password() -> str:

@@ -70,6 +70,10 @@ class ScraperIndex:
         reason = f"no scraper policy of the group {scraper_group!r} {what}"
         return ScraperDecision(allowed=False, policy_id=None, reason=reason)
 
+    def may_refresh(self, scraper_group: str, data_source: str) -> bool:
+        """Whether such a token may run the refreshes of a data source: a policy of its group covers assets there."""
+        return any(rule.names(data_source) for rule in self._rules.get(fold(scraper_group), ()))
+
 
 class _Rule:
     """A scraper policy, prepared for comparison."""
@@ -81,6 +85,9 @@ class _Rule:
         self._columns = _folded(policy.allowed_columns)
         self._only_columns = policy.sources is None and policy.entity_types is None
         self._prefixes = tuple(name[:-1] for name in self._columns or () if name.endswith(BELOW))
+
+    def names(self, data_source: str) -> bool:
+        return self._sources is None or fold(data_source) in self._sources
 
     def covers(self, facts: Facts) -> bool:
         if self._sources is not None and fold(facts.data_source) not in self._sources:

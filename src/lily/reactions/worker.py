@@ -16,6 +16,7 @@ from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
 from lily.reactions.jobs.housekeeping import housekeeping
+from lily.reactions.jobs.refresher import refresher
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.notifications import Delivering, Notifications, TestingChannels
 from lily.reactions.notifications.channels import ChannelPool
@@ -98,6 +99,7 @@ class Worker:
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
+            refresher(self.registry),
         )
 
     def _is_ready(self) -> bool:

@@ -7,3 +7,6 @@ select id, 'spike', null, 'query_spike', '{"id": "spike"}', 1 from tenants;
 insert into quality_findings (tenant_id, finding_id, policy, asset_id, cause, policy_type, severity, title, is_silent)
 select id, gen_random_uuid(), 'spike', gen_random_uuid(), 'spike', 'query_spike', 'warning', 'orders: 42 queries', false
 from tenants;
+with batch as (insert into batches (topic) values (null) returning id)
+insert into incident_statements (batch_id, tenant_id, body)
+select batch.id, t.id, '{"source": "quality", "external_id": "1", "state": "open", "rank": 0}' from batch, tenants t;

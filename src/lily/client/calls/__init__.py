@@ -12,6 +12,7 @@ from lily.client.calls import (
     operations,
     policies,
     quality,
+    refreshes,
     rules,
     tags,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "operations",
     "policies",
     "quality",
+    "refreshes",
     "rules",
     "tags",
 ]

@@ -18,6 +18,7 @@ from lily.store.postgres.policies.decision_log import delete_old_decisions
 from lily.store.postgres.policies.decision_state import delete_old_fact_changes
 from lily.store.postgres.policies.history import delete_old_history
 from lily.store.postgres.propagation.history import delete_old_tag_history
+from lily.store.postgres.refreshes.refresher import delete_old_runs as delete_old_refresh_runs
 from lily.store.postgres.usage.counts import delete_old_usage
 
 EVERY = timedelta(hours=1)
@@ -39,6 +40,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-fact-changes", delete_old_fact_changes),
         _task("forget-old-notifications", lambda connection: delete_old_notifications(connection, notifications)),
         _task("forget-old-usage", delete_old_usage),
+        _task("forget-old-refresh-runs", delete_old_refresh_runs),
     )
 
 

@@ -14,7 +14,7 @@ from lily.bus import topics
 from lily.model import governance
 from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED
 from lily.model.layers import TAGS
-from lily.reactions.relay import change_events
+from lily.reactions.relay import change_events, refresh_events
 from lily.store.postgres.outbox.batches import Change, Outbox
 
 AT_ONCE = 2_000  # changes that are held, and looked up in the graph together
@@ -58,9 +58,19 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         if announcement.body["change"] == governance.INCIDENT:
             record = governance.incident_record(announcement.body["root"], announcement.position)
             yield Outgoing(topics.GOVERNANCE, key, record, announcement.committed_at)
+    yield from _refreshes(outbox, batches)
     for letter in outbox.dead_letters(batches):
         key = topics.key_of(letter["tenant_id"], letter["topic"])
         yield Outgoing(topics.DEAD_LETTERS, key, change_events.dead_letter_event(letter), letter["refused_at"])
+
+
+def _refreshes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
+    for run in outbox.refresh_requests(batches):
+        key = topics.key_of(run.tenant_id, run.data_source)
+        yield Outgoing(topics.SCRAPING_JOBS, key, refresh_events.request_event(run), run.requested_at)
+    for end in outbox.refresh_ends(batches):
+        event = refresh_events.outcome_event(end)
+        yield Outgoing(topics.INCIDENTS, event.key, event.as_cloudevent(), end.finished_at)
 
 
 def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:

@@ -30,6 +30,7 @@ SECTIONS = {
     "policies": "Who may do what: policies, roles, users, and the decisions that follow from them.",
     "enforcement": "What engines ask before their users read data; targets that Lily keeps in line with its decisions.",
     "incidents": "Issues of data that other systems, quality rules and people report, and what is at risk; webhooks.",
+    "refreshes": "How often data sources are refreshed, and the runs that scrapers take and report.",
     "quality": "How often assets are queried, and the policies that watch it and other signs of trouble.",
     "notifications": "Who is notified of what, where and how, and what was sent; changes as they happen, over the "
     "WebSocket `/ws/notifications`.",

@@ -9,9 +9,10 @@ from lily.api.calls import Anyone
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.responses import Json
 from lily.incidents import schemas as incidents
+from lily.model import refreshes
 from lily.model import schemas as model
 
-SCHEMAS = model.SCHEMAS | incidents.SCHEMAS
+SCHEMAS = model.SCHEMAS | incidents.SCHEMAS | refreshes.SCHEMAS
 
 router = APIRouter(tags=["operations"])
 

@@ -1,9 +1,8 @@
 """`/incidents`: issues of data, and what people state about them."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter
-from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.auth.authorisation import denied_references, raise_first
 from lily.api.calls import Anyone, HttpCall
@@ -30,12 +29,9 @@ from lily.api.incidents import transitions
 from lily.api.incidents.visible import visible_incident, visible_page
 from lily.api.reads.references import find, normal, resolve
 from lily.incidents import State
-from lily.model.ids import looks_like_uuid
-from lily.store.postgres.incidents.reader import Place, Wanted
+from lily.store.postgres.incidents.reader import Wanted
 
 PATH = "/incidents"
-_Text = Annotated[str, StringConstraints(max_length=64)]
-PLACE: TypeAdapter[Place] = TypeAdapter(tuple[_Text, _Text])
 NOTE = body_schema(NOTE_SCHEMA, NOTE_EXAMPLES)
 NOTE["requestBody"]["required"] = False
 STATED: dict[int | str, dict[str, Any]] = {200: {"model": IncidentDetail}, 202: {"model": IncidentDetail}}
@@ -107,8 +103,6 @@ async def _state(call: HttpCall, incident_id: str, new: State) -> Json:
 
 async def _page(call: HttpCall, wanted: Wanted, limit: int, cursor: str | None) -> Json:
     question = (call.tenant, "incidents", *(part or "" for part in wanted))
-    after = None if cursor is None else cursors.unseal(cursor, PLACE, *question)
-    if after is not None and not looks_like_uuid(after[1]):
-        after = None
+    after = cursors.unseal_place(cursor, *question)
     items, more = await visible_page(call, wanted, after, checked_limit(call, limit))
     return Json({"items": items, "next_cursor": None if more is None else cursors.seal(list(more), *question)})

@@ -42,29 +42,52 @@ class Vault:
 
     def __init__(self, *master_keys: bytes) -> None:
         self._masters = [AESGCM(key) for key in master_keys]
+        self._path: Path | None = None
+        self._changed_at = 0
 
     @classmethod
     def of(cls, path: Path | None) -> "Vault":
-        """With the keys of a file. Raises Terminal if there is none that can be used."""
-        return cls(*read_master_keys(path))
+        """With the keys of a file, which is read again when it changes: `lily keys rotate` adds keys while Lily runs.
+        Raises Terminal if there is none that can be used, and so may every use."""
+        vault = cls()
+        vault._path = path
+        vault._read()
+        return vault
 
     def seal(self, tenant: str, name: str, secret: str) -> tuple[bytes, bytes]:
         """The encrypted data key and the encrypted secret."""
+        if self._path is not None and self._path.stat().st_mtime_ns != self._changed_at:
+            self._read()
         associated = _associated_data(tenant, name)
         data_key = AESGCM.generate_key(_KEY * 8)
         return _seal(self._masters[0], data_key, associated), _seal(AESGCM(data_key), secret.encode(), associated)
 
     def open(self, tenant: str, name: str, wrapped_key: bytes, sealed: bytes) -> str:
+        secret = self._opened(tenant, name, wrapped_key, sealed)
+        if secret is None and self._path is not None:
+            self._read()
+            secret = self._opened(tenant, name, wrapped_key, sealed)
+        if secret is None:
+            raise Terminal(
+                f"The secret {name!r} cannot be decrypted: its row was altered or moved, "
+                "or it was encrypted with another master key."
+            )
+        return secret
+
+    def _opened(self, tenant: str, name: str, wrapped_key: bytes, sealed: bytes) -> str | None:
         associated = _associated_data(tenant, name)
         for master in self._masters:
             try:
                 return _open(AESGCM(_open(master, wrapped_key, associated)), sealed, associated).decode()
             except InvalidTag:
                 continue
-        raise Terminal(
-            f"The secret {name!r} cannot be decrypted: its row was altered or moved, "
-            "or it was encrypted with another master key."
-        )
+        return None
+
+    def _read(self) -> None:
+        # Before the keys: a file that changes in between is read again.
+        changed_at = 0 if self._path is None or not self._path.exists() else self._path.stat().st_mtime_ns
+        self._masters = [AESGCM(key) for key in read_master_keys(self._path)]
+        self._changed_at = changed_at
 
 
 class Secrets:

@@ -95,6 +95,30 @@ class Announcement(NamedTuple):
     committed_at: datetime
 
 
+class RefreshRequest(NamedTuple):
+    """A run of a refresh that was requested. `timeout` is seconds."""
+
+    tenant_id: str
+    run_id: str
+    data_source: str
+    reason: str
+    due_at: datetime
+    requested_at: datetime
+    timeout: int
+
+
+class RefreshEnd(NamedTuple):
+    """A run of a refresh that has ended. `failure` is the external id of the incident that it is part of."""
+
+    tenant_id: str
+    run_id: str
+    data_source: str
+    state: str
+    error: str
+    failure: str | None
+    finished_at: datetime
+
+
 def delete_published(connection: Connection[Any]) -> int:
     """Deletes batches that were published long ago; their changes stay as history. Returns the number of batches."""
     row = connection.execute(query("outbox/delete_published"), [KEEP_PUBLISHED]).fetchone()
@@ -151,6 +175,12 @@ class Outbox:
 
     def announcements(self, batches: list[int]) -> Iterator[Announcement]:
         return map(Announcement._make, self._stream("outbox/announcements_of_batches", batches, 20))
+
+    def refresh_requests(self, batches: list[int]) -> Iterator[RefreshRequest]:
+        return map(RefreshRequest._make, self._stream("outbox/refresh_requests_of_batches", batches, 2_000))
+
+    def refresh_ends(self, batches: list[int]) -> Iterator[RefreshEnd]:
+        return map(RefreshEnd._make, self._stream("outbox/refresh_ends_of_batches", batches, 2_000))
 
     def rule_attributes(self) -> dict[str, frozenset[str]]:
         """The attributes that propagation rules name now, by tenant."""

@@ -1,4 +1,4 @@
-"""Parses durations such as 90s, 30m, 1h, 7d."""
+"""Durations such as 90s, 30m, 1h, 7d: parsed, and shown."""
 
 import re
 
@@ -25,3 +25,12 @@ def parse_duration(text: str) -> int:
     if seconds > MAX_SECONDS:
         raise BadDuration(f"{text!r} is more than 100 years. Use a shorter time, such as {EXAMPLES}.")
     return seconds
+
+
+def shown_duration(seconds: int) -> str:
+    """As `parse_duration` takes it, in hours, minutes and seconds: `24h`, `1h30m`."""
+    parts = []
+    for unit in ("h", "m", "s"):
+        amount, seconds = divmod(seconds, SECONDS[unit])
+        parts += [f"{amount}{unit}"] if amount else []
+    return "".join(parts) or "0s"

@@ -1,0 +1,1 @@
+"""Runs of refreshes as scrapers may take them and report about them."""

@@ -1,0 +1,1 @@
+"""Routes about refreshes of data sources: their schedules, and the runs."""

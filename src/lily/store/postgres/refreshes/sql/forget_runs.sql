@@ -1,0 +1,1 @@
+delete from refresh_runs where finished_at < now() - %s::interval
