@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from lily.incidents import IncidentEvent, content_id
 from lily.intake.monte_carlo.messages import SOURCE, read_message
 from lily.intake.monte_carlo.signatures import HEADER, is_signed
-from lily.model.errors import Problem, Refused
+from lily.intake.reading import parsed
 from lily.plugins import Delivery, Event, Sender
 
 
@@ -27,11 +27,7 @@ class MonteCarlo:
         return is_signed(delivery.body, delivery.headers.get(HEADER, ""), secrets)
 
     def decode(self, delivery: Delivery) -> list[Any]:
-        try:
-            message = orjson.loads(delivery.body)
-        except orjson.JSONDecodeError as error:
-            raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
-        return [message]
+        return [parsed(delivery.body)]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
         """A message carries no reliable time, so the statement has the time at which it came. Of one signature there
