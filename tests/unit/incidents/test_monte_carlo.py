@@ -11,8 +11,8 @@ from lily.incidents import IncidentEvent, IncidentStatement, read_incident_event
 from lily.intake.monte_carlo import MonteCarlo
 from lily.intake.monte_carlo.intake import MonteCarloConfig
 from lily.intake.monte_carlo.messages import read_message
-from lily.intake.reading import MAX_RAW
 from lily.intake.monte_carlo.signatures import is_signed
+from lily.intake.reading import MAX_RAW
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Sender
 from tests.monte_carlo import (
