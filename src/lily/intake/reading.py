@@ -21,6 +21,14 @@ def parsed(body: bytes) -> Any:
         raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
 
 
+def canonical(message: Any) -> bytes:
+    """The same for messages that differ only in blanks and in the order of keys. Raises Refused if it is too deep."""
+    try:
+        return orjson.dumps(message, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError as error:
+        raise Refused(Problem("TOO_DEEP", f"the message cannot be written again as JSON: {error}", "body")) from error
+
+
 def text(given: Any, limit: int) -> str | None:
     """The text without what cannot be stored, cut to so many bytes; None for anything else."""
     if not isinstance(given, str):

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import orjson
-
 from lily.incidents import IncidentEvent, content_id
 from lily.intake.mapped.fields import Reader
 from lily.intake.mapped.mapping import Mapping
 from lily.intake.mapped.paths import MAX_FOUND, read_path
 from lily.intake.mapped.templates import Scope
 from lily.intake.mapped.verifying import verified
-from lily.intake.reading import parsed
+from lily.intake.reading import canonical, parsed
 from lily.model.errors import Problem, Refused
 from lily.plugins import Delivery, Event, Sender
 
@@ -59,7 +57,7 @@ class Mapped:
         if len(found) >= MAX_MAPPED:
             described = f"a delivery must have fewer than {MAX_MAPPED} items; send it in parts"
             raise Refused(Problem("TOO_LONG", described, self.mapping.name))
-        digest = content_id("", self.mapping.name, orjson.dumps(message, option=orjson.OPT_SORT_KEYS)).encode()
+        digest = content_id("", self.mapping.name, canonical(message)).encode()
         return [Item(message, item, digest + str(number).encode()) for number, item in enumerate(found)]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, ConfigDict
 
 from lily.incidents import IncidentEvent, content_id
 from lily.intake.monte_carlo.messages import SOURCE, read_message
 from lily.intake.monte_carlo.signatures import HEADER, is_signed
-from lily.intake.reading import parsed
+from lily.intake.reading import canonical, parsed
 from lily.plugins import Delivery, Event, Sender
 
 
@@ -33,7 +32,7 @@ class MonteCarlo:
         """A message carries no reliable time, so the statement has the time at which it came. Of one signature there
         can be several bodies, with blanks in other places: they are the same event."""
         statement = read_message(item, sender.by)
-        event_id = content_id(sender.tenant, SOURCE, orjson.dumps(item, option=orjson.OPT_SORT_KEYS))
+        event_id = content_id(sender.tenant, SOURCE, canonical(item))
         return [
             IncidentEvent(
                 event_id,
