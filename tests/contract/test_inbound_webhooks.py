@@ -46,6 +46,11 @@ def eventually(holds: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
+def in_state(door: Door, state: str) -> None:
+    """Waits until the only incident is in that state."""
+    found(door, until=lambda items: [one["state"] for one in items] == [state])
+
+
 def incident_id(door: Door) -> str:
     put_secret(door)
     report(door, anomaly("shop.orders", incident="1"))
@@ -92,7 +97,7 @@ def test_jira_acknowledges_and_resolves_the_incident_of_an_issue(door: Door) -> 
         body = jira_update(incident, category)
         assert sent(door, "jira", body, jira_headers(body, "another secret")).status_code == 403
         assert sent(door, "jira", body, jira_headers(body)).status_code == 200
-        found(door, until=lambda items, state=state: [one["state"] for one in items] == [state])
+        in_state(door, state)
     history = door.http.get(f"/incidents/{incident}").json()["history"]
     assert history[0]["by"] == "jira:zoe@example.org"
 
@@ -103,7 +108,7 @@ def test_a_click_in_slack_acknowledges_in_the_name_of_who_clicked(door: Door) ->
     body = slack_click(incident)
     assert sent(door, "slack", body, slack_headers(body, at=time.time() - 600)).status_code == 403
     assert sent(door, "slack", body, slack_headers(body)).status_code == 200
-    found(door, until=lambda items: [one["state"] for one in items] == ["acknowledged"])
+    in_state(door, "acknowledged")
     assert door.http.get(f"/incidents/{incident}").json()["history"][0]["by"] == "slack:zoe"
     hello = b'{"type": "url_verification", "challenge": "3eZbrw1a"}'
     assert sent(door, "slack", hello, {}).status_code == 403
@@ -176,4 +181,4 @@ def test_soda_needs_nothing_but_its_secret(door: Door) -> None:
     assert (incident["title"], incident["state"], incident["severity"]) == ("row_count > 0", "open", "critical")
     later = {"dataTimestamp": "2026-01-02T08:00:00+00:00", "checks": [check | {"outcome": "pass"}]}
     assert sent(door, "soda", orjson.dumps(later), headers).status_code == 200
-    found(door, until=lambda items: [one["state"] for one in items] == ["resolved"])
+    in_state(door, "resolved")

@@ -14,7 +14,6 @@ from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_QUALIFIED_NAME
 from lily.plugins import Delivery
 
-_TEXTS = ("title", "description", "kind", "owner")
 _DIGITS = 32  # of a digest that stands for the rest of an id that is too long
 
 
@@ -64,14 +63,15 @@ class Reader:
         if not external_id:
             described = f"the mapping {self._source} finds no external_id in the message: correct its path"
             raise Refused(Problem("MISSING_FIELD", described, "external_id"))
-        severity = self._value("severity", scope)
-        texts = {field: text(self._value(field, scope), FIELDS[field]) for field in _TEXTS}
         return IncidentStatement(
             self._source,
             external_id,
             state,
-            cast("Severity", severity) if severity in SEVERITIES else None,
-            **texts,
+            self._severity(scope),
+            title=self._text("title", scope),
+            description=self._text("description", scope),
+            kind=self._text("kind", scope),
+            owner=self._text("owner", scope),
             url=web_address(self._value("url", scope), FIELDS["url"]),
             tables=self._names(scope),
             rank=OPENED if state == "open" else UPDATED,
@@ -79,6 +79,13 @@ class Reader:
             series=scope.series,
             raw=kept(scope.item),
         )
+
+    def _severity(self, scope: Scope) -> Severity | None:
+        stated = (self._value("severity", scope) or "").lower()
+        return next((one for one in SEVERITIES if one == stated), None)
+
+    def _text(self, field: str, scope: Scope) -> str | None:
+        return text(self._value(field, scope), FIELDS[field])
 
     def _value(self, field: str, scope: Scope) -> str | None:
         """The first value of the first alternative that has one; translated, if the mapping lists values."""
