@@ -1,9 +1,19 @@
 """What a mapping states: how a source signs, and what of its messages becomes which field of an incident."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
 
 from lily.incidents import SEVERITIES, STATES
 from lily.intake.mapped.paths import read_path
@@ -18,20 +28,25 @@ ANY = "*"  # in `values`: whatever else it is
 Scheme = Literal["standard-webhooks", "hmac-sha256", "hmac-sha512", "bearer"]
 
 
-def _checked_path(text: str) -> str:
-    read_path(text)
-    return text
+Texts = str | list[str]
 
 
-def _checked_template(text: str) -> str:
-    read_template(text)
-    return text
+def _read_all(read: Callable[[str], object]) -> Callable[[Texts], Texts]:
+    """Checks one text or several; one error for all of them, not one for each type that a field could have."""
+
+    def check(given: Texts) -> Texts:
+        texts = [given] if isinstance(given, str) else given
+        if not 0 < len(texts) <= MAX_ALTERNATIVES:
+            raise ValueError(f"state 1 to {MAX_ALTERNATIVES} alternatives, not {len(texts)}")
+        for text in texts:
+            read(text)
+        return given
+
+    return check
 
 
-PathText = Annotated[str, AfterValidator(_checked_path)]
-TemplateText = Annotated[str, AfterValidator(_checked_template)]
-Alternatives = Annotated[list[TemplateText], Field(min_length=1, max_length=MAX_ALTERNATIVES)]
-Written = TemplateText | Alternatives
+Paths = Annotated[Texts, AfterValidator(_read_all(read_path))]
+Written = Annotated[Texts, AfterValidator(_read_all(read_template))]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
@@ -64,16 +79,23 @@ class Table(_Strict):
     values: dict[str, str] = Field(min_length=1, max_length=MAX_VALUES)
 
 
+def _kind(given: object) -> str:
+    return "table" if isinstance(given, dict | Table) else "text"
+
+
+WrittenOrTable = Annotated[Annotated[Written, Tag("text")] | Annotated[Table, Tag("table")], Discriminator(_kind)]
+
+
 class Fields(_Strict):
     """Each is a path, a text with paths in braces, or a list of these, of which the first that yields a value holds."""
 
     external_id: Written
     state: Table | None = None
-    severity: Written | Table | None = None
+    severity: WrittenOrTable | None = None
     title: Written | None = None
     description: Written | None = None
     url: Written | None = None
-    kind: Written | Table | None = None
+    kind: WrittenOrTable | None = None
     owner: Written | None = None
     tables: Written | None = None
     series: Written | None = None
@@ -90,12 +112,17 @@ class Fields(_Strict):
         return self
 
 
+def _read_one(path: str) -> str:
+    read_path(path)
+    return path
+
+
 class Condition(_Strict):
     """One of `equals`, `in` and `exists`."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=False)
 
-    path: PathText
+    path: Annotated[str, AfterValidator(_read_one)]
     equals: str | int | float | bool | None = None
     among: list[str | int | float | bool] | None = Field(None, alias="in", min_length=1, max_length=MAX_VALUES)
     exists: bool | None = None
@@ -120,7 +147,7 @@ class Mapping(_Strict):
     name: Name
     description: str = Field("", max_length=1_024)
     signature: Signature
-    items: PathText | Annotated[list[PathText], Field(min_length=1, max_length=MAX_ALTERNATIVES)] | None = None
+    items: Paths | None = None
     fields: Fields
     when: list[Condition] = Field([], max_length=MAX_CONDITIONS)
 
