@@ -51,8 +51,9 @@ def received(
     log = Log()
 
     async def receive() -> Mapping[str, str] | None:
-        parts: list[Any] = [Secrets(), log]
-        return await Webhooks(*parts, ApiMetrics()).receive(_request(body, headers), tenant, source)
+        secrets: Any = Secrets()
+        taking: Any = log
+        return await Webhooks(secrets, taking, ApiMetrics()).receive(_request(body, headers), tenant, source)
 
     response = asyncio.run(receive())
     assert {topic for topic, _, _ in log.records} <= {topics.INCIDENTS}
