@@ -60,6 +60,13 @@ def an_object(given: Any) -> Json:
     return given if isinstance(given, dict) else {}
 
 
+def required_object(given: Any, what: str) -> Json:
+    """Raises Refused for anything else."""
+    if not isinstance(given, dict):
+        raise Refused(Problem("INVALID_TYPE", f"{what} must be a JSON object", "body"))
+    return given
+
+
 def items(given: Any) -> Iterator[Any]:
     return iter(given[:MAX_ITEMS] if isinstance(given, list) else ())
 

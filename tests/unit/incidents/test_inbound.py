@@ -10,11 +10,9 @@ from hypothesis import given
 
 from lily.incidents import TransitionEvent
 from lily.intake.jira import Jira
-from lily.intake.jira.intake import JiraConfig
 from lily.intake.okta import Okta, verification
-from lily.intake.okta.intake import OktaConfig
+from lily.intake.settings import NoSettings
 from lily.intake.slack import Slack
-from lily.intake.slack.intake import SlackConfig
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Intake, Sender
@@ -22,7 +20,7 @@ from tests.signing import SECRET, jira_headers, jira_update, slack_click, slack_
 from tests.unit.incidents.test_monte_carlo import JSON
 
 INCIDENT = "0190a5b0-7b1e-8c3d-9e4f-0123456789ab"
-JIRA, SLACK, OKTA = Jira(JiraConfig()), Slack(SlackConfig()), Okta(OktaConfig())
+JIRA, SLACK, OKTA = Jira(NoSettings()), Slack(NoSettings()), Okta(NoSettings())
 
 
 def stated(intake: Intake, body: bytes) -> list[TransitionEvent]:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from lily.incidents import IncidentStatement, Severity, State, folded
 from lily.incidents.statements import MAX_TITLE, MAX_URL, OPENED, UPDATED
-from lily.intake.reading import Json, an_object, items, kept, name, text, web_address
+from lily.intake.reading import Json, an_object, items, kept, name, required_object, text, web_address
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_TEXT
 
@@ -28,8 +28,7 @@ _TABLES = ("table_name", "full_table_id", "full_table_name")
 def read_message(message: Any, by: str) -> IncidentStatement:
     """Raises Refused for a message that names no incident. One of a type that is not known updates the incident; the
     history keeps it as it came."""
-    if not isinstance(message, dict):
-        raise Refused(Problem("INVALID_TYPE", "a message of Monte Carlo must be a JSON object", "body"))
+    message = required_object(message, "a message of Monte Carlo")
     payload = an_object(message.get("payload"))
     kind = _word(message.get("type"))
     events = [event for event in items(payload.get("event_list")) if isinstance(event, dict)]

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from lily.incidents import content_id
 from lily.intake.okta.changes import read_change
 from lily.intake.reading import parsed, part
+from lily.intake.settings import NoSettings
 from lily.intake.signatures import is_secret
 from lily.model.directory import UserEvent
 from lily.model.errors import Problem, Refused
@@ -19,14 +18,10 @@ MAX_CHALLENGE = 512
 MAX_EVENTS = 1_000
 
 
-class OktaConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 class Okta:
-    Config = OktaConfig
+    Config = NoSettings
 
-    def __init__(self, config: OktaConfig) -> None:
+    def __init__(self, config: NoSettings) -> None:
         pass
 
     def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:

@@ -4,17 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs
 
-from pydantic import BaseModel, ConfigDict
-
-from lily.incidents import TransitionEvent, content_id
-from lily.intake.reading import items, parsed, part, text
+from lily.intake.reading import items, parsed, part, required_object
+from lily.intake.settings import NoSettings
 from lily.intake.signatures import from_hex, is_recent, is_signed
+from lily.intake.transitions import person, transitions
 from lily.model.errors import Problem, Refused
-from lily.model.ids import looks_like_uuid
-from lily.model.values import MAX_NAME
 from lily.plugins import Delivery, Event, Sender
 
-SOURCE = "slack"
 SIGNATURE, TIME = "x-slack-signature", "x-slack-request-timestamp"
 VERSION = "v0"
 ACKNOWLEDGE = "lily.acknowledge"  # the action of the button in the messages of the channel `slack`
@@ -22,14 +18,10 @@ MAX_FIELDS = 10  # of a form
 MAX_CHALLENGE = 512
 
 
-class SlackConfig(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 class Slack:
-    Config = SlackConfig
+    Config = NoSettings
 
-    def __init__(self, config: SlackConfig) -> None:
+    def __init__(self, config: NoSettings) -> None:
         pass
 
     def verify(self, delivery: Delivery, secrets: Sequence[bytes]) -> bool:
@@ -51,29 +43,14 @@ class Slack:
         return {"challenge": challenge} if len(challenge) <= MAX_CHALLENGE else None
 
     def decode(self, delivery: Delivery) -> list[Any]:
-        message = _message(delivery.body)
-        if not isinstance(message, dict):
-            raise Refused(Problem("INVALID_TYPE", "the payload of Slack must be a JSON object", "payload"))
-        return [message]
+        return [required_object(_message(delivery.body), "the payload of Slack")]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
         """Of other buttons and other payloads nothing follows."""
         if part(item, "type") != "block_actions":
             return []
-        event_id = content_id(sender.tenant, SOURCE, delivery.body)
-        return [
-            TransitionEvent(
-                event_id if number == 0 else f"{event_id}-{number}",
-                delivery.received,
-                sender.tenant,
-                incident,
-                "acknowledged",
-                _by(item, sender),
-                correlation=sender.correlation,
-                trace=sender.trace,
-            )
-            for number, incident in enumerate(_incidents(item))
-        ]
+        by = person(part(item, "user"), ("username", "name", "id"), sender)
+        return transitions(_incidents(item), "acknowledged", by, delivery, sender)
 
 
 def _message(body: bytes) -> Any:
@@ -89,10 +66,4 @@ def _message(body: bytes) -> Any:
 
 def _incidents(item: Any) -> Iterator[str]:
     clicked = (one for one in items(part(item, "actions")) if part(one, "action_id") == ACKNOWLEDGE)
-    values = dict.fromkeys(value.lower() for one in clicked if isinstance(value := part(one, "value"), str))
-    return (value for value in values if looks_like_uuid(value))
-
-
-def _by(item: Any, sender: Sender) -> str:
-    names = (text(part(item, "user", field), MAX_NAME // 2) for field in ("username", "name", "id"))
-    return f"{sender.by}:{next((name for name in names if name), 'unknown')}"
+    return (value for one in clicked if isinstance(value := part(one, "value"), str))
