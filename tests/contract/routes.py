@@ -14,6 +14,8 @@ OPEN = "open.orders"
 POLICY = "The vault is closed"
 NOTHING = "nothing-of-that-name"  # a definition that does not exist: 404 once the caller is authorised
 
+A_MAPPING = {"name": "tickets", "signature": {"type": "bearer"}, "fields": {"external_id": "$.id"}}
+
 Denial = Literal["refused", "left out", "redacted", "per row", "listed"]
 
 
@@ -229,6 +231,13 @@ ROUTES: dict[str, Route] = {
         (), path=AN_ICEBERG_TABLE | {"key": NOTHING}, query={"user": "ann"}
     ),
     "POST /webhook/{source}": Route((), path={"source": NOTHING}, body={}),
+    "GET /webhook/okta": Route(()),
+    "GET /webhook-mappings": Route(("admin",)),
+    "POST /webhook-mappings": Route(("admin",), body=A_MAPPING),
+    "GET /webhook-mappings/{name}": Route(("admin",), path={"name": NOTHING}),
+    "PUT /webhook-mappings/{name}": Route(("admin",), path={"name": NOTHING}, body=A_MAPPING | {"name": NOTHING}),
+    "DELETE /webhook-mappings/{name}": Route(("admin",), path={"name": NOTHING}),
+    "POST /webhook-mappings/{name}/test": Route(("admin",), path={"name": NOTHING}, body={}),
     "GET /webhook-secrets": Route(("admin",)),
     "PUT /webhook-secrets/{source}": Route(("admin",), path={"source": NOTHING}, body={"secret": "s" * 20}),
     "DELETE /webhook-secrets/{source}": Route(("admin",), path={"source": NOTHING}),

@@ -32,7 +32,8 @@ class IncidentWorld:
         self._url = migrated.url_of("lily_pipeline")
         self._connection = psycopg.connect(self._url, autocommit=True)
         self._connection.isolation_level = IsolationLevel.REPEATABLE_READ
-        self.reaction = Incidents(CollectorRegistry())
+        self.registry = CollectorRegistry()
+        self.reaction = Incidents(self.registry)
         self.reaction.open(self._connection)
         self._seen: set[int] = set()
 

@@ -13,9 +13,14 @@ import pytest
 from lily.connect.connectors.file import File
 from lily.connect.transforms.add_tags import AddTags
 from lily.connect.transforms.rename import Rename
+from lily.intake.jira import Jira
+from lily.intake.mapped import Mapped, shipped
 from lily.intake.monte_carlo import MonteCarlo
 from lily.intake.monte_carlo.signatures import HEADER
+from lily.intake.okta import Okta
 from lily.intake.openlineage import OpenLineage
+from lily.intake.slack import Slack
+from lily.model import clock
 from lily.plugins import Decision, Delivery, SourceAsset, SourceEdge
 from lily.testing import (
     ChannelSuite,
@@ -27,12 +32,16 @@ from lily.testing import (
     TransformSuite,
 )
 from tests.monte_carlo import ANOMALY, RESOLVED, RULE_IN_EVENT, RULE_IN_PAYLOAD
+from tests.okta import delivery, lifecycle, membership
 from tests.openlineage_words import NOW
+from tests.quality_tools import OLD_VALIDATION, SODA_CHECKS, SODA_INCIDENT, SODA_SCAN, VALIDATION
 from tests.sample_plugins.mailbox import Mailbox
 from tests.sample_plugins.rules_file import RulesFile
 from tests.sample_plugins.tickets import SIGNATURE, Tickets, signature
 from tests.sample_plugins.webhook import Receiver, Webhook, receiver
+from tests.signing import jira_headers, jira_update, slack_click, slack_headers
 
+INCIDENT = "0190a5b0-7b1e-8c3d-9e4f-0123456789ab"
 EMAIL = SourceAsset("column", {"name": "email", "qualified_name": "shop.orders.Email", "parent": "shop.orders"})
 ORDERS = SourceAsset("table", {"name": "orders", "qualified_name": "shop.orders", "tags": ["pii"]})
 ORDERS_TABLE = ("shop", "orders")
@@ -121,6 +130,76 @@ class TestMonteCarlo(IntakeSuite):
 
     def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
         return replace(delivery, headers={HEADER: hmac.new(secret, delivery.body, "sha512").hexdigest()})
+
+
+class TestOkta(IntakeSuite):
+    plugin = Okta
+    signs_the_body = False
+
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        events = [lifecycle("suspend", "zoe@example.org", NOW), membership("add", "zoe@example.org", "Stewards", NOW)]
+        return [Delivery(orjson.dumps(delivery(*events)), {}, NOW)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        return replace(delivery, headers={"authorization": secret.decode()})
+
+
+class TestJira(IntakeSuite):
+    plugin = Jira
+
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(jira_update(INCIDENT, category), {}, NOW) for category in ("done", "indeterminate")]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        return replace(delivery, headers=jira_headers(delivery.body, secret.decode()))
+
+
+class TestSlack(IntakeSuite):
+    plugin = Slack
+
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(slack_click(INCIDENT), {}, NOW)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        at = clock.parse(delivery.received).timestamp()
+        return replace(delivery, headers=slack_headers(delivery.body, secret.decode(), at))
+
+
+class TestGreatExpectations(IntakeSuite):
+    plugin = Mapped
+
+    def settings(self) -> Mapping[str, Any]:
+        return shipped()["great-expectations"].mapping.as_dict()
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(orjson.dumps(body), {}, NOW) for body in (VALIDATION, OLD_VALIDATION)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        digest = hmac.new(secret, delivery.body, "sha256").hexdigest()
+        return replace(delivery, headers={"x-lily-signature": f"sha256={digest}"})
+
+
+class TestSoda(IntakeSuite):
+    plugin = Mapped
+    signs_the_body = False
+
+    def settings(self) -> Mapping[str, Any]:
+        return shipped()["soda"].mapping.as_dict()
+
+    def deliveries(self) -> Sequence[Delivery]:
+        return [Delivery(orjson.dumps(body), {}, NOW) for body in (SODA_SCAN, SODA_CHECKS, SODA_INCIDENT)]
+
+    def signed(self, delivery: Delivery, secret: bytes) -> Delivery:
+        return replace(delivery, headers={"authorization": f"Bearer {secret.decode()}"})
 
 
 class TestTickets(IntakeSuite):

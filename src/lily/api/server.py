@@ -10,7 +10,7 @@ from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, 
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
-from lily.api.routes.incidents import at_risk, incidents, webhook_secrets, webhooks
+from lily.api.routes.incidents import at_risk, incidents, webhook_mappings, webhook_secrets, webhooks
 from lily.api.routes.lineage import graph, openlineage, sql
 from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
 from lily.api.routes.notify import explain as explain_subscription
@@ -41,6 +41,7 @@ ROUTERS = (
     attributes.router,
     incidents.router,
     webhook_secrets.router,
+    webhook_mappings.router,
     metadata.router,
     propagations.router,
     dry_run.router,

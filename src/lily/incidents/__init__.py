@@ -18,6 +18,7 @@ from lily.incidents.matching import folded, is_bare, spellings
 from lily.incidents.merging import Incident, merge, stated, with_pass
 from lily.incidents.statements import FIELDS, IncidentStatement, SeriesPassed, read_passed, read_statement
 from lily.incidents.states import DEFAULT_SEVERITY, SEVERITIES, STATES, Severity, State, furthest
+from lily.incidents.transitions import TransitionEvent
 
 __all__ = [
     "DEFAULT_SEVERITY",
@@ -33,6 +34,7 @@ __all__ = [
     "SeriesPassed",
     "Severity",
     "State",
+    "TransitionEvent",
     "WebhookEvent",
     "content_id",
     "folded",

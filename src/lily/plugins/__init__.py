@@ -22,7 +22,7 @@ from lily.plugins.enforcers import (
 )
 from lily.plugins.formats import BlankRows, Format, Row, Splitter, WholeBody
 from lily.plugins.groups import CHANNELS, CONNECTORS, ENFORCERS, FORMATS, GROUPS, INTAKES, TRANSFORMS, Group
-from lily.plugins.intakes import Delivery, Event, Intake, Sender
+from lily.plugins.intakes import Delivery, Event, Handshake, Intake, Sender
 from lily.plugins.registry import BadConfiguration, BrokenPlugin, Plugin, Registry, UnknownPlugin, installed
 from lily.plugins.surroundings import Situated, Surroundings, situated
 from lily.plugins.transforms import Transform
@@ -50,6 +50,7 @@ __all__ = [
     "Finding",
     "Format",
     "Group",
+    "Handshake",
     "Intake",
     "Inventory",
     "Mention",

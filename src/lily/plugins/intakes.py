@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
 from lily.incidents.events import IncidentEvent
+from lily.incidents.transitions import TransitionEvent
+from lily.model.directory import UserEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.events import AssetEvent
 
-Event = AssetEvent | EdgeEvent | ClaimsEvent | IncidentEvent
+Event = AssetEvent | EdgeEvent | ClaimsEvent | IncidentEvent | TransitionEvent | UserEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +62,16 @@ class Intake(Protocol):
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event]:
         """Returns the events of one item. They are stored all together, or none of them. What `POST /webhook/NAME`
-        receives can only state incidents; their event ids follow from the delivery, so that a repeat is the same."""
+        receives can only state incidents, change their state, or change users; the event ids follow from the delivery,
+        so that a repeat is the same. No events: the item concerns nothing that Lily knows."""
+        ...
+
+
+@runtime_checkable
+class Handshake(Protocol):
+    """An optional power of an intake: its sender verifies an address before it delivers anything there."""
+
+    def handshake(self, delivery: Delivery) -> Mapping[str, str] | None:
+        """Returns the response that the sender expects, and None for a delivery that is to be stored. Called for
+        deliveries that were verified."""
         ...

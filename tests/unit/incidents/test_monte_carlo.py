@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from lily.incidents import IncidentEvent, IncidentStatement, read_incident_event
 from lily.intake.monte_carlo import MonteCarlo
 from lily.intake.monte_carlo.intake import MonteCarloConfig
-from lily.intake.monte_carlo.messages import MAX_RAW, read_message
+from lily.intake.monte_carlo.messages import read_message
 from lily.intake.monte_carlo.signatures import is_signed
+from lily.intake.reading import MAX_RAW
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Sender
 from tests.monte_carlo import (

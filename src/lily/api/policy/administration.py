@@ -28,6 +28,7 @@ from lily.policy.names import group_key, role_key, tag_resource_key, user_key
 from lily.policy.visibility import asset_set
 from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind
+from lily.store.postgres.policies.stored_objects import user_entry
 
 ATTEMPTS = 5  # of a role whose check others' changes have overtaken
 
@@ -166,9 +167,7 @@ def _role(_: str, __: str, body: Any) -> Entry:
 
 
 def _user(_: str, __: str, body: Any) -> Entry:
-    user = parse_user(body)
-    names = sorted({*map(role_key, user.roles), *map(group_key, user.groups)})
-    return Entry("user", fold(user.name), user.as_dict(), names)
+    return user_entry(parse_user(body))
 
 
 def _scraper_policy(_: str, identity: str, body: Any) -> Entry:

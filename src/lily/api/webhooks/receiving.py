@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import orjson
@@ -21,7 +21,7 @@ from lily.bus.producer import LogProducer
 from lily.incidents import IncidentEvent, WebhookEvent
 from lily.model import clock
 from lily.model.errors import Problem, Refused
-from lily.plugins import INTAKES, BadConfiguration, BrokenPlugin, Delivery, Intake, Sender, UnknownPlugin, installed
+from lily.plugins import Delivery, Handshake, Intake, Sender
 
 MAX_BODY = 10 << 20
 MAX_RECORD = 3 << 20  # of the log; a webhook in it is a third larger than it came
@@ -44,21 +44,27 @@ class Webhooks:
         self._reading = asyncio.Semaphore(LARGE_BODIES)
         self._verifying = asyncio.Semaphore(1)  # large bodies: without a secret nobody can occupy all threads
 
-    async def receive(self, request: Request, tenant: str, source: str) -> None:
-        """Returns once the log has confirmed the delivery. Raises Declined: 403 if no secret of the tenant signed it,
-        which is also the response for an unknown tenant or source, and 413 for a body that is too large; LogFull or
-        LogUnavailable if it is not in the log."""
+    async def receive(self, request: Request, tenant: str, source: str) -> Mapping[str, str] | None:
+        """Returns once the log has confirmed the delivery. If the sender only verifies the address, returns what it
+        expects, and stores nothing. Raises Declined: 403 if no secret of the tenant signed it, which is also the
+        response for an unknown tenant or source, and 413 for a body that is too large; LogFull or LogUnavailable if it
+        is not in the log."""
         async with self._room(request):
             body = await _read(request)
             delivery = Delivery(body, _headers(request.headers), clock.now())
-            intake = _intake(source)
-            secrets = await self.secrets.of(tenant, source) if is_name(tenant) and is_name(source) else []
+            is_named = is_name(tenant) and is_name(source)
+            secrets = await self.secrets.of(tenant, source) if is_named else []
+            intake = await self.secrets.intake(tenant, source) if is_named else None
             if not await self._verified(intake, delivery, secrets) or intake is None:
                 self._metrics.webhooks_refused.inc()
                 described = "the signature is missing or wrong, or there is no such webhook"
                 raise forbidden(described, "signature", "BAD_SIGNATURE")
-            await self._log.append(await _records(intake, Sender(tenant, source), delivery))
+            response = intake.handshake(delivery) if isinstance(intake, Handshake) else None
+            if response is None:
+                kept = Delivery(body, _kept(delivery.headers, secrets), delivery.received)
+                await self._log.append(await _records(intake, Sender(tenant, source), kept))
         self._metrics.webhooks_accepted.inc()
+        return response
 
     @asynccontextmanager
     async def _room(self, request: Request) -> AsyncIterator[None]:
@@ -92,18 +98,17 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def _intake(source: str) -> Intake | None:
-    try:
-        return installed().make(INTAKES, source, {}) if is_name(source) else None
-    except (UnknownPlugin, BrokenPlugin, BadConfiguration):  # the log of the start names those that cannot be used
-        return None
-
-
 def _headers(given: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in given.items() if len(name) + len(value) <= _MAX_HEADER}
+
+
+def _kept(headers: Mapping[str, str], secrets: Sequence[bytes]) -> dict[str, str]:
+    """Those that go into the log: no token, and nothing that is a secret itself."""
+    known = [secret.decode("utf-8", "replace") for secret in secrets]
     return {
-        name.lower(): value
-        for name, value in given.items()
-        if name.lower().startswith(_KEPT_HEADERS) and len(name) + len(value) <= _MAX_HEADER
+        name: value
+        for name, value in headers.items()
+        if name.startswith(_KEPT_HEADERS) and not any(secret in value for secret in known)
     }
 
 
@@ -129,4 +134,7 @@ def _statements(intake: Intake, sender: Sender, delivery: Delivery) -> list[Reco
         described = f"the body is too large to be kept as it came, and cannot be read: {error}"
         raise Declined(413, Problem("TOO_LARGE", described, "body")) from error
     said = [event for event in found if isinstance(event, IncidentEvent)]
+    if len(said) < len(found):  # what is not a statement about an incident exists in the log only as it came
+        described = f"a webhook of this source must not exceed {MAX_RECORD * 3 // 4} bytes"
+        raise Declined(413, Problem("TOO_LARGE", described, "body"))
     return [incident_record(event) for event in said]

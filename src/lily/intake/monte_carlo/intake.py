@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, ConfigDict
 
 from lily.incidents import IncidentEvent, content_id
 from lily.intake.monte_carlo.messages import SOURCE, read_message
 from lily.intake.monte_carlo.signatures import HEADER, is_signed
-from lily.model.errors import Problem, Refused
+from lily.intake.reading import canonical, parsed
 from lily.plugins import Delivery, Event, Sender
 
 
@@ -27,17 +26,13 @@ class MonteCarlo:
         return is_signed(delivery.body, delivery.headers.get(HEADER, ""), secrets)
 
     def decode(self, delivery: Delivery) -> list[Any]:
-        try:
-            message = orjson.loads(delivery.body)
-        except orjson.JSONDecodeError as error:
-            raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
-        return [message]
+        return [parsed(delivery.body)]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
         """A message carries no reliable time, so the statement has the time at which it came. Of one signature there
         can be several bodies, with blanks in other places: they are the same event."""
         statement = read_message(item, sender.by)
-        event_id = content_id(sender.tenant, SOURCE, orjson.dumps(item, option=orjson.OPT_SORT_KEYS))
+        event_id = content_id(sender.tenant, SOURCE, canonical(item))
         return [
             IncidentEvent(
                 event_id,

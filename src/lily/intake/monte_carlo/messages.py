@@ -1,20 +1,17 @@
 """What a Monte Carlo message states about an incident. Every field may be missing, null or of another type."""
 
-from collections.abc import Iterator
 from typing import Any, Final
-
-import orjson
 
 from lily.incidents import IncidentStatement, Severity, State, folded
 from lily.incidents.statements import MAX_TITLE, MAX_URL, OPENED, UPDATED
+from lily.intake.reading import Json, an_object, items, kept, name, required_object, text, web_address
 from lily.model.errors import Problem, Refused
-from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TEXT, Checker
+from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_TEXT
 
 SOURCE = "monte-carlo"
 CUSTOM_RULE = "open_custom_rule_anomaly_incident"
 ANOMALY = "open_anomaly_incident"
 OPENS = frozenset({CUSTOM_RULE, ANOMALY})
-MAX_RAW = 64 << 10  # bytes of a message that the history keeps
 
 _RESOLVED = frozenset({"fixed", "expected", "no_action_needed", "false_positive"})
 _ACKNOWLEDGED = frozenset({"investigating", "work_in_progress"})
@@ -27,21 +24,18 @@ _SEVERITIES: Final[dict[str, Severity]] = {
 _IDS = ("incident_id", "alert_id")
 _TABLES = ("table_name", "full_table_id", "full_table_name")
 
-Json = dict[str, Any]
-
 
 def read_message(message: Any, by: str) -> IncidentStatement:
     """Raises Refused for a message that names no incident. One of a type that is not known updates the incident; the
     history keeps it as it came."""
-    if not isinstance(message, dict):
-        raise Refused(Problem("INVALID_TYPE", "a message of Monte Carlo must be a JSON object", "body"))
-    payload = _object(message.get("payload"))
+    message = required_object(message, "a message of Monte Carlo")
+    payload = an_object(message.get("payload"))
     kind = _word(message.get("type"))
-    events = [event for event in _list(payload.get("event_list")) if isinstance(event, dict)]
-    rules = [rule for holder in (*events, payload) if (rule := _object(holder.get("rule")))]
+    events = [event for event in items(payload.get("event_list")) if isinstance(event, dict)]
+    rules = [rule for holder in (*events, payload) if (rule := an_object(holder.get("rule")))]
     feedback = _word(_changed(message, "alert_feedback"))
     severity = _SEVERITIES.get(_word(_changed(message, "declared_alert_severity")))
-    owner = _text(_owner(_changed(message, "owner")), MAX_NAME)
+    owner = text(_owner(_changed(message, "owner")), MAX_NAME)
     tables = _tables(payload, events, rules)
     updates = kind not in OPENS or bool(feedback or severity or owner)
     return IncidentStatement(
@@ -51,20 +45,20 @@ def read_message(message: Any, by: str) -> IncidentStatement:
         severity,
         title=_title(events, rules) or (None if updates else _default_title(kind, tables)),
         description=_description(events, rules),
-        url=_url(payload),
+        url=web_address(payload.get("url"), MAX_URL),
         kind=_kind(kind, events) or (None if updates else "anomaly"),
         owner=owner,
         tables=tables,
         rank=UPDATED if updates else OPENED,
         by=by,
-        raw=_kept(message),
+        raw=kept(message),
     )
 
 
 def _external_id(message: Json, payload: Json) -> str:
     for holder in (payload, message):
-        for name in _IDS:
-            given = holder.get(name)
+        for field in _IDS:
+            given = holder.get(field)
             if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip():
                 return str(given).strip()[:MAX_NAME]
     raise Refused(
@@ -82,7 +76,7 @@ def _state(kind: str, feedback: str) -> State | None:
 
 def _changed(message: Json, name: str) -> Any:
     """A field that an update sets. A message of the type of that name may have it as `value`."""
-    payload = _object(message.get("payload"))
+    payload = an_object(message.get("payload"))
     for holder in (payload, message):
         if holder.get(name) is not None:
             return holder[name]
@@ -102,18 +96,18 @@ def _kind(kind: str, events: list[Json]) -> str:
 
 
 def _tables(payload: Json, events: list[Json], rules: list[Json]) -> tuple[str, ...]:
-    details = [_object(event.get("event_details")) for event in events]
-    compared = [_object(one) for rule in rules for one in _list(rule.get("comparisons"))]
+    details = [an_object(event.get("event_details")) for event in events]
+    compared = [an_object(one) for rule in rules for one in items(rule.get("comparisons"))]
     holders = [payload, *events, *details, *rules, *compared]
-    given = (_name(holder.get(name)) for holder in holders for name in _TABLES)
-    named = {folded(name): name for name in given if name and folded(name)}
+    given = (name(holder.get(field)) for holder in holders for field in _TABLES)
+    named = {folded(one): one for one in given if one and folded(one)}
     return tuple(named.values())[:MAX_ITEMS]
 
 
 def _title(events: list[Json], rules: list[Json]) -> str | None:
-    described = [_text(rule.get(name), MAX_TITLE) for rule in rules for name in ("name", "description")]
-    details = [_text(event.get("event_details"), MAX_TITLE) for event in events]
-    return next((text for text in (*described, *details) if text), None)
+    described = [text(rule.get(name), MAX_TITLE) for rule in rules for name in ("name", "description")]
+    details = [text(event.get("event_details"), MAX_TITLE) for event in events]
+    return next((found for found in (*described, *details) if found), None)
 
 
 def _default_title(kind: str, tables: tuple[str, ...]) -> str:
@@ -123,48 +117,10 @@ def _default_title(kind: str, tables: tuple[str, ...]) -> str:
 
 
 def _description(events: list[Json], rules: list[Json]) -> str | None:
-    lines = [_text(rule.get("description"), MAX_TEXT) for rule in rules]
-    lines += [_text(event.get("event_details"), MAX_TEXT) for event in events]
+    lines = [text(rule.get("description"), MAX_TEXT) for rule in rules]
+    lines += [text(event.get("event_details"), MAX_TEXT) for event in events]
     return "\n".join(line for line in dict.fromkeys(lines) if line)[:MAX_TEXT] or None
-
-
-def _url(payload: Json) -> str | None:
-    url = _text(payload.get("url"), MAX_URL)
-    return url if url is not None and url.lower().startswith(("https://", "http://")) else None
-
-
-def _kept(message: Json) -> Json | None:
-    """The message itself, if PostgreSQL can store it and it is not too large."""
-    checker = Checker()
-    kept = checker.free(message, "raw")
-    return None if checker.problems or len(orjson.dumps(kept)) > MAX_RAW else kept
-
-
-def _text(given: Any, limit: int) -> str | None:
-    """The text without what cannot be stored; None for anything else."""
-    if not isinstance(given, str):
-        return None
-    printable = "".join(letter for letter in given[:limit] if _is_storable(letter)).strip()
-    return printable.encode("utf-8", "ignore")[:limit].decode("utf-8", "ignore").strip() or None
-
-
-def _name(given: Any) -> str | None:
-    """The name as it would be stored; None for what can be no name."""
-    text = _text(given, MAX_QUALIFIED_NAME)
-    return None if text is None else Checker().name(text, "table_name", MAX_QUALIFIED_NAME)
-
-
-def _is_storable(letter: str) -> bool:
-    return letter >= " " and not "\x7f" <= letter <= "\x9f" and not "\ud800" <= letter <= "\udfff"
 
 
 def _word(given: Any) -> str:
     return given.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(given, str) else ""
-
-
-def _object(given: Any) -> Json:
-    return given if isinstance(given, dict) else {}
-
-
-def _list(given: Any) -> Iterator[Any]:
-    return iter(given[:MAX_ITEMS] if isinstance(given, list) else ())

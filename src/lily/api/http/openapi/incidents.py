@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query
+from fastapi import Header, Path, Query
 from fastapi.openapi.models import Example
 from pydantic import BaseModel, Field
 
@@ -20,9 +20,13 @@ IncidentId = Annotated[
 SourceName = Annotated[
     str,
     Path(
-        description="The system that sends the webhook: the name of an intake (`lily plugins`).",
+        description="The system that sends the webhook: the name of an intake (`lily plugins`) or of a mapping.",
         openapi_examples={"Monte Carlo": Example(value=SOURCE)},
     ),
+]
+OktaChallenge = Annotated[
+    str,
+    Header(alias="X-Okta-Verification-Challenge", description="What Okta sends, and expects in the response."),
 ]
 TenantName = Annotated[str, Query(alias="tenant", max_length=MAX_NAME, description="The tenant that it is for.")]
 InState = Annotated[State | None, Query(description="Only incidents in this state.")]
@@ -64,6 +68,10 @@ class Note(BaseModel, extra="forbid"):
 
 class Received(BaseModel):
     status: str
+
+
+class OktaVerification(BaseModel):
+    verification: str
 
 
 class RemovedSecret(BaseModel):

@@ -114,7 +114,7 @@ async def _append(append: LogAppend, events: Sequence[Event]) -> None:
     said = [incident_record(event) for event in events if isinstance(event, IncidentEvent)]
     if said:
         await append.call.services.log.append(said)
-    await append.add([_record(event) for event in events if not isinstance(event, IncidentEvent)])
+    await append.add([_record(event) for event in events if isinstance(event, AssetEvent | EdgeEvent | ClaimsEvent)])
 
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:

@@ -10,9 +10,10 @@ from lily.model.errors import Terminal
 from lily.model.values import MAX_NAME, Checker
 from lily.store.postgres.access.changes import DISABLED_USER, OWNER, change_statement
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Fetches
 
 Change = Literal["user.disabled", "user.enabled"]
+ADMINISTRATOR = ""  # instead of a directory
 
 
 class UserState(NamedTuple):
@@ -32,10 +33,12 @@ async def disabled_since(database: Database, tenant: str, user: str) -> datetime
     return rows[0][0] if rows else None
 
 
-async def change_user(database: Database, principal: Principal, change: Change, user: str) -> bool:
-    """Disables or enables a user of the principal's tenant. Returns False if that changed nothing. Raises
-    StoreUnavailable."""
-    values = {"user": user, "by": principal.name, "action": change, "kind": DISABLED_USER}
+async def change_user(
+    database: Fetches, principal: Principal, change: Change, user: str, *, source: str = ADMINISTRATOR
+) -> bool:
+    """Disables or enables a user of the principal's tenant. `source` is the directory that does it, which enables only
+    whom it disabled. Returns False if that changed nothing. Raises what `database` raises."""
+    values = {"user": user, "by": principal.name, "action": change, "kind": DISABLED_USER, "source": source}
     ((changed, _),) = await database.fetch(principal.tenant, change_statement(change), values)
     return bool(changed)
 
@@ -56,7 +59,8 @@ def _change(owner_url: str, change: Change, tenant: str, user: str, by: str) -> 
         raise Terminal(
             f"{user[:64]!r} is not a valid user name. Use up to {MAX_NAME} bytes without control characters."
         )
-    values = {"tenant": tenant, "user": user, "by": by, "action": change, "kind": DISABLED_USER}
+    stated = {"by": by, "action": change, "kind": DISABLED_USER, "source": ADMINISTRATOR}
+    values = {"tenant": tenant, "user": user, **stated}
     with psycopg.connect(owner_url) as connection:
         try:
             row = connection.execute(change_statement(change), values).fetchone()

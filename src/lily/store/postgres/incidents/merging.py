@@ -25,6 +25,13 @@ LOCK = "incidents"  # held to change a tenant's incidents
 Series = tuple[str, str]  # source and name
 
 
+def identities(connection: Connection[Any], tenant: str, incident_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """By id, the source and external id of those incidents that there are."""
+    parameters = {"tenant": tenant, "ids": id_array(incident_ids)}
+    rows = connection.execute(query("incidents/identities"), parameters).fetchall()
+    return {incident_id: (source, external_id) for incident_id, source, external_id in rows}
+
+
 class Merged(NamedTuple):
     changed: int  # incidents that are announced
     unmatched: int  # names that no asset has, and that were not known

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from lily.model.access import Principal
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Fetches
 
 Kind = Literal["policy", "role", "user", "scraper-policy", "engine-mapping", "access-settings"]
 Change = Literal["create", "replace", "put", "delete"]
@@ -60,7 +60,7 @@ class Naming(NamedTuple):
 
 
 async def change(
-    database: Database,
+    database: Fetches,
     principal: Principal,
     how: Change,
     entry: Entry,
@@ -86,7 +86,7 @@ async def change(
     return Changed(version, done, before, after)
 
 
-async def find(database: Database, tenant: str, kind: Kind, key: str) -> Object | None:
+async def find(database: Fetches, tenant: str, kind: Kind, key: str) -> Object | None:
     rows = await database.fetch(tenant, _read("find", kind), {"key": key})
     return rows[0][0] if rows else None
 

@@ -5,7 +5,19 @@ from typing import Any
 
 from lily.model.engine_names import EngineMapping, parse_engine_mapping
 from lily.model.errors import Refused, Terminal
-from lily.policy import Policy, Role, ScraperPolicy, User, parse_role, parse_scraper_policy, parse_user, stored_policy
+from lily.policy import (
+    Policy,
+    Role,
+    ScraperPolicy,
+    User,
+    fold,
+    parse_role,
+    parse_scraper_policy,
+    parse_user,
+    stored_policy,
+)
+from lily.policy.names import group_key, role_key
+from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.policies.snapshot import Object, Stored
 
 Parsed = Policy | Role | ScraperPolicy | EngineMapping
@@ -38,3 +50,9 @@ def _parsed(tenant: str, stored: Stored) -> Parsed:
 
 def stored_user(key: str, body: Object | None, disabled: bool) -> User:  # noqa: FBT001 - as the query returns it
     return replace(User(key) if body is None else parse_user(body), disabled=disabled)
+
+
+def user_entry(user: User) -> Entry:
+    """As it is stored, under its folded name."""
+    names = sorted({*map(role_key, user.roles), *map(group_key, user.groups)})
+    return Entry("user", fold(user.name), user.as_dict(), names)

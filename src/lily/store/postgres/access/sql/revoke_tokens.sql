@@ -1,0 +1,1 @@
+select revoke_tokens(%(tenant)s, %(user)s, %(until)s::timestamptz, %(by)s)

@@ -1,0 +1,1 @@
+select body from webhook_mappings where tenant_id = %(tenant)s and name = %(name)s

@@ -1,0 +1,114 @@
+"""The door of webhooks: what is verified with, what goes into the log, and what does not."""
+
+import asyncio
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+import pytest
+from starlette.requests import Request
+
+from lily.api.http.errors import Declined
+from lily.api.metrics import ApiMetrics
+from lily.api.webhooks import receiving
+from lily.api.webhooks.receiving import Webhooks
+from lily.bus import topics
+from lily.intake.sources import by_mapping, plugged_in
+from lily.plugins import Intake
+from tests.okta import delivery, lifecycle
+from tests.signing import SECRET, slack_click, slack_headers
+
+KEYED = {
+    "name": "keyed",
+    "signature": {"type": "bearer", "header": "X-Api-Key"},
+    "fields": {"external_id": "$.id"},
+}
+
+
+class Secrets:
+    """One secret for every source, and one mapping."""
+
+    async def of(self, _tenant: str, _source: str) -> list[bytes]:
+        return [SECRET.encode()]
+
+    async def intake(self, _tenant: str, source: str) -> Intake | None:
+        return plugged_in(source) or by_mapping(source, KEYED if source == "keyed" else None)
+
+
+class Log:
+    def __init__(self) -> None:
+        self.records: list[tuple[str, bytes, bytes]] = []
+
+    async def append(self, records: Sequence[tuple[str, bytes, bytes]]) -> None:
+        self.records += records
+
+
+def received(
+    source: str, body: bytes, headers: Mapping[str, str], tenant: str = "acme"
+) -> tuple[Mapping[str, str] | None, list[dict[str, Any]]]:
+    """The response, and the data of what is in the log."""
+    log = Log()
+
+    async def receive() -> Mapping[str, str] | None:
+        secrets: Any = Secrets()
+        taking: Any = log
+        return await Webhooks(secrets, taking, ApiMetrics()).receive(_request(body, headers), tenant, source)
+
+    response = asyncio.run(receive())
+    assert {topic for topic, _, _ in log.records} <= {topics.INCIDENTS}
+    return response, [orjson.loads(value)["data"] for _, _, value in log.records]
+
+
+def _request(body: bytes, headers: Mapping[str, str]) -> Request:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    raw.append((b"content-length", str(len(body)).encode()))
+    return Request({"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": b""}, receive)
+
+
+def test_a_shared_value_never_reaches_the_log() -> None:
+    body = orjson.dumps(delivery(lifecycle("suspend", "zoe", "2026-01-01T08:00:00.000Z")))
+    response, (data,) = received("okta", body, {"authorization": SECRET, "x-request-id": "1"})
+    assert response is None
+    assert (data["source"], base64.b64decode(data["body"])) == ("okta", body)
+    assert data["headers"] == {"x-request-id": "1"}
+    _, (data,) = received("keyed", b'{"id": 1}', {"X-Api-Key": SECRET, "x-other": f"mine: {SECRET}", "x-fine": "1"})
+    assert data["headers"] == {"x-fine": "1"}
+
+
+def test_a_handshake_is_answered_and_not_stored() -> None:
+    body = b'{"type": "url_verification", "challenge": "abc"}'
+    assert received("slack", body, slack_headers(body)) == ({"challenge": "abc"}, [])
+    click = slack_click("0190a5b0-7b1e-8c3d-9e4f-0123456789ab")
+    response, stored = received("slack", click, slack_headers(click))
+    assert (response, len(stored)) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "headers", "tenant"),
+    [
+        ("okta", {}, "acme"),
+        ("okta", {"authorization": f"{SECRET}x"}, "acme"),
+        ("okta", {"authorization": SECRET}, "no such tenant"),
+        ("nothing", {"authorization": SECRET}, "acme"),
+        ("keyed", {"authorization": SECRET}, "acme"),
+        ("openlineage", {"authorization": SECRET}, "acme"),
+    ],
+)
+def test_what_is_not_authenticated_is_refused(source: str, headers: dict[str, str], tenant: str) -> None:
+    with pytest.raises(Declined) as refused:
+        received(source, b"{}", headers, tenant)
+    assert (refused.value.status, refused.value.problems[0].code) == (403, "BAD_SIGNATURE")
+
+
+def test_what_can_only_be_kept_as_it_came_must_fit_into_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiving, "MAX_RECORD", 100)
+    body = orjson.dumps(delivery(lifecycle("suspend", "zoe", "2026-01-01T08:00:00.000Z")))
+    with pytest.raises(Declined, match="must not exceed") as refused:
+        received("okta", body, {"authorization": SECRET})
+    assert refused.value.status == 413
+    _, (stated,) = received("keyed", b'{"id": "' + b"x" * 200 + b'"}', {"X-Api-Key": SECRET})
+    assert stated["external_id"] == "x" * 200
