@@ -60,9 +60,10 @@ class IncidentWorld:
         said = WebhookEvent.of(self.tenant, source, {}, raw, time or clock.now())
         return self.record(said.key, said.as_cloudevent())
 
-    def handle(self, *events: Event) -> None:
-        """As the runner does."""
-        with tenant_lock(self._connection, self.reaction.name, self.tenant), self._connection.transaction():
+    def handle(self, *events: Event, dies: bool = False) -> None:
+        """As the runner does, or as a runner that dies before it commits."""
+        turn = self._connection.transaction(force_rollback=dies)
+        with tenant_lock(self._connection, self.reaction.name, self.tenant), turn:
             self.reaction.handle(self.tenant, events)
 
     def say(self, *statements: IncidentStatement | SeriesPassed) -> None:

@@ -54,9 +54,10 @@ class Risks:
         self._outbox.mark_published(batches, {})
         return found
 
-    def handle(self, tenant: str, records: Iterable[bytes]) -> None:
+    def handle(self, tenant: str, records: Iterable[bytes], *, dies: bool = False) -> None:
+        """As the runner does, or as a runner that dies before it commits."""
         events = [Event(topics.GOVERNANCE, 0, number, b"", record) for number, record in enumerate(records)]
-        with self._connection.transaction():
+        with self._connection.transaction(force_rollback=dies):
             self._reaction.handle(tenant, events)
 
     def set_lake_parent(self, world: World, name: str, parent: str | None) -> None:
@@ -97,7 +98,7 @@ class RiskWorld:
         self._pending += self._risks.routed(self.world.tenant)
 
     def deliver(self, chance: random.Random | None = None) -> None:
-        """All that is pending; by chance in any order, some of it again, and in several turns."""
+        """All that is pending; by chance in any order, some of it again, in several turns, and a runner dies."""
         self.relay()
         records, self._pending = self._pending, []
         if chance is None:
@@ -106,6 +107,8 @@ class RiskWorld:
         chance.shuffle(records)
         while records:
             size = chance.randint(1, len(records))
+            if chance.random() < 0.2:
+                self._risks.handle(self.world.tenant, records[:size], dies=True)
             self._risks.handle(self.world.tenant, records[:size])
             del records[:size]
         return None
