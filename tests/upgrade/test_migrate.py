@@ -115,13 +115,14 @@ STORED = """
     where refclassid = 'pg_proc'::regclass
       and classid in ('pg_attrdef'::regclass, 'pg_class'::regclass, 'pg_constraint'::regclass)
 """
+OF_MIGRATIONS = {"separate_tenants(regclass[])"}  # what migrations call must not change either
 UNTOUCHED = """
     select oid::regprocedure::text from pg_proc
     where pronamespace = 'public'::regnamespace and xmin <> pg_current_xact_id()::xid
 """
 
 
-def test_every_function_has_a_script_but_those_whose_results_are_stored(fresh: Database) -> None:
+def test_every_function_has_a_script_but_those_of_stored_results_and_of_migrations(fresh: Database) -> None:
     """A script that replaced one of those would leave the values in generated columns and indexes as they were. And a
     function that is in no script is the forgotten old signature of one."""
     with psycopg.connect(fresh.owner) as connection:
@@ -131,7 +132,7 @@ def test_every_function_has_a_script_but_those_whose_results_are_stored(fresh: D
         untouched = {name for (name,) in connection.execute(UNTOUCHED)}
         connection.rollback()
     assert "search_words(text,text)" in stored
-    assert untouched == stored
+    assert untouched == stored | OF_MIGRATIONS
 
 
 def test_of_two_that_migrate_at_once_the_second_finds_nothing_to_do(database: Database, fresh: Database) -> None:

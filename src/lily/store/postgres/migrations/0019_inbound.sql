@@ -26,20 +26,7 @@ create table directory_states (
 -- Which directory disabled the user; empty: an administrator, whose decision a directory does not undo.
 alter table disabled_users add column disabled_by text not null default '';
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['webhook_mappings', 'directory_states'] loop
-    execute format($sql$
-      alter table %1$I enable row level security, force row level security;
-      create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
-      create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
-      create policy administration on %1$I to current_user using (true) with check (true);
-    $sql$, guarded);
-  end loop;
-end
-$$;
+select separate_tenants('webhook_mappings', 'directory_states');
 grant select, insert, update, delete on webhook_mappings to lily_api;
 grant select on webhook_mappings to lily_pipeline;
 grant select, insert, update on directory_states to lily_pipeline;

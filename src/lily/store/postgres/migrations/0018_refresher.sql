@@ -56,20 +56,7 @@ create index refresh_runs_finished on refresh_runs (finished_at) where finished_
 create index refresh_runs_of_batch on refresh_runs (batch_id);
 create index refresh_runs_of_finished_batch on refresh_runs (finished_batch) where finished_batch is not null;
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['refresh_schedules', 'refresh_runs'] loop
-    execute format($sql$
-      alter table %1$I enable row level security, force row level security;
-      create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
-      create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
-      create policy administration on %1$I to current_user using (true) with check (true);
-      grant select, insert, update, delete on %1$I to lily_pipeline;
-    $sql$, guarded);
-  end loop;
-end
-$$;
+select separate_tenants('refresh_schedules', 'refresh_runs');
+grant select, insert, update, delete on refresh_schedules, refresh_runs to lily_pipeline;
 grant select, insert, update, delete on refresh_schedules to lily_api;
 grant select, insert, update on refresh_runs to lily_api;

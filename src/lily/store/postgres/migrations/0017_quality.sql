@@ -69,21 +69,9 @@ create table incident_statements (
   primary key (batch_id, position)
 );
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['usage_days', 'usage_event_ids', 'usage_reports', 'quality_policies', 'quality_findings',
-                                 'incident_statements'] loop
-    execute format($sql$
-      alter table %1$I enable row level security, force row level security;
-      create policy one_tenant on %1$I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant());
-      create policy every_tenant on %1$I to lily_pipeline using (true) with check (true);
-      create policy administration on %1$I to current_user using (true) with check (true);
-      grant select, insert, update, delete on %1$I to lily_pipeline;
-    $sql$, guarded);
-  end loop;
-end
-$$;
+select separate_tenants('usage_days', 'usage_event_ids', 'usage_reports', 'quality_policies',
+                        'quality_findings', 'incident_statements');
+grant select, insert, update, delete on usage_days, usage_event_ids, usage_reports,
+  quality_policies, quality_findings, incident_statements to lily_pipeline;
 grant select on usage_days, quality_policies, quality_findings to lily_api;
 grant insert, update, delete on quality_policies to lily_api;

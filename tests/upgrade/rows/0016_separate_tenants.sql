@@ -1,0 +1,1 @@
+-- No table, so no row: a function for the migrations after it.
