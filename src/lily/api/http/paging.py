@@ -29,9 +29,11 @@ def checked_limit(call: Call, limit: int) -> int:
     return limit
 
 
-async def keyed_page(call: Call, path: str, limit: int, cursor: str | None, read: ReadKeyed) -> dict[str, Any]:
-    """A page of a list that is ordered by key."""
-    beyond = "" if cursor is None else cursors.unseal(cursor, KEY, call.tenant, path)
+async def keyed_page(
+    call: Call, path: str, limit: int, cursor: str | None, read: ReadKeyed, *, first: str = ""
+) -> dict[str, Any]:
+    """A page of a list that is ordered by key. `first` is what comes before all keys."""
+    beyond = first if cursor is None else cursors.unseal(cursor, KEY, call.tenant, path)
     size = checked_limit(call, limit)
     found = await read(beyond, size + 1)
     more = cursors.seal(found[size - 1][0], call.tenant, path) if len(found) > size else None

@@ -1,13 +1,12 @@
 """`/refresh-schedules`: how often each data source is refreshed."""
 
 import uuid
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
 from fastapi import APIRouter
-from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.calls import Anyone, HttpCall, Reads
-from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
@@ -22,7 +21,7 @@ from lily.api.http.openapi.refreshes import (
     ScheduleSettings,
 )
 from lily.api.http.openapi.responses import Json
-from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.http.paging import DEFAULT, Cursor, Limit, keyed_page
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
 from lily.api.refreshes.reports import found as found_run
@@ -33,7 +32,6 @@ from lily.store.postgres.refreshes import schedules
 from lily.store.postgres.refreshes.schedules import Settings
 
 PATH = "/refresh-schedules"
-BEYOND: TypeAdapter[str] = TypeAdapter(Annotated[str, StringConstraints(max_length=4 * MAX_NAME)])
 A_YEAR = 366 * 24 * 3_600
 SHORTEST, LONGEST = {"every": 60, "timeout": 1}, {"every": A_YEAR, "timeout": 7 * 24 * 3_600}  # seconds
 
@@ -44,11 +42,8 @@ router = APIRouter(tags=["refreshes"])
 async def list_schedules(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns the schedules by data source: of every data source that an asset names, and of those that were
     configured."""
-    beyond = "" if cursor is None else cursors.unseal(cursor, BEYOND, call.tenant, PATH)
-    size = checked_limit(call, limit)
-    found = await schedules.page(call.services.database, call.tenant, beyond, size + 1)
-    more = cursors.seal(found[size - 1]["data_source"], call.tenant, PATH) if len(found) > size else None
-    return Json({"items": found[:size], "next_cursor": more})
+    read = partial(schedules.page, call.services.database, call.tenant)
+    return Json(await keyed_page(call, PATH, limit, cursor, read))
 
 
 @router.get(f"{PATH}/{{data_source:segment}}", responses={200: {"model": Schedule}})

@@ -20,9 +20,10 @@ class Settings(NamedTuple):
     enabled: bool
 
 
-async def page(database: Database, tenant: str, beyond: str, limit: int) -> list[Object]:
+async def page(database: Database, tenant: str, beyond: str, limit: int) -> list[tuple[str, Object]]:
     """The schedules after a data source, by name. Raises StoreUnavailable."""
-    return await _read(database, tenant, None, beyond, limit)
+    found = await _read(database, tenant, None, beyond, limit)
+    return [(schedule["data_source"], schedule) for schedule in found]
 
 
 async def find(database: Database, tenant: str, data_source: str) -> Object | None:
