@@ -1,11 +1,16 @@
 """Incidents in a real PostgreSQL: merged, attached to assets, announced once."""
 
+from datetime import timedelta
+
+import psycopg
 import pytest
 
 from lily.bus import topics
 from lily.incidents import IncidentStatement, SeriesPassed, incident_id
+from lily.model import clock
 from lily.model.errors import Refused
 from lily.model.ids import asset_id
+from lily.store.postgres.incidents.retention import delete_old_history
 from tests.monte_carlo import anomaly, feedback, message
 from tests.postgres.incidents import IncidentWorld, monte_carlo
 
@@ -198,3 +203,18 @@ def test_incidents_of_two_tenants_do_not_meet(incidents: IncidentWorld, request:
     incidents.say(monte_carlo("1", tables=("shop.orders",)))
     assert incidents.assets("1") == set()
     assert incidents.unmatched() == {"shop.orders"}
+
+
+def test_old_messages_of_resolved_incidents_are_deleted_and_the_incidents_stay(
+    incidents: IncidentWorld, owner: psycopg.Connection
+) -> None:
+    old, new = "2000-01-01T00:00:00.000000Z", clock.now()
+    incidents.handle(
+        incidents.event(monte_carlo("done", state="open"), old),
+        incidents.event(monte_carlo("done", state="resolved"), new),
+        incidents.event(monte_carlo("open", state="open"), old),
+    )
+    assert delete_old_history(owner, timedelta(days=20 * 365)) == 1
+    kept = incidents.rows("select change ->> 'state' as state from incident_history where tenant_id = %(tenant)s")
+    assert sorted(row["state"] for row in kept) == ["open", "resolved"]
+    assert {key: row["state"] for key, row in incidents.incidents().items()} == {"done": "resolved", "open": "open"}

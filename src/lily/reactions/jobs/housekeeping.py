@@ -11,6 +11,7 @@ from lily.reactions.jobs.base import Task
 from lily.settings import Retention
 from lily.store.postgres.access.tickets import delete_expired_tickets
 from lily.store.postgres.enforcement.ledger import delete_old_runs
+from lily.store.postgres.incidents.retention import delete_old_history as delete_old_incident_history
 from lily.store.postgres.jobs.queue import Job
 from lily.store.postgres.notifications.ledger import delete_old_notifications
 from lily.store.postgres.outbox.batches import delete_published
@@ -29,7 +30,7 @@ _log = structlog.get_logger()
 def housekeeping(retention: Retention) -> tuple[Task, ...]:
     """The names of tasks are stored with their schedules, so they stay."""
     decisions, history = timedelta(days=retention.decision_days), timedelta(days=retention.policy_history_days)
-    notifications = timedelta(days=retention.notification_days)
+    notifications, incidents = timedelta(days=retention.notification_days), timedelta(days=retention.incident_days)
     return (
         _task("forget-published-batches", delete_published),
         _task("forget-expired-tickets", delete_expired_tickets),
@@ -39,6 +40,7 @@ def housekeeping(retention: Retention) -> tuple[Task, ...]:
         _task("forget-old-enforcement-runs", delete_old_runs),
         _task("forget-old-fact-changes", delete_old_fact_changes),
         _task("forget-old-notifications", lambda connection: delete_old_notifications(connection, notifications)),
+        _task("forget-old-incident-history", lambda connection: delete_old_incident_history(connection, incidents)),
         _task("forget-old-usage", delete_old_usage),
         _task("forget-old-refresh-runs", delete_old_refresh_runs),
     )

@@ -1,0 +1,1 @@
+-- No table, so no row: an index.
