@@ -128,7 +128,8 @@ def test_whatever_the_network_does_the_same_incidents_and_marks_remain(
 
 
 @pytest.mark.campaign
-@settings(parent=FEW, max_examples=300)
+@pytest.mark.timeout(900)
+@settings(parent=FEW, max_examples=150)
 @given(said=LISTS, chance=CHANCE)
 def test_the_same_for_many_more_messages(
     incidents: IncidentWorld, risks: Risks, said: list[Message], chance: Random
