@@ -73,6 +73,17 @@ def test_messages_about_one_incident_in_one_turn_are_announced_once(incidents: I
     assert [one["incident"]["state"] for one in incidents.announced()] == ["acknowledged", "open"]
 
 
+def test_a_repeated_message_that_finds_its_asset_at_last_is_announced(incidents: IncidentWorld) -> None:
+    """Otherwise nothing would be at risk: the name is found, so no later look finds it again."""
+    said = incidents.webhook(anomaly("shop.public.orders", incident="1"))
+    incidents.handle(said)
+    assert [announced["assets"] for announced in incidents.announced()] == [[]]
+    incidents.world.asset("shop.public.orders")
+    incidents.handle(said)
+    ((asset, *_),) = incidents.announced()[0]["assets"]
+    assert asset == asset_id(incidents.tenant, "shop.public.orders")
+
+
 def test_a_repeated_message_changes_and_announces_nothing(incidents: IncidentWorld) -> None:
     first = incidents.webhook(anomaly("shop.orders", incident="1"), time=LATE)
     incidents.handle(first, first)

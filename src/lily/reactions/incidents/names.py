@@ -32,7 +32,7 @@ def look_for_names(connection: Connection[Any], job: Job) -> None:
     # The reaction queues a look unless one is queued. With its lock, it sees either this job or that names are left.
     hold_tenant_lock(connection, LOCK, job.tenant)
     began = time.monotonic()
-    found = look_again(connection, job.tenant, f"look/{job.id}")
+    found = look_again(connection, job.tenant)
     if found.left:
         queue_look(connection, job.tenant, pause(found.age, time.monotonic() - began), but=job.id)
     _log.debug("incident names", tenant=job.tenant, left=found.left)

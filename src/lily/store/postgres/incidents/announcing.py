@@ -15,16 +15,16 @@ _SHOWN = ("incident_id", "source", "external_id", "severity", "state", "title", 
 
 
 class Change(NamedTuple):
-    """`cause` is the event that changed it. Without a previous state it is new, or its state did not change."""
+    """Without a previous state it is new, or its state did not change."""
 
     incident_id: str
-    cause: str
     previous_state: str | None = None
     is_new: bool = False
 
 
 def announce(connection: Connection[Any], tenant: str, changes: Sequence[Change]) -> None:
-    """Announces the incidents as they are now, in the caller's transaction. A change is announced once per cause."""
+    """Announces the incidents as they are now, in the caller's transaction. What is repeated changes nothing that is
+    committed, so the caller has nothing to announce; a repeated message that finds an asset at last does change it."""
     if not changes:
         return
     ids = id_array(change.incident_id for change in changes)
@@ -32,8 +32,7 @@ def announce(connection: Connection[Any], tenant: str, changes: Sequence[Change]
     rows = connection.execute(with_assets("incidents/announced"), parameters).fetchall()
     found = {row[0]: row for row in rows}
     bodies = [_body(found[change.incident_id], change) for change in changes if change.incident_id in found]
-    events = [f"incident/{change.incident_id}/{change.cause}" for change in changes if change.incident_id in found]
-    announced = {"tenant": tenant, "events": events, "bodies": [Jsonb(body) for body in bodies]}
+    announced = {"tenant": tenant, "bodies": [Jsonb(body) for body in bodies]}
     connection.execute(query("outbox/insert_announcements"), announced)
     connection.execute("select pg_notify('lily_applied', '')")
 

@@ -62,7 +62,7 @@ class IncidentMerger:
         self._record_history(causes)
         attached, unmatched = attach(self._connection, self._tenant, _names(said))
         visible = {one for one in changed if _is_visible(before.get(one), after[one])} | attached
-        changes = [_change(one, causes[one][-1].id, before.get(one)) for one in causes if one in visible]
+        changes = [_change(one, before.get(one)) for one in causes if one in visible]
         announce(self._connection, self._tenant, changes)
         return Merged(len(changes), unmatched)
 
@@ -152,8 +152,8 @@ def _passed(passes: Sequence[IncidentEvent]) -> dict[str, list[str]]:
     }
 
 
-def _change(incident_id: str, cause: str, before: Incident | None) -> Change:
-    return Change(incident_id, cause, None if before is None else before.state, is_new=before is None)
+def _change(incident_id: str, before: Incident | None) -> Change:
+    return Change(incident_id, None if before is None else before.state, is_new=before is None)
 
 
 def _is_visible(before: Incident | None, after: Incident) -> bool:

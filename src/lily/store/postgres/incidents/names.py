@@ -67,14 +67,14 @@ def attach(connection: Connection[Any], tenant: str, named: Sequence[NamesOfInci
     return Attached(attached, _keep(connection, tenant, unmatched))
 
 
-def look_again(connection: Connection[Any], tenant: str, cause: str) -> Look:
+def look_again(connection: Connection[Any], tenant: str) -> Look:
     """Attaches incidents to assets that have appeared since, and announces that. Runs in the caller's transaction, with
-    the tenant's lock. `cause` names the look, for the announcements."""
+    the tenant's lock."""
     left, age, last = 0, 0.0, ("", _FIRST)
     while rows := _kept(connection, tenant, last):
         last = (rows[-1].folded, rows[-1].incident_id)
         matches = match_names(connection, tenant, {row.given for row in rows})
-        _attach_kept(connection, tenant, [row for row in rows if row.given in matches], matches, cause)
+        _attach_kept(connection, tenant, [row for row in rows if row.given in matches], matches)
         ages = [row.age for row in rows if row.given not in matches]
         age = min([*([age] if left else []), *ages], default=0.0)
         left += len(ages)
@@ -92,13 +92,13 @@ def _kept(connection: Connection[Any], tenant: str, after: tuple[str, str]) -> l
     return [Kept(*row) for row in connection.execute(query("incidents/unmatched"), parameters)]
 
 
-def _attach_kept(connection: Connection[Any], tenant: str, rows: Sequence[Kept], matches: Matches, cause: str) -> None:
+def _attach_kept(connection: Connection[Any], tenant: str, rows: Sequence[Kept], matches: Matches) -> None:
     if not rows:
         return
     attached = _attach(connection, tenant, [(row.incident_id, asset) for row in rows for asset in matches[row.given]])
     forgotten = {"folded": [row.folded for row in rows], "ids": id_array(row.incident_id for row in rows)}
     connection.execute(query("incidents/forget_names"), {"tenant": tenant, **forgotten})
-    announce(connection, tenant, [Change(one, cause) for one in sorted(attached)])
+    announce(connection, tenant, [Change(one) for one in sorted(attached)])
 
 
 def _attach(connection: Connection[Any], tenant: str, pairs: Sequence[tuple[str, str]]) -> set[str]:
