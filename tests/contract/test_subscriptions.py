@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.contract.access import create, policy
-from tests.contract.door import Door, codes
+from tests.contract.door import WAIT, Door, codes
 from tests.contract.incidents import found, put_secret, report
 from tests.monte_carlo import anomaly
 from tests.notification_receiver import Receiver, notification_receiver
@@ -281,3 +281,34 @@ def test_an_incident_reaches_the_receiver_from_a_webhook_to_its_resolution(door:
     of_incident = [one for one in answer["items"] if one["kind"].startswith("incident.")]
     assert [one["kind"] for one in of_incident] == ["incident.resolved", "incident.acknowledged", "incident.opened"]
     assert all(one["matched"] for one in of_incident)
+
+
+def test_people_are_notified_once_of_an_asset_and_the_explanation_has_the_reason(
+    door: Door, receiver: Receiver
+) -> None:
+    """Of the incident's own asset by the incident, of what is downstream by the risk."""
+    add_channel(door, receiver)
+    for asset in ("shop.orders", "bi.sales"):
+        door.ingest(asset)
+    edge = {"from": "shop.orders", "to": "bi.sales", "relationship_type": "used-in"}
+    assert door.http.post("/lineage", json={"edges": [edge]}, headers=WAIT).status_code == 200
+    subscribe(door, filters={})
+    of_table = subscribe(door, destination="other", filters={"assets": ["shop.orders"]})["id"]
+    put_secret(door)
+    report(door, anomaly("shop.orders", incident="1", details="Late rows"))
+    incident = found(door, until=lambda items: len(items) == 1)[0]["incident_id"]
+    eventually(lambda: len(receiver.taken) >= 3)
+    assert door.http.post(f"/incidents/{incident}/resolve").status_code in {200, 202}
+    eventually(lambda: len(receiver.taken) >= 6)
+    sent = [(one.path, one.body["type"], one.body["data"]["assets"]) for one in receiver.taken]
+    assert [one[1:] for one in sent if one[0] == "ops"] == [
+        ("incident.opened", ["shop.orders"]),
+        ("risk.at_risk", ["bi.sales"]),
+        ("incident.resolved", ["shop.orders"]),
+        ("risk.clear", ["bi.sales"]),
+    ]
+    assert [one[1] for one in sent if one[0] == "other"] == ["incident.opened", "incident.resolved"]
+    answer = door.http.get(f"/subscriptions/{of_table}/explain", params={"event": incident}).json()["items"]
+    why = next(one["answer"] for one in answer if one["kind"] == "risk.at_risk")
+    assert why.startswith("it was not sent: own_assets: 1 of 1 assets are left out")
+    assert why.endswith("shop.orders")

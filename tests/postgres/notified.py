@@ -111,6 +111,10 @@ class Notified:
         assets = [[self.world.id_of(name), "table", name] for name in names]
         return {"change": "incident", "root": incident["incident_id"], "incident": incident, "assets": assets}
 
+    def risk(self, change: str, *names: str, own: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+        """What the announcement of a risk by the incident has; it concerns `own` itself."""
+        return self.incident(*own, *names, **more) | {"change": change, "own": [self.world.id_of(name) for name in own]}
+
     def react(self, *announcements: dict[str, Any], first: int = 1) -> list[str]:
         """Handles announcements as one batch; returns the ids of their notifications."""
         envelopes: list[dict[str, Any]] = [

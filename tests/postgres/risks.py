@@ -142,6 +142,15 @@ class RiskWorld:
                 sum_ -= marks
         return sum_
 
+    def announced_own(self, incident: str) -> list[tuple[str, list[str]]]:
+        """By announcement, its change and which of the assets the incident itself concerns."""
+        rows = self._owner.execute(
+            "select body ->> 'change', body -> 'own' from announcements where tenant_id = %s and body ->> 'root' = %s "
+            "and body ->> 'change' in ('at_risk', 'clear') order by position",
+            [self.world.tenant, incident],
+        )
+        return rows.fetchall()
+
     def shown(self, names: Iterable[str]) -> Marks:
         """As a read of assets that only the lake has: their parents are given."""
         graph, assets = self.graph(), [self.world.id_of(name) for name in names]

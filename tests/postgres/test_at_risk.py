@@ -61,6 +61,23 @@ def test_an_incident_puts_everything_downstream_at_risk_and_its_resolution_clear
     assert estate.stored() == estate.announced() == set()
 
 
+def test_announcements_name_the_assets_that_the_incident_itself_concerns(estate: RiskWorld) -> None:
+    orders, sales = estate.world.id_of("raw.orders"), estate.world.id_of("bi.sales")
+    incident = estate.incident("one", "raw.orders")
+    estate.deliver()
+    estate.incident("one", "bi.sales")  # at risk already: nothing to announce
+    estate.world.asset("bi.costs")
+    estate.world.edge("bi.sales", "bi.costs")
+    estate.deliver()
+    estate.incident("one", state="resolved")
+    estate.deliver()
+    assert estate.announced_own(incident) == [
+        ("at_risk", [orders]),
+        ("at_risk", []),
+        ("clear", sorted([orders, sales])),
+    ]
+
+
 def test_an_incident_of_a_schema_conducts_along_the_edges_of_its_columns(estate: RiskWorld) -> None:
     incident = estate.incident("one", "raw")
     estate.deliver()

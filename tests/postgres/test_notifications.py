@@ -92,6 +92,29 @@ def test_what_is_downstream_and_its_owners_are_found_along_lineage(notified: Not
     assert {one.path for one in notified.receiver.taken} == {"downstream", "ann", "bi-team", "sales-team"}
 
 
+def test_an_asset_of_an_incident_is_not_reported_again_as_at_risk(notified: Notified) -> None:
+    notified.subscribe()
+    notified.subscribe(notified.receiver.at("orders"), filters={"assets": [ORDERS]})
+    notified.react(
+        notified.incident(ORDERS),
+        notified.risk("at_risk", "sales", own=(ORDERS,)),
+        notified.incident(ORDERS, state="resolved", previous="open"),
+        notified.risk("clear", "sales", own=(ORDERS,), state="resolved"),
+    )
+    notified.run()
+    sent = [(one.path, one.title, one.body["assets"]) for one in notified.receiver.taken]
+    assert sorted(one for one in sent if one[0] == "ok") == [
+        ("ok", "At risk: sales", ["sales"]),
+        ("ok", "Incident opened: Late data 1", [ORDERS]),
+        ("ok", "Incident resolved: Late data 1", [ORDERS]),
+        ("ok", "No longer at risk: sales", ["sales"]),
+    ]
+    assert {title for path, title, _ in sent if path == "orders"} == {
+        "Incident opened: Late data 1",
+        "Incident resolved: Late data 1",
+    }
+
+
 def test_owners_without_a_handle_are_reported(notified: Notified) -> None:
     notified.world.asset(ORDERS, owner="ann")
     notified.subscribe("@owners")

@@ -39,6 +39,7 @@ class Occurrence:
     changed: tuple[str, ...] = ()  # fields
     by: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()  # of a risk: the assets that the incident itself concerns, by id
 
     @property
     def incident_id(self) -> str | None:
@@ -66,7 +67,8 @@ def read_announcement(envelope: Mapping[str, Any]) -> Occurrence | None:
     if change in {"at_risk", "clear"}:
         incident = data["incident"]
         severity = severity_of(incident.get("severity")) if change == "at_risk" else "info"
-        return Occurrence(envelope["id"], (f"risk.{change}",), severity, envelope["time"], subjects, incident)
+        own = frozenset(map(str, data.get("own") or ()))
+        return Occurrence(envelope["id"], (f"risk.{change}",), severity, envelope["time"], subjects, incident, own=own)
     if change in {"tagged", "untagged"}:
         tag = str(data["cause"]["tag"])
         return Occurrence(envelope["id"], (f"tag.{change}",), "info", envelope["time"], subjects, tags=(tag,))
@@ -77,8 +79,12 @@ def incident_kinds(incident: Mapping[str, Any]) -> tuple[str, ...]:
     """`incident.opened` where the state is new, else `incident.updated`; of the quality rules also `quality.RULE`."""
     state, previous = incident["state"], incident.get("previous_state")
     kind = "incident.updated" if state == previous else f"incident.{_NAMED_BY_STATE[state]}"
+    return (kind, *rule_kinds(incident))
+
+
+def rule_kinds(incident: Mapping[str, Any]) -> tuple[str, ...]:
     rule = incident.get("kind")
-    return (kind, f"quality.{rule}") if incident.get("source") == "quality" and rule else (kind,)
+    return (f"quality.{rule}",) if incident.get("source") == "quality" and rule else ()
 
 
 def read_change(record: Mapping[str, Any]) -> Occurrence:

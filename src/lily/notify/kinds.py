@@ -11,6 +11,12 @@ KINDS = (*INCIDENT, *RISK, *TAG, *ASSET)
 QUALITY = "quality"  # a family without a fixed list: its names are those of the quality rules
 FAMILIES = ("incident", "risk", "tag", "asset", QUALITY)
 DEFAULT = ("incident.*", "risk.*")  # without `kinds`: changes of assets and tags are many, and have to be named
+# By kind of a risk: by which kinds an incident reports an asset that it concerns itself. The asset may be attached
+# later, and the first message may state that the incident is acknowledged.
+OF_OWN_ASSETS = {
+    "risk.at_risk": ("incident.opened", "incident.acknowledged", "incident.updated"),
+    "risk.clear": ("incident.resolved",),
+}
 _OF_CHANGES = (*TAG, *ASSET)  # what a change of an asset can be; the name is the change
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from lily.model import ids
 from lily.model.assets import tag_key
-from lily.notify.events import Occurrence, Subject, at_least
-from lily.notify.kinds import first_match
+from lily.notify.events import Occurrence, Severity, Subject, at_least, rule_kinds, severity_of
+from lily.notify.kinds import OF_OWN_ASSETS, first_match
 from lily.notify.subscriptions import Filters
 
 MAX_QUOTED = 5  # values that a reason names
@@ -47,7 +47,7 @@ class Matcher:
 
     def match(self, occurrence: Occurrence) -> Match:
         kind = first_match(self._filters.patterns, occurrence.kinds)
-        findings = [_kind_finding(self._filters, occurrence, kind), *self._severity(occurrence)]
+        findings = [_kind_finding(self._filters, occurrence, kind), *self._severity(occurrence.severity)]
         subjects = occurrence.subjects
         for name, wanted, holds in self._tests():
             passing = [subject for subject in occurrence.subjects if holds(subject)]
@@ -56,11 +56,22 @@ class Matcher:
         restricted = any(True for _ in self._tests())
         if restricted and not subjects and all(one.matched for one in findings):
             findings.append(Finding("all", False, "no single asset of the event satisfies all of the filters"))
+        if occurrence.own and self._is_reported(occurrence):
+            own = [one for one in subjects if one.id in occurrence.own]
+            findings += [_own_finding(own, subjects)] if own else []
+            subjects = tuple(one for one in subjects if one.id not in occurrence.own)
         matched = all(one.matched for one in findings)
         return Match(matched, kind or occurrence.kinds[0], subjects if matched else (), tuple(findings))
 
-    def _severity(self, occurrence: Occurrence) -> Iterator[Finding]:
-        filters, severity = self._filters, occurrence.severity
+    def _is_reported(self, risk: Occurrence) -> bool:
+        """Whether the incident's own events notify of the assets that it concerns itself: then the risk need not."""
+        incident, kinds = risk.incident or {}, OF_OWN_ASSETS.get(risk.kinds[0], ())
+        wanted = (first_match(self._filters.patterns, (kind, *rule_kinds(incident))) for kind in kinds)
+        severity = self._severity(severity_of(incident.get("severity")))
+        return bool(kinds) and all(wanted) and all(one.matched for one in severity)
+
+    def _severity(self, severity: Severity) -> Iterator[Finding]:
+        filters = self._filters
         if filters.severities:
             matched = severity in filters.severities
             yield Finding("severities", matched, f"the event is {severity}; wanted: {', '.join(filters.severities)}")
@@ -101,6 +112,12 @@ def owners_of(subject: Subject, filters: Filters) -> set[str]:
 def _kind_finding(filters: Filters, occurrence: Occurrence, kind: str | None) -> Finding:
     wanted = _quoted(filters.patterns) + ("" if filters.kinds else " (the default)")
     return Finding("kinds", kind is not None, f"the event is {' and '.join(occurrence.kinds)}; wanted: {wanted}")
+
+
+def _own_finding(own: Sequence[Subject], subjects: Sequence[Subject]) -> Finding:
+    shown = _quoted([one.qualified_name or one.id for one in own])
+    reason = f"{len(own)} of {len(subjects)} assets are left out, because events of the incident itself report them"
+    return Finding("own_assets", len(own) < len(subjects), f"{reason}: {shown}")
 
 
 def _finding(name: str, wanted: Sequence[str], passing: Sequence[Subject], subjects: Sequence[Subject]) -> Finding:

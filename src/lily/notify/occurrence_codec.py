@@ -19,6 +19,7 @@ def encoded(occurrence: Occurrence) -> dict[str, Any]:
         "changed": list(occurrence.changed),
         "by": occurrence.by,
         "details": dict(occurrence.details),
+        "own": sorted(occurrence.own),
     }
 
 
@@ -37,4 +38,5 @@ def decoded(stored: Mapping[str, Any], assets: Collection[str] | None = None) ->
         tuple(stored["changed"]),
         stored["by"],
         stored["details"],
+        frozenset(stored.get("own", ())),  # absent in what earlier versions have stored
     )

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from lily.model import ids
 from lily.notify.events import Occurrence, Subject, read_announcement, read_change
-from lily.notify.kinds import wanted_changes
+from lily.notify.kinds import INCIDENT, RISK, wanted_changes
 from lily.notify.matching import Matcher, owners_of
+from lily.notify.occurrence_codec import decoded, encoded
 from lily.notify.subscriptions import Filters, Subscription
 
 TENANT, AT = "default", "2026-01-01T00:00:00.000000Z"
@@ -89,6 +90,64 @@ def test_every_filter_that_does_not_match_has_a_reason_with_the_value() -> None:
     assert "warning" in reasons["min_severity"]
     assert "GDPR" in reasons["tags"]
     assert "ann" in reasons["owners"]
+
+
+def risk(
+    *subjects: Subject, change: str = "at_risk", own: tuple[str, ...] = ("orders",), **incident: Any
+) -> Occurrence:
+    """What is announced of an incident of `own`, with what lies downstream."""
+    stated = {"incident_id": "i", "source": "monte-carlo", "state": "open", "severity": "critical", **incident}
+    assets = [[one.id, one.entity_type, one.qualified_name] for one in subjects]
+    ids_ = [ids.asset_id(TENANT, name) for name in own]
+    found = read_announcement(envelope(change=change, root="i", incident=stated, assets=assets, own=ids_))
+    assert found is not None
+    return found.about(subjects)
+
+
+@pytest.mark.parametrize("change", ["at_risk", "clear"])
+@pytest.mark.parametrize("kinds", [[], ["incident.*", "risk.*"], [*INCIDENT, *RISK]])
+def test_a_risk_leaves_out_the_assets_of_which_the_incident_itself_notifies(change: str, kinds: list[str]) -> None:
+    orders, report = asset("orders"), asset("report")
+    found = Matcher(TENANT, Filters(kinds=kinds)).match(risk(orders, report, change=change))
+    assert (found.matched, found.subjects) == (True, (report,))
+    alone = Matcher(TENANT, Filters(kinds=kinds)).match(risk(orders, change=change))
+    assert not alone.matched
+    (finding,) = [one for one in alone.findings if not one.matched]
+    assert (finding.filter, finding.matched) == ("own_assets", False)
+    assert "orders" in finding.reason
+    filtered = Matcher(TENANT, Filters(kinds=kinds, assets=["orders"])).match(risk(orders, report, change=change))
+    assert [one.filter for one in filtered.findings if not one.matched] == ["own_assets"]
+
+
+@pytest.mark.parametrize(
+    ("change", "filters"),
+    [
+        ("at_risk", {"kinds": ["risk.*"]}),
+        ("at_risk", {"kinds": ["incident.opened", "risk.*"]}),  # it would not learn of an asset that is attached later
+        ("clear", {"kinds": ["incident.opened", "risk.*"]}),
+        ("clear", {"severities": ["info"]}),  # the end of a risk is info, that of a critical incident is not
+    ],
+)
+def test_a_risk_names_the_assets_of_the_incident_if_nothing_else_would(change: str, filters: dict[str, Any]) -> None:
+    orders, report = asset("orders"), asset("report")
+    assert Matcher(TENANT, Filters(**filters)).match(risk(orders, report, change=change)).subjects == (orders, report)
+
+
+def test_the_kind_of_a_quality_rule_notifies_of_the_assets_of_its_incident() -> None:
+    of_rule = risk(asset("orders"), source="quality", kind="query_spike")
+    assert not matched(of_rule, kinds=["quality.query_spike", "risk.*"])
+    assert matched(of_rule, kinds=["quality.unused", "risk.*"])
+
+
+def test_an_asset_of_one_incident_can_be_at_risk_by_another() -> None:
+    assert matched(risk(asset("orders"), own=("people",)))
+    assert matched(risk(asset("orders"), own=()))
+
+
+def test_a_stored_risk_still_has_the_assets_of_the_incident() -> None:
+    event = risk(asset("orders"), asset("report"))
+    assert decoded(encoded(event)) == event
+    assert decoded({key: value for key, value in encoded(event).items() if key != "own"}).own == frozenset()
 
 
 FILTERS = st.fixed_dictionaries(

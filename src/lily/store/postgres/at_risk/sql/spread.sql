@@ -1,5 +1,6 @@
 -- Marks and clears what changes around these incidents, edges and moved assets, and queues the announcements: up to a
--- thousand assets each. Returns how many assets came under risk and how many are no longer at risk.
+-- thousand assets each, `own` being those that the incident itself concerns. Returns how many assets came under risk and
+-- how many are no longer at risk.
 with changed as materialized (
   select * from spread_risk(
     %(tenant)s, %(incidents)s::uuid[], %(from)s::uuid[], %(to)s::uuid[], %(moved)s::uuid[],
@@ -10,9 +11,10 @@ batch as (
 ),
 pages as (
   select incident_id, came,
-         jsonb_agg(jsonb_build_array(id, entity_type, qualified_name) order by id) as assets
+         jsonb_agg(jsonb_build_array(id, entity_type, qualified_name) order by id) as assets,
+         coalesce(jsonb_agg(id order by id) filter (where own), '[]') as own
   from (
-    select c.incident_id, c.came, c.asset_id as id, coalesce(a.entity_type, g.entity_type) as entity_type,
+    select c.incident_id, c.came, c.own, c.asset_id as id, coalesce(a.entity_type, g.entity_type) as entity_type,
            coalesce(a.qualified_name, g.qualified_name) as qualified_name,
            (row_number() over (partition by c.incident_id, c.came order by c.asset_id) - 1) / 1000 as page
     from changed c
@@ -29,7 +31,7 @@ announced as (
            'incident', jsonb_build_object(
              'incident_id', p.incident_id, 'source', i.source, 'external_id', i.external_id, 'severity', i.severity,
              'state', i.state, 'title', i.title, 'url', i.url, 'kind', i.kind, 'previous_state', null),
-           'assets', p.assets)
+           'assets', p.assets, 'own', p.own)
   from pages p
   cross join batch
   left join incidents i on i.tenant_id = %(tenant)s and i.incident_id = p.incident_id

@@ -47,7 +47,8 @@ as $$
 $$;
 
 -- Brings `at_risk` in line with what is committed, around what changed: incidents, edges, and assets with another parent.
--- Returns the assets that came under risk and those that are no longer at risk.
+-- Returns the assets that came under risk and those that are no longer at risk; `own` are those that the incident itself
+-- concerns.
 --
 -- An incident that is not resolved puts at risk its own assets, what is below them in the hierarchy, and everything
 -- downstream of that along edges that conduct: any type, masked or not, unless the edge does not propagate. A deleted asset
@@ -60,10 +61,11 @@ $$;
 --
 -- The caller has created the temporary table `risk_reached` (at_risk/sql/stage.sql) and holds the tenant's lock. Plans are
 -- made as in 60_propagate.sql, for the reasons given there.
-create or replace function spread_risk(
+drop function if exists spread_risk(text, uuid[], uuid[], uuid[], uuid[], uuid[]);  -- it got a column
+create function spread_risk(
   p_tenant text, p_incidents uuid[], p_from uuid[], p_to uuid[], p_moved uuid[], p_again uuid[]
 )
-returns table (incident_id uuid, asset_id uuid, came boolean)
+returns table (incident_id uuid, asset_id uuid, came boolean, own boolean)
 language plpgsql
 set join_collapse_limit = 1 set from_collapse_limit = 1
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_material = off set jit = off
@@ -149,17 +151,17 @@ begin
     where r.tenant_id = p_tenant and r.incident_id = any (whole) and not exists (
       select from risk_reached k
       where k.incident_id = r.incident_id and k.asset_id = r.asset_id and not k.inherited)
-    returning r.incident_id, r.asset_id
+    returning r.incident_id, r.asset_id, r.via is null as own
   ),
   written as (
     insert into at_risk as r (tenant_id, asset_id, incident_id, via)
     select p_tenant, k.asset_id, k.incident_id, k.via from risk_reached k where not k.inherited
     on conflict (asset_id, incident_id, tenant_id) do update set via = excluded.via
     where r.via is distinct from excluded.via
-    returning r.incident_id, r.asset_id, old.asset_id is null as fresh
+    returning r.incident_id, r.asset_id, r.via is null as own, old.asset_id is null as fresh
   )
-  select g.incident_id, g.asset_id, false from gone g
+  select g.incident_id, g.asset_id, false, g.own from gone g
   union all
-  select w.incident_id, w.asset_id, true from written w where w.fresh;
+  select w.incident_id, w.asset_id, true, w.own from written w where w.fresh;
 end
 $$;
