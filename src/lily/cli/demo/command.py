@@ -55,19 +55,21 @@ def _run_steps(running: "DemoStack", printer: "DemoOutput") -> "DemoReport":
     from lily.cli.demo.attribute_rules import ATTRIBUTE_RULES
     from lily.cli.demo.catalogue import CATALOGUE
     from lily.cli.demo.enforcement import ENFORCEMENT
+    from lily.cli.demo.incidents import INCIDENTS
     from lily.cli.demo.large_estate import LARGE_ESTATE
     from lily.cli.demo.propagation import PROPAGATION
+    from lily.cli.demo.slack import slack_receiver
     from lily.cli.demo.stack import read_lag
     from lily.cli.demo.step import DemoContext, DemoReport
     from lily.client import Lily
 
     printer.title(f"Running the use cases against {running.url}")
-    with Lily(running.url, running.token) as lily:
+    with Lily(running.url, running.token) as lily, slack_receiver() as slack:
         context = DemoContext(
-            running, lily, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal
+            running, lily, slack, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal
         )
         report = DemoReport(running.start_seconds)
-        for step in (*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES, *ENFORCEMENT):
+        for step in (*CATALOGUE, *LARGE_ESTATE, *PROPAGATION, *ATTRIBUTE_RULES, *ENFORCEMENT, *INCIDENTS):
             try:
                 result = step.run(context)
             except LilyError as error:

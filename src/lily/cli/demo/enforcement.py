@@ -1,4 +1,4 @@
-"""The last steps: a PostgreSQL database follows the tags, repairs what is changed by hand, and is given back."""
+"""Steps about enforcement: a PostgreSQL database follows the tags, is repaired, and is given back as it was."""
 
 import os
 import subprocess

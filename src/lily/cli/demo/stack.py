@@ -22,8 +22,11 @@ from lily.embedded.state import load
 from lily.embedded.supervision.shutdown import stop_stack
 from lily.settings import Settings
 
-# What is changed by hand in a target should be back while someone is looking.
-REFRESH = {"LILY_ENFORCEMENT__REFRESH_SECONDS": "2"}
+# What is changed by hand in a target should be back while someone is looking, and Slack is a receiver on this machine.
+ENVIRONMENT = {
+    "LILY_ENFORCEMENT__REFRESH_SECONDS": "2",
+    "LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.1/32"]',
+}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -67,7 +70,7 @@ def running_stack(settings: Settings, *, keep: bool, to_stderr: bool) -> Iterato
         state, kept = None, False  # None if a stack already runs in the directory: that one is not ours to stop
         try:
             with StartupProgress(to_stderr=to_stderr) as progress:
-                state = start_detached(settings, "", progress.show, environment=REFRESH)
+                state = start_detached(settings, "", progress.show, environment=ENVIRONMENT)
             token = admin_token(settings.data_dir)
             yield DemoStack(state.url, token, settings.data_dir, time.perf_counter() - began)
             kept = keep

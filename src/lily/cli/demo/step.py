@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from lily.cli.demo.slack import SlackReceiver
 from lily.cli.demo.stack import DemoStack
 from lily.client import Lily
 from lily.model.errors import Terminal
@@ -27,21 +28,33 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class DemoContext:
-    """The stack, its client, the lag and the measurements so far."""
+    """The stack, its client, a receiver of messages, the lag and the measurements so far."""
 
     stack: DemoStack
     lily: Lily
+    slack: SlackReceiver
     read_lag: Callable[[], dict[str, int] | None]  # unreadable events by topic; None while an engine does not respond
     shows_progress: bool = False
     measured: dict[str, list[float]] = field(default_factory=dict)
+    started: dict[str, float] = field(default_factory=dict)  # what later steps measure from, by `time.perf_counter`
 
     def timed(self, kind: str, act: Callable[[], T]) -> tuple[T, float]:
         """Returns the result and the seconds it took, which also appear in the summary under `kind`."""
         began = time.perf_counter()
         result = act()
-        seconds = time.perf_counter() - began
+        return result, self._record(kind, time.perf_counter() - began)
+
+    def start(self, name: str) -> None:
+        """Starts the clock of `since`."""
+        self.started[name] = time.perf_counter()
+
+    def since(self, name: str, kind: str, until: float | None = None) -> float:
+        """Returns the seconds from `start` until then, or until now, which also appear in the summary under `kind`."""
+        return self._record(kind, (time.perf_counter() if until is None else until) - self.started[name])
+
+    def _record(self, kind: str, seconds: float) -> float:
         self.measured.setdefault(kind, []).append(seconds)
-        return result, seconds
+        return seconds
 
 
 @dataclass(frozen=True, slots=True)
