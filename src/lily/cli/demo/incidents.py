@@ -2,10 +2,11 @@
 
 import hashlib
 from contextlib import suppress
+from typing import Any
 from uuid import uuid4
 
 from lily.cli.demo.contact_lineage import DASHBOARD
-from lily.cli.demo.monte_carlo import SOURCE, MonteCarlo, fixed, opened
+from lily.cli.demo.monte_carlo import SOURCE, fixed, monte_carlo, opened
 from lily.cli.demo.step import DemoContext, Step, StepResult, expect_equal, require, wait_until
 from lily.client import NotFound
 
@@ -30,8 +31,8 @@ TESTED, ANSWERED, ON_TABLE, SPREAD, CLEARED, NOTIFIED = (
 
 def subscribe(demo: DemoContext) -> StepResult:
     _clear(demo)
-    lily, monte_carlo = demo.lily, _monte_carlo(demo)
-    lily.put_webhook_secret(SOURCE, monte_carlo.secret)
+    lily = demo.lily
+    lily.put_webhook_secret(SOURCE, _secret(demo))
     lily.add_channel({"name": CHANNEL, "type": "slack", "config": {"destinations": {PLACE: demo.slack.url}}})
     test, seconds = demo.timed(TESTED, lambda: lily.send_test(CHANNEL, PLACE))
     require(that=test["delivered"], failure=f"the test of the channel was not delivered: {test['error']}")
@@ -44,9 +45,7 @@ def subscribe(demo: DemoContext) -> StepResult:
 
 def report_incident(demo: DemoContext) -> StepResult:
     message = opened(str(uuid4()), AS_MONTE_CARLO_WRITES_IT, PROBLEM)
-    monte_carlo = _monte_carlo(demo)
-    demo.start(REPORTED)
-    _, seconds = demo.timed(ANSWERED, lambda: monte_carlo.send(message))
+    seconds = _send(demo, REPORTED, message)
     return StepResult(f"A signed webhook of Monte Carlo is answered: [i]{PROBLEM}[/] in {TABLE}", seconds)
 
 
@@ -78,9 +77,8 @@ def notify_slack(demo: DemoContext) -> StepResult:
 
 def resolve_incident(demo: DemoContext) -> StepResult:
     (incident,) = _open(demo)
-    identity, monte_carlo = incident["incident_id"], _monte_carlo(demo)
-    demo.start(FIXED)
-    demo.timed(ANSWERED, lambda: monte_carlo.send(fixed(incident["external_id"])))
+    identity = incident["incident_id"]
+    _send(demo, FIXED, fixed(incident["external_id"]))
     failure = f"{DASHBOARD} is still at risk"
     wait_until(lambda: identity not in demo.lily.get(DASHBOARD).at_risk, failure, WAIT)
     seconds = demo.since(FIXED, CLEARED)
@@ -106,13 +104,19 @@ INCIDENTS = (
 )
 
 
-def _monte_carlo(demo: DemoContext) -> MonteCarlo:
-    """Its secret follows from the token, so every step knows it and nobody else."""
-    secret = hashlib.sha256(f"{demo.stack.token}/{SOURCE}".encode()).hexdigest()
-    return MonteCarlo(demo.stack.url, demo.lily.get(TABLE).tenant_id, secret)
+def _secret(demo: DemoContext) -> str:
+    """It follows from the token, so every step knows it and nobody else."""
+    return hashlib.sha256(f"{demo.stack.token}/{SOURCE}".encode()).hexdigest()
 
 
-def _open(demo: DemoContext) -> list[dict[str, str]]:
+def _send(demo: DemoContext, clock: str, message: dict[str, Any]) -> float:
+    """Starts the clock and sends the webhook. Returns the seconds until it was answered."""
+    with monte_carlo(demo.stack.url, demo.lily.get(TABLE).tenant_id, _secret(demo)) as sender:
+        demo.start(clock)
+        return demo.timed(ANSWERED, lambda: sender.send(message))[1]
+
+
+def _open(demo: DemoContext) -> list[dict[str, Any]]:
     return list(demo.lily.incidents(source=SOURCE, asset=TABLE, state="open"))
 
 
