@@ -1,7 +1,8 @@
 """Templates of subscriptions: Jinja2 in a sandbox, reduced to what cannot hang or exhaust a worker.
 
 Beside the sandbox, a template is checked when it is stored: only the nodes, filters and names below, no assignment and
-no function, and few loops over short lists. So its work is bounded before it runs, and its output while it runs.
+no function, and few steps in few loops over short lists. So its steps are bounded before it runs, and what its filters
+write and its output while it runs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,9 +14,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import hint
+from lily.notify.template_filters import WORK, Work, filters_of
 
 MAX_OUTPUT = 20_000  # characters of a rendered text
 MAX_LOOPS, MAX_NESTED = 5, 2
+MAX_ITEMS = 50  # of each list
+MAX_STEPS = 200_000  # what is evaluated, if every list is that long
 LISTS = ("assets", "owners", "tags", "changed")  # what a loop may go through
 FIELDS = (
     *LISTS,
@@ -71,7 +75,7 @@ def render(source: str, values: Mapping[str, Any]) -> str:
     """The text, cut to MAX_OUTPUT characters. Raises TemplateError. `values` are plain texts, numbers and lists."""
     parts: list[str] = []
     room = MAX_OUTPUT
-    for part in _compiled(source).generate(dict(values)):
+    for part in _compiled(source).generate({**values, WORK: Work()}):
         parts.append(part[:room])
         room -= len(part)
         if room <= 0:
@@ -88,7 +92,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         keep_trailing_newline=True,
     )
     environment.globals.clear()
-    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.filters = filters_of(environment)
     environment.tests = {name: environment.tests[name] for name in _TESTS}
     return environment
 
@@ -129,6 +133,18 @@ def _too_many(tree: nodes.Template) -> Iterator[str]:
         yield f"a template has at most {MAX_LOOPS} loops"
     if any(_depth(loop) > MAX_NESTED for loop in loops):
         yield f"at most {MAX_NESTED} loops can be nested"
+    if _steps(tree) > MAX_STEPS:
+        yield f"a template has at most {MAX_STEPS:,} steps, where one in a loop counts {MAX_ITEMS} times; shorten it"
+
+
+def _steps(tree: nodes.Template) -> int:
+    steps, waiting = 0, list[tuple[nodes.Node, int]]([(tree, 1)])
+    while waiting:
+        node, times = waiting.pop()
+        steps += times
+        inner = times * MAX_ITEMS if isinstance(node, nodes.For) else times
+        waiting.extend((child, inner) for child in node.iter_child_nodes())
+    return steps
 
 
 def _depth(loop: nodes.For) -> int:

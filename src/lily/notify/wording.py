@@ -8,9 +8,9 @@ from jinja2 import TemplateError
 from lily.notify.events import Occurrence, Subject
 from lily.notify.links import asset_url, incident_url
 from lily.notify.subscriptions import Template
-from lily.notify.templates import render
+from lily.notify.templates import MAX_ITEMS, render
 
-MAX_SHOWN = 50  # assets that a message or a template has
+MAX_SHOWN = MAX_ITEMS  # assets that a message or a template has
 MAX_TITLE = 300
 MAX_LINES = 10  # assets that the standard text names
 MAX_VALUE = 4_000  # characters of one value that comes from outside

@@ -67,6 +67,10 @@ def test_a_template_says_what_happened_with_mentions_and_links() -> None:
         "{{ title",
         "{% for a in assets %}{% endfor %}" * 6,
         "{{ " + "(" * 3000 + "title" + ")" * 3000 + " }}",
+        "{% for a in assets %}{% for b in assets %}{{ " + "text ~ " * 100 + "text }}{% endfor %}{% endfor %}",
+        "{% for a in assets %}{% for b in assets %}"
+        + "{% if title in text %}{% endif %}" * 50
+        + "{% endfor %}{% endfor %}",
     ],
 )
 def test_anything_else_is_refused_when_it_is_stored(source: str) -> None:
@@ -91,6 +95,34 @@ def test_a_template_that_fails_is_replaced_by_the_standard_text() -> None:
     found, problem = worded(Template(title="{{ count|join }}", text="mine"), usual, values())
     assert found == usual
     assert "TypeError" in problem
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ text|join(text) }}",
+        "{{ text|join(text)|join(text)|join(text) }}",
+        "{{ assets|join(text)|join(text)|join(text) }}",
+        "{{ 'aaaaaaaaaaaaaaaa'" + "|join('aaaaaaaaaaaaaaaa')" * 16 + " }}",
+        "{% for a in assets %}{% for b in assets %}{% if text"
+        + "|title" * 50
+        + " == '' %}{% endif %}{% endfor %}{% endfor %}",
+        "{% for a in assets %}{{ text|trim(text) }}{% endfor %}",
+    ],
+)
+def test_a_template_cannot_grow_a_text_by_filters(source: str) -> None:
+    """Rendered without a bound, these need terabytes, or hours."""
+    many = tuple(Subject(f"{n}", "table", "x" * 1000) for n in range(MAX_SHOWN))
+    check_template(source, "template.text")
+    found, problem = worded(Template(text=source), Worded("t", "usual"), values(OPENED.about(many)))
+    assert found == Worded("t", "usual")
+    assert "join takes a list, not str" in problem or "filters write more than" in problem
+
+
+def test_lists_are_joined_by_their_items_and_by_one_of_their_fields() -> None:
+    source = "{{ tags|join(', ') }}{{ assets|join(' and ', 'name')|upper }}{{ incident.unknown|join }}"
+    check_template(source, "template.text")
+    assert render(source, values()) == "SHOP.T0 AND SHOP.T1 AND SHOP.T2"
 
 
 def test_what_a_template_leaves_out_is_the_standard_text() -> None:
