@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from standardwebhooks import Webhook
 
 from lily.incidents import IncidentEvent, IncidentStatement, SeriesPassed, read_incident_event
 from lily.intake.mapped import Mapped, Mapping, shipped
-from lily.intake.mapped.intake import MAX_MAPPED
+from lily.intake.mapped.fields import MAX_TABLES
+from lily.intake.mapped.intake import MAX_MAPPED, Item
 from lily.intake.mapped.paths import MAX_FOUND, read_path
-from lily.intake.mapped.templates import Scope, read_template
+from lily.intake.mapped.scopes import Message, Scope
+from lily.intake.mapped.templates import read_template
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Sender
@@ -115,6 +118,50 @@ def test_what_a_path_finds_is_bounded() -> None:
     assert len(read_path("$[*][*]").find(wide, None)) == MAX_FOUND
 
 
+class Walked(list[Any]):
+    """Counts how often somebody goes through it."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_path_looks_at_no_more_than_it_finds() -> None:
+    wide = [Walked(range(1_000)) for _ in range(1_000)]
+    assert len(read_path("$[*][*]").find(wide, None)) == MAX_FOUND
+    assert sum(one.times for one in wide) <= MAX_FOUND // 1_000 + 1
+
+
+def test_what_depends_on_the_message_alone_is_computed_once_for_all_of_its_items() -> None:
+    """Otherwise one delivery of 2 MB could occupy a worker for hours: items times paths times its size."""
+    shared = Walked([{"x": "?"}] * 100)
+    message = Message({"shared": shared})
+    fields = {"title": ["$.shared[*].title", "{$.shared[*].title} of {@.id}"], "tables": "$.shared[*].x"}
+    condition = {"path": "$.shared[*].x", "in": ["!", "?"]}
+    intake = mapped(fields, when=[condition])
+    delivery = Delivery(b"", {}, NOW)
+    for number in range(50):
+        outcome = intake.outcome(Item(message, {"id": number}, b"%d" % number), delivery, SENDER)
+        assert outcome.event is not None
+    assert shared.times == len({"$.shared[*].title", "$.shared[*].x"})
+
+
+def test_a_list_or_object_is_written_once_however_often_a_text_names_it() -> None:
+    large = {"b": [1] * 1_000, "a": 2}
+    message = Message({"large": large})
+    assert (message.shown(large) or "").startswith('{"a":2,"b":[1,1')
+    assert message.shown(large) is message.shown(large)
+    assert message.shown(True) == "true"
+
+
+def test_an_item_has_few_tables() -> None:
+    (found,) = said(mapped({"tables": "@.tables[*]"}), {"id": "1", "tables": [f"t{n}" for n in range(1_000)]})
+    assert isinstance(found, IncidentStatement)
+    assert len(found.tables) == MAX_TABLES
+
+
 @pytest.mark.parametrize(
     ("text", "written"),
     [
@@ -130,7 +177,7 @@ def test_what_a_path_finds_is_bounded() -> None:
 )
 def test_a_text_has_values_in_braces(text: str, written: list[str]) -> None:
     message = {"id": 17, "yes": True, "list": ["b", "a"], "text": "x", "null": None}
-    assert read_template(text).values(Scope(message, None, "daily")) == written
+    assert read_template(text).values(Scope(Message(message), None, "daily")) == written
 
 
 def test_an_item_becomes_an_incident_with_the_stated_fields() -> None:
@@ -245,6 +292,7 @@ def test_whatever_a_validation_result_holds_it_is_read_or_refused(results: list[
         {"severity": {"path": "@.s", "values": {"a": "fatal"}}},
         {"title": []},
         {"title": ["@.a"] * 17},
+        {"title": "{@.a}" * 21},
         {"title": "{@.a"},
         {"title": "a}"},
         {"title": "{a}"},

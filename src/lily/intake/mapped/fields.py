@@ -5,15 +5,17 @@ from typing import Any, NamedTuple, cast
 
 from lily.incidents import SEVERITIES, IncidentStatement, SeriesPassed, Severity, State, folded
 from lily.incidents.statements import FIELDS, OPENED, UPDATED
-from lily.intake.mapped.mapping import ANY, PASSED, Mapping, Table, written
-from lily.intake.mapped.paths import read_path
-from lily.intake.mapped.templates import Scope, Template, read_template, shown
+from lily.intake.mapped.mapping import ANY, PASSED, Condition, Mapping, Table, written
+from lily.intake.mapped.paths import Path, read_path
+from lily.intake.mapped.scopes import Scope
+from lily.intake.mapped.templates import Template, read_template
 from lily.intake.reading import kept, name, text, web_address
 from lily.model import clock
 from lily.model.errors import Problem, Refused
-from lily.model.values import MAX_ITEMS, MAX_NAME, MAX_QUALIFIED_NAME
+from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME
 from lily.plugins import Delivery
 
+MAX_TABLES = 100  # of one item: a message has thousands of items
 _DIGITS = 32  # of a digest that stands for the rest of an id that is too long
 
 
@@ -45,7 +47,7 @@ class Reader:
     def read(self, scope: Scope, delivery: Delivery, by: str) -> Read:
         """Raises Refused for an item without an id."""
         for path, condition in self._conditions:
-            if not condition.holds(path.find(scope.message, scope.item)):
+            if not _holds(path, condition, scope):
                 return Read(None, ignored=f"the condition on {path.text} does not hold")
         outcome = self._value("state", scope) if self._templates["state"] else "open"
         if outcome is None:
@@ -97,15 +99,14 @@ class Reader:
 
     def _values(self, field: str, scope: Scope) -> list[str]:
         for template in self._templates[field]:
-            found = [one for one in map(shown, template.values(scope)) if one is not None and one.strip()]
-            if found:
+            if found := template.texts(scope):
                 return found
         return []
 
     def _names(self, scope: Scope) -> tuple[str, ...]:
-        given = (name(one) for one in self._values("tables", scope))
+        given = (name(one) for one in self._values("tables", scope)[:MAX_TABLES])
         named = {folded(one): one for one in given if one and folded(one)}
-        return tuple(named.values())[:MAX_ITEMS]
+        return tuple(named.values())
 
     def _time(self, scope: Scope, delivery: Delivery) -> str:
         """The message's own time, if it has one that is not to come; else when it was received."""
@@ -114,6 +115,12 @@ class Reader:
             return min(clock.normalise_time(stated), delivery.received) if stated else delivery.received
         except ValueError:
             return delivery.received
+
+
+def _holds(path: Path, condition: Condition, scope: Scope) -> bool:
+    if path.is_of_item:
+        return condition.holds(scope.find(path))
+    return bool(scope.message.once(("when", id(condition)), lambda: condition.holds(scope.find(path))))
 
 
 def _short(given: str | None, limit: int) -> str:

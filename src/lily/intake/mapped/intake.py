@@ -8,7 +8,7 @@ from lily.incidents import IncidentEvent, content_id
 from lily.intake.mapped.fields import Reader
 from lily.intake.mapped.mapping import Mapping
 from lily.intake.mapped.paths import MAX_FOUND, read_path
-from lily.intake.mapped.templates import Scope
+from lily.intake.mapped.scopes import Message, Scope
 from lily.intake.mapped.verifying import verified
 from lily.intake.reading import canonical, parsed
 from lily.model.errors import Problem, Refused
@@ -20,7 +20,7 @@ MAX_MAPPED = MAX_FOUND  # items of one delivery: of more, a path finds only the 
 class Item(NamedTuple):
     """One item, the message that it is part of, and what identifies the two."""
 
-    message: Any
+    message: Message
     item: Any
     identity: bytes
 
@@ -58,7 +58,8 @@ class Mapped:
             described = f"a delivery must have fewer than {MAX_MAPPED} items; send it in parts"
             raise Refused(Problem("TOO_LONG", described, self.mapping.name))
         digest = content_id("", self.mapping.name, canonical(message)).encode()
-        return [Item(message, item, digest + str(number).encode()) for number, item in enumerate(found)]
+        whole = Message(message)
+        return [Item(whole, item, digest + str(number).encode()) for number, item in enumerate(found)]
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
         outcome = self.outcome(item, delivery, sender)

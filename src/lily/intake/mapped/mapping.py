@@ -136,9 +136,9 @@ class Condition(_Strict):
     def holds(self, found: list[Any]) -> bool:
         if self.exists is not None:
             return self.exists == any(value is not None for value in found)
-        wanted = [self.equals] if self.among is None else self.among
         # In Python true equals 1; in JSON it does not.
-        return any(type(value) is type(one) and value == one for value in found for one in wanted)
+        wanted = {(type(one), one) for one in ([self.equals] if self.among is None else self.among)}
+        return any((type(value), value) in wanted for value in found if not isinstance(value, dict | list))
 
 
 class Mapping(_Strict):

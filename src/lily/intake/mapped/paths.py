@@ -6,6 +6,8 @@ by the size of the document (decision 36).
 """
 
 import re
+from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 MAX_PATH = 512
@@ -36,7 +38,8 @@ class Path(NamedTuple):
         """What it leads to, at most MAX_FOUND values; nothing if a step leads nowhere."""
         found = [item if self.is_of_item else message]
         for step in self.steps:
-            found = [inner for outer in found for inner in _inside(outer, step)][:MAX_FOUND]
+            inside = chain.from_iterable(_inside(outer, step) for outer in found)
+            found = list(islice(inside, MAX_FOUND))  # and no more than these are looked at
         return found
 
 
@@ -74,9 +77,9 @@ def _step(match: re.Match[str]) -> Step:
     return match["name"] or match["single"] or match["double"]
 
 
-def _inside(value: Any, step: Step) -> list[Any]:
+def _inside(value: Any, step: Step) -> Iterable[Any]:
     if isinstance(step, Every):
-        return value[:MAX_FOUND] if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
+        return value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
     if isinstance(step, int):
-        return [value[step]] if isinstance(value, list) and -len(value) <= step < len(value) else []
-    return [value[step]] if isinstance(value, dict) and step in value else []
+        return (value[step],) if isinstance(value, list) and -len(value) <= step < len(value) else ()
+    return (value[step],) if isinstance(value, dict) and step in value else ()

@@ -4,23 +4,14 @@ import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import orjson
-
 from lily.intake.mapped.paths import Path, is_path, read_path
+from lily.intake.mapped.scopes import Scope
 
 MAX_TEMPLATE = 2_048
-MAX_VALUE = 4_096  # characters of one value within a text
+MAX_PLACES = 20  # of one text
 SERIES = "series"  # the one field that another may name: {series}
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-
-
-class Scope(NamedTuple):
-    """What paths are applied to, and the series of the item if it has one."""
-
-    message: Any
-    item: Any
-    series: str = ""
 
 
 class Place(NamedTuple):
@@ -40,10 +31,33 @@ class Template:
     def values(self, scope: Scope) -> list[Any]:
         """Nothing if the path, or a path in the text, leads nowhere or to null."""
         if self.path is not None:
-            return [found for found in self.path.find(scope.message, scope.item) if found is not None]
-        written = [part if isinstance(part, str) else _written(part, scope) for part in self.parts]
-        text = "".join(one for one in written if one is not None)
-        return [text] if None not in written and text.strip() else []
+            return [found for found in scope.find(self.path) if found is not None]
+        written = list[str]()
+        for part in self.parts:
+            if (text := part if isinstance(part, str) else _written(part, scope)) is None:
+                return []
+            written.append(text)
+        text = "".join(written)
+        return [text] if text.strip() else []
+
+    def texts(self, scope: Scope) -> list[str]:
+        """The values as texts, without those that are blank."""
+        if self.is_of_item:
+            return self._texts(scope)
+        found: list[str] = scope.message.once(self, lambda: self._texts(scope))
+        return found
+
+    @property
+    def is_of_item(self) -> bool:
+        """Whether the items of a message can have different values."""
+        if self.path is not None:
+            return self.path.is_of_item
+        places = [part for part in self.parts if isinstance(part, Place)]
+        return any(place.path is None or place.path.is_of_item for place in places)
+
+    def _texts(self, scope: Scope) -> list[str]:
+        found = (scope.message.shown(value) for value in self.values(scope))
+        return [one for one in found if one is not None and one.strip()]
 
     @property
     def names_series(self) -> bool:
@@ -63,16 +77,9 @@ def read_template(text: str) -> Template:
         parts.append(_part(match, text))
         end = match.end()
     parts.append(text[end:])
+    if sum(isinstance(part, Place) for part in parts) > MAX_PLACES:
+        raise ValueError(f"a text must not have more than {MAX_PLACES} paths")
     return Template(tuple(part for part in parts if part != ""))
-
-
-def shown(value: Any) -> str | None:
-    """A value as text: lists and objects as JSON with sorted keys. None for null."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value[:MAX_VALUE]
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()[:MAX_VALUE]
 
 
 def _part(match: re.Match[str], text: str) -> str | Place:
@@ -89,6 +96,6 @@ def _part(match: re.Match[str], text: str) -> str | Place:
 def _written(place: Place, scope: Scope) -> str | None:
     if place.path is None:
         return scope.series or ("" if place.is_optional else None)
-    found = place.path.find(scope.message, scope.item)
-    written = shown(found[0]) if found else None
+    found = scope.find(place.path)
+    written = scope.message.shown(found[0]) if found else None
     return "" if written is None and place.is_optional else written
