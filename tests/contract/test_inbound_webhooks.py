@@ -144,6 +144,7 @@ def test_a_source_with_a_mapping_needs_no_code(door: Door, other_door: Door) -> 
     ("change", "complaint"),
     [
         ({"name": "okta"}, "intake"),
+        ({"name": "quality"}, "source of Lily itself"),
         ({"name": "No Name"}, "pattern"),
         ({"fields": {"external_id": "$..id"}}, "filters, slices and .. are not supported"),
         ({"fields": {"external_id": "{$.id"}}, "brace"),

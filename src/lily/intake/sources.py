@@ -9,6 +9,9 @@ from lily.intake import mapped
 from lily.model.errors import Terminal
 from lily.plugins import INTAKES, BadConfiguration, BrokenPlugin, Intake, UnknownPlugin, installed
 
+# What Lily itself states: incidents of these sources must not come from elsewhere.
+OWN = frozenset({"quality", "refresher"})
+
 
 def plugged_in(source: str) -> Intake | None:
     """The plug-in of that name, if there is one and it can be used."""
@@ -19,8 +22,9 @@ def plugged_in(source: str) -> Intake | None:
 
 
 def is_taken(source: str) -> bool:
-    """Whether a plug-in has the name, even one that cannot be used: a mapping must not quietly replace it."""
-    return any(one.name == source for one in installed().plugins(INTAKES))
+    """Whether it is a source of Lily's own, or a plug-in has the name, even one that cannot be used: a mapping must not
+    quietly replace it."""
+    return source in OWN or any(one.name == source for one in installed().plugins(INTAKES))
 
 
 def by_mapping(source: str, stored: Mapping[str, Any] | None) -> mapped.Mapped | None:

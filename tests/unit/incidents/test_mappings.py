@@ -20,6 +20,7 @@ from lily.intake.mapped.intake import MAX_MAPPED, Item
 from lily.intake.mapped.paths import MAX_FOUND, read_path
 from lily.intake.mapped.scopes import Message, Scope
 from lily.intake.mapped.templates import read_template
+from lily.intake.sources import is_taken
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Sender
@@ -146,6 +147,12 @@ def test_what_depends_on_the_message_alone_is_computed_once_for_all_of_its_items
         outcome = intake.outcome(Item(message, {"id": number}, b"%d" % number), delivery, SENDER)
         assert outcome.event is not None
     assert shared.times == len({"$.shared[*].title", "$.shared[*].x"})
+
+
+@pytest.mark.parametrize("name", ["quality", "refresher", "okta", "monte-carlo"])
+def test_a_mapping_cannot_speak_for_lily_or_a_plug_in(name: str) -> None:
+    assert is_taken(name)
+    assert not is_taken("tickets")
 
 
 def test_a_list_or_object_is_written_once_however_often_a_text_names_it() -> None:

@@ -116,7 +116,9 @@ async def test_mapping(name: MappingName, call: Anyone) -> Json:
 async def _read(call: HttpCall) -> Mapping:
     stated = await read_body(call.request, Mapping, call.services.settings.limits.body_bytes)
     if is_taken(stated.name):
-        described = f"{stated.name} is an intake of Lily or of a plug-in, which needs no mapping; choose another name"
+        described = (
+            f"{stated.name} is a source of Lily itself or an intake, which needs no mapping; choose another name"
+        )
         raise Declined(409, Problem("EXISTS", described, "name"))
     return stated
 
