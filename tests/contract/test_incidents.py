@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.contract.access import create, policy
-from tests.contract.door import Door
+from tests.contract.door import WAIT, Door
 from tests.contract.incidents import found, put_secret, report
 from tests.contract.test_notifications import listen, next_message
 from tests.monte_carlo import LINK, anomaly, message
@@ -75,7 +75,7 @@ def test_what_is_not_there_or_not_valid_is_refused(reported: Door, other_door: D
 
 
 def test_a_policy_that_hides_an_asset_hides_its_incidents(reported: Door) -> None:
-    report(reported, anomaly("shop.orders", "vault.people", incident="both", details="Two tables"))
+    report(reported, anomaly("shop.orders", "vault.people", incident="both", details="vault.people is empty"))
     found(reported, until=lambda items: len(items) == 4)
     denied = policy(
         {"user": "eve"}, {"asset": "vault.people"}, "deny", actions=["READ", "WRITE"], applies_to=["metadata"]
@@ -86,7 +86,12 @@ def test_a_policy_that_hides_an_asset_hides_its_incidents(reported: Door) -> Non
         assert sorted(ids(items)) == ["1", "3", "both"]
         both = next(item for item in items if item["external_id"] == "both")
         assert [asset["qualified_name"] for asset in both["assets"]] == ["shop.orders"]
+        assert (both["title"], both["description"]) == ("", "")
+        assert eve.http.get("/incidents", params={"q": "empty"}).json()["items"] == []
         assert "vault" not in eve.http.get(f"/incidents/{both['incident_id']}").text
+        refused = eve.http.post(f"/incidents/{both['incident_id']}/resolve")
+        assert refused.status_code == 403
+        assert "vault" not in refused.text
         hidden = found(reported, asset="vault.people", until=lambda items: len(items) == 2)
         alone = next(item for item in hidden if item["external_id"] == "2")["incident_id"]
         assert eve.http.get(f"/incidents/{alone}").status_code == 404
@@ -116,6 +121,27 @@ def test_an_incident_is_an_alert_on_the_websocket_for_those_who_may_read_inciden
         "warning",
     )
     assert (unmatched["metadata_id"], unmatched["title"]) == (None, "No rows for 12 hours")
+
+
+def test_alerts_do_not_name_assets_that_a_policy_hides_from_the_listener(door: Door) -> None:
+    put_secret(door)
+    for name in ("shop.orders", "shop.report", "vault.people"):
+        door.ingest(name)
+    edge = {"from": "vault.people", "to": "shop.report", "relationship_type": "derived-from"}
+    assert door.http.post("/lineage", json={"edges": [edge]}, headers=WAIT).status_code == 200
+    denied = policy({"user": "eve"}, {"asset": "vault.people"}, "deny", actions=["READ"], applies_to=["metadata"])
+    create(door, "/policies", denied)
+    with door.limited("metadata:read", "incidents:read", user="eve") as eve, listen(door, eve.token) as alerts:
+        report(door, anomaly("shop.orders", "vault.people", incident="both", details="vault.people is empty"))
+        heard = [next_message(alerts) for _ in range(3)]
+        report(door, anomaly("shop.orders", incident="open", details="shop.orders is empty"))
+        shown = next_message(alerts)
+    assert {(one["change"], one["qualified_name"], one["title"]) for one in heard} == {
+        ("incident", "shop.orders", ""),
+        ("at_risk", "shop.orders", ""),
+        ("at_risk", "shop.report", ""),
+    }
+    assert (shown["qualified_name"], shown["title"]) == ("shop.orders", "shop.orders is empty")
 
 
 def test_an_incident_is_attached_to_an_asset_that_is_ingested_later(door: Door) -> None:

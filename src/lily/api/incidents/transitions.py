@@ -3,7 +3,7 @@
 from typing import Any
 
 from lily.api.calls import Call
-from lily.api.incidents.visible import Object, authorise_change, visible_incident
+from lily.api.incidents.visible import Object, changeable_incident, visible_incident
 from lily.api.ingest.records import incident_record
 from lily.incidents import IncidentEvent, IncidentStatement, State
 from lily.incidents.statements import BY_A_PERSON, read_statement
@@ -20,8 +20,7 @@ WAIT_SECONDS = 5.0
 async def state(call: Call, incident_id: str, new: State, note: str) -> tuple[Object, bool]:
     """Appends the statement to the log, and waits a moment until it is merged. Returns the incident, and whether it
     has the statement. Raises Declined with 404 or 403, LogFull or LogUnavailable if it is not in the log."""
-    known = await visible_incident(call, incident_id)
-    await authorise_change(call, known)
+    known = await changeable_incident(call, incident_id)
     event = _event(call, known, new, note)
     positions = await call.services.log.append([incident_record(event)])
     merged = await _is_merged(call, event, positions)

@@ -31,11 +31,11 @@ log = structlog.get_logger()
 
 class Outgoing(NamedTuple):
     """A message as it is sent, and the asset that it is about: its qualified name if known, else its id; empty for an
-    incident without an asset."""
+    incident without an asset. `incident` is the id of the incident that it is about, empty for other messages."""
 
     text: str
     asset: str
-    is_alert: bool = False
+    incident: str = ""
 
 
 class TooManyReplays(Transient):
@@ -195,7 +195,7 @@ class Hub:
 
 
 def _outgoing(message: Message, position: Offsets) -> Outgoing:
-    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id, message.is_alert)
+    return Outgoing(message.at(position), message.body.get("qualified_name") or message.metadata_id, message.incident)
 
 
 def _too_many_connections(share: int) -> Declined:

@@ -62,9 +62,9 @@ class Message:
     body: Mapping[str, Any]
 
     @property
-    def is_alert(self) -> bool:
-        """Whether it is about an incident."""
-        return self.change in ALERTS
+    def incident(self) -> str:
+        """The id of the incident that it is about; empty if it is about none."""
+        return str(self.body["incident_id"]) if self.change in ALERTS else ""
 
     def at(self, offsets: Offsets) -> str:
         """The message as it is sent, with the position that follows it."""
@@ -148,6 +148,11 @@ def _changed(event: Mapping[str, Any]) -> Message:
             "tags": tags,
         },
     )
+
+
+def without_words(text: str) -> str:
+    """An alert as it is sent, without what may name other assets than its own."""
+    return orjson.dumps(orjson.loads(text) | {"title": "", "url": ""}).decode()
 
 
 def _known_change(given: str) -> str:

@@ -5,7 +5,7 @@ If the policies in force cannot be known, the connection is closed: the client r
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,14 +15,16 @@ import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lily.api.auth.facts import facts_of_references
-from lily.api.auth.restrictions import restrictions_of
+from lily.api.auth.restrictions import Restrictions, restrictions_of
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener, Outgoing
+from lily.api.websocket.messages import without_words
 from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import Terminal, Transient
 from lily.policy import Context
 from lily.store.postgres.access import tokens
+from lily.store.postgres.incidents import reader
 
 RECHECK_SECONDS = 60.0  # a notification of changed access can be lost; a revoked token listens no longer than this
 CLOSE_SECONDS = 30.0  # the close frame is queued behind the messages that the client has not read yet
@@ -71,15 +73,35 @@ class Session:
         """The messages about assets that no policy denies to the listener, and about incidents if its scopes cover
         them. The policies in force decide, so a change of them applies to the next message."""
         if not self.principal.may("incidents:read"):
-            batch = [message for message in batch if not message.is_alert]
+            batch = [message for message in batch if not message.incident]
         restrictions = await restrictions_of(self.services, self.principal, "READ")
         if restrictions is None:
             return batch
-        named = {message.asset for message in batch if message.asset}
-        facts = await facts_of_references(self.services, restrictions, named)
+        denied = await self._denied(restrictions, {message.asset for message in batch if message.asset})
+        shown = [one for one in batch if one.asset not in denied]
+        return await self._without_hidden_names(restrictions, shown)
+
+    async def _without_hidden_names(self, restrictions: Restrictions, batch: Sequence[Outgoing]) -> Sequence[Outgoing]:
+        """The title of an incident may name any of its assets, also in an alert about one that is only at risk."""
+        assets = await self._assets_of({one.incident for one in batch if one.incident})
+        denied = await self._denied(restrictions, set().union(*assets.values()))
+        shown = {"", *(incident for incident, names in assets.items() if denied.isdisjoint(names))}
+        return [one if one.incident in shown else one._replace(text=without_words(one.text)) for one in batch]
+
+    async def _assets_of(self, incidents: Collection[str]) -> dict[str, set[str]]:
+        """By incident, what it concerns."""
+        found = [await reader.find(self.services.database, self.principal.tenant, one) for one in incidents]
+        return {
+            incident["incident_id"]: {asset["qualified_name"] or asset["metadata_id"] for asset in incident["assets"]}
+            for incident in found
+            if incident is not None
+        }
+
+    async def _denied(self, restrictions: Restrictions, assets: Collection[str]) -> set[str]:
+        facts = await facts_of_references(self.services, restrictions, assets)
         address = self.websocket.client.host if self.websocket.client else None
         context = Context(now=datetime.now(UTC), address=address)
-        return [one for one in batch if not one.asset or restrictions.denial("READ", facts[one.asset], context) is None]
+        return {name for name, one in facts.items() if restrictions.denial("READ", one, context) is not None}
 
     async def _until_disconnect(self) -> None:
         """Returns when the client disconnects. Messages from the client are ignored."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from lily.api.auth.authorisation import denied_references, raise_first
+from lily.api.auth.authorisation import denied_references
 from lily.api.calls import ManagesNotifications
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.notifications import Explanation
@@ -35,9 +35,9 @@ async def explain(id: SubscriptionId, event: EventId, call: ManagesNotifications
     explaining, events = await read_explained(call, str(id), event)
     if shown is None or explaining is None:
         raise not_found(str(id), "subscription")
-    if not events:
-        raise not_found(event, "event; it may be older than events are kept")
     names = {subject.qualified_name or subject.id for _, occurrence in events for subject in occurrence.subjects}
-    raise_first(await denied_references(call, "READ", names))
+    # An event that a policy hides is not found: its id is a number, so that a reason would name all hidden assets.
+    if not events or await denied_references(call, "READ", names):
+        raise not_found(event, "event; it may be older than events are kept")
     items = [await explaining.explained(found, occurrence) for found, occurrence in events]
     return Json({"subscription": str(id), "name": shown["name"], "items": items})

@@ -42,8 +42,10 @@ class Wanted(NamedTuple):
     q: str | None = None
 
 
-async def page(database: Database, tenant: str, wanted: Wanted, after: Place | None, limit: int) -> list[Object]:
-    """The incidents after a place, newest first. Raises StoreUnavailable."""
+async def page(
+    database: Database, tenant: str, wanted: Wanted, after: Place | None, limit: int, *, assets: int = LISTED_ASSETS
+) -> list[Object]:
+    """The incidents after a place, newest first, with at most so many assets each. Raises StoreUnavailable."""
     at, last = after or (None, None)
     parameters = {
         "id": None,
@@ -55,7 +57,7 @@ async def page(database: Database, tenant: str, wanted: Wanted, after: Place | N
         "at": at,
         "last": last,
         "limit": limit,
-        "assets": LISTED_ASSETS,
+        "assets": assets,
     }
     return [_object(row) for row in await database.fetch(tenant, with_assets("incidents/list"), parameters)]
 
