@@ -12,7 +12,7 @@ from starlette.requests import Request
 from lily.api.http.errors import Declined
 from lily.api.metrics import ApiMetrics
 from lily.api.webhooks import receiving
-from lily.api.webhooks.receiving import Webhooks
+from lily.api.webhooks.receiving import LARGE_BODIES, Webhooks
 from lily.bus import topics
 from lily.intake.sources import by_mapping, plugged_in
 from lily.plugins import Intake
@@ -102,6 +102,41 @@ def test_what_is_not_authenticated_is_refused(source: str, headers: dict[str, st
     with pytest.raises(Declined) as refused:
         received(source, b"{}", headers, tenant)
     assert (refused.value.status, refused.value.problems[0].code) == (403, "BAD_SIGNATURE")
+
+
+@pytest.mark.parametrize(
+    ("headers", "most"),
+    [
+        ({"content-length": "100"}, 10),
+        ({"content-length": "100", "content-encoding": "gzip"}, LARGE_BODIES),
+        ({}, LARGE_BODIES),
+    ],
+)
+def test_few_bodies_that_may_be_large_are_held_at_a_time(headers: dict[str, str], most: int) -> None:
+    """A sender need not be authenticated to send one, and 100 KB of gzip can be 10 MB."""
+    begun = 0
+
+    async def stalled() -> dict[str, Any]:
+        nonlocal begun
+        begun += 1
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def receive() -> None:
+        secrets: Any = Secrets()
+        log: Any = Log()
+        webhooks = Webhooks(secrets, log, ApiMetrics())
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": b""}
+        waiting = [asyncio.create_task(webhooks.receive(Request(scope, stalled), "acme", "okta")) for _ in range(10)]
+        for _ in range(50):  # turns of the loop: far more than one request needs until it reads
+            await asyncio.sleep(0)
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    asyncio.run(receive())
+    assert begun == most
 
 
 def test_what_can_only_be_kept_as_it_came_must_fit_into_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
