@@ -16,6 +16,7 @@ from lily.api.http.openapi.requests import REPLAY_SCHEMA, ReplayBody
 from lily.api.http.openapi.responses import DeadLetters, Json, Replayed
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.ingest.replay import Replay
+from lily.bus import topics
 from lily.model import clock
 from lily.store.postgres.dead_letters.records import DeadLetter, read_dead_letters
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
@@ -28,8 +29,8 @@ router = APIRouter(tags=["dead letters"])
 @router.get("/dead-letters", responses={200: {"model": DeadLetters}})
 async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
     """Returns dead letters, newest first: the refused event, why it was refused, and where it came from. The original
-    of a job is shown to tokens with the scope `admin` only. Letters about assets that a policy denies to the caller are
-    left out."""
+    of a job, of a webhook or of what is stated about an incident is shown to tokens with the scope `admin` only.
+    Letters about assets that a policy denies to the caller are left out."""
     question = (call.tenant, "dead-letters")
     below = None if cursor is None else cursors.unseal(cursor, cursors.NUMBER, *question)
     size = checked_limit(call, limit)
@@ -44,7 +45,7 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
         if below is None or len(items) == size:
             break
     more = cursors.seal(below, *question) if below is not None else None
-    shown = [_item(letter, shows_jobs=call.principal.may("admin")) for letter in items]
+    shown = [_item(letter, shows_all=call.principal.may("admin")) for letter in items]
     return Json({"items": shown, "next_cursor": more})
 
 
@@ -67,9 +68,10 @@ async def replay(call: Writes) -> Json:
     return Json({"replayed": len(done), "missing": sorted(missing), "denied": sorted(run.denied)})
 
 
-def _item(letter: DeadLetter, *, shows_jobs: bool) -> dict[str, Any]:
-    # The arguments of a job are the worker's, and can hold more than a reader of metadata may see.
-    hidden = letter.topic == JOBS and not shows_jobs
+def _item(letter: DeadLetter, *, shows_all: bool) -> dict[str, Any]:
+    # The arguments of a job are the worker's. A webhook is signed, and may be about incidents or about the users of a
+    # directory. Both can hold more than a reader of metadata may see.
+    hidden = letter.topic.partition("@")[0] in {JOBS, topics.INCIDENTS} and not shows_all
     original, encoding = _text(None if hidden else letter.original)
     return {
         "id": letter.id,
