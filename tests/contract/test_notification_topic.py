@@ -74,6 +74,17 @@ def test_tenants_and_destinations_have_topics_of_their_own(place: Surroundings) 
     assert topic_name(PREFIX, other.tenant, "alerts") != topic_name(PREFIX, place.tenant, "alerts.alerts")
 
 
+def test_a_tenant_can_create_few_partitions(place: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any name of a destination is a topic, and all tenants share the brokers."""
+    monkeypatch.setattr(writer, "MAX_PARTITIONS", 5)
+    sent(place, OPENED, "first", partitions=3)
+    sent(place, OPENED, "second", partitions=2)
+    with pytest.raises(Terminal, match="5 of at most 5 partitions"):
+        sent(place, OPENED, "third")
+    sent(place, OPENED, "second")
+    sent(replace(place, tenant=f"{place.tenant}-2"), OPENED, "first")
+
+
 def test_a_message_that_is_too_large_is_not_tried_again(place: Surroundings) -> None:
     with pytest.raises(Terminal, match="shorten the message"):
         sent(place, replace(OPENED, text="x" * (2 << 20)))

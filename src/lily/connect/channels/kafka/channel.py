@@ -13,7 +13,7 @@ from lily.connect.channels.messages import body_of
 from lily.connect.channels.subjects import incident_of
 from lily.connect.signing import Secret, signer
 from lily.model.errors import LilyError, Terminal, Transient
-from lily.outbound.topic_names import topic_name
+from lily.outbound.topic_names import beginning, topic_name
 from lily.plugins import Notification, Surroundings
 
 R = TypeVar("R")
@@ -57,9 +57,10 @@ class Kafka:
             await asyncio.to_thread(writer.close)
 
     async def _written(self, record: Record) -> str:
-        writer, replication = self._opened(), self._situated().kafka_replication
+        writer, place = self._opened(), self._situated()
         if not writer.knows(record.topic):
-            await asyncio.to_thread(writer.ensure, record.topic, self._config.partitions, replication)
+            its = beginning(PREFIX, place.tenant)
+            await asyncio.to_thread(writer.ensure, record.topic, self._config.partitions, place.kafka_replication, its)
         return await asyncio.wrap_future(writer.write(record))
 
     async def _tried(self, call: Awaitable[R], destination: str) -> R:

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
+from lily.model.errors import Terminal
 from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
 
 MAX_MESSAGE = 1 << 20  # which brokers accept by default
+MAX_PARTITIONS = 200  # of all topics that one tenant makes Lily create: brokers bear a limited number
 POLL_SECONDS = 0.1
 _LASTING = frozenset(
     {
@@ -45,9 +47,17 @@ class Writer:
     def knows(self, topic: str) -> bool:
         return topic in self._known
 
-    def ensure(self, topic: str, partitions: int, replication: int) -> None:
+    def ensure(self, topic: str, partitions: int, replication: int, beginning: str) -> None:
+        """`beginning` is that of the tenant's topics. Raises Terminal if they would have too many partitions."""
         admin = AdminClient(self._servers)
-        if topic not in admin.list_topics(timeout=PATIENCE_SECONDS).topics:
+        known = admin.list_topics(timeout=PATIENCE_SECONDS).topics
+        if topic not in known:
+            used = sum(len(one.partitions) for name, one in known.items() if name.startswith(beginning))
+            if used + partitions > MAX_PARTITIONS:
+                raise Terminal(
+                    f"the tenant's topics have {used} of at most {MAX_PARTITIONS} partitions, and {topic} needs "
+                    f"{partitions} more. Use a destination that there is, or let the operator delete topics."
+                )
             create(admin, topic, partitions, replication, {})
         self._known.add(topic)
 
