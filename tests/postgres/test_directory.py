@@ -9,6 +9,7 @@ import pytest
 
 from lily.model.access import Principal
 from lily.model.errors import Refused
+from lily.model.values import MAX_ITEMS
 from lily.store.postgres.access.administration import authenticates, create_token
 from lily.store.postgres.access.users import change_user, disable_user
 from lily.store.postgres.sessions import Database
@@ -176,6 +177,28 @@ def test_an_event_that_lacks_what_it_is_about_is_refused(okta: Directory, broken
     with pytest.raises(Refused):
         okta.says(lifecycle("deactivate", "zoe", ONE) | broken)
     assert okta.disabled() == set()
+
+
+def test_a_user_who_leaves_is_out_although_another_event_of_the_delivery_cannot_be_applied(okta: Directory) -> None:
+    token, many = okta.token("zoe"), [membership("add", "ann", f"g{number}", ONE) for number in range(MAX_ITEMS)]
+    okta.says(*many)
+    unreadable = membership("add", "ann", "a name\x07with a bell", TWO)
+    one_too_many = membership("add", "ann", "one too many", TWO)
+    okta.says(unreadable, one_too_many, lifecycle("deactivate", "zoe", TWO))
+    assert (okta.disabled(), okta.lets_in(token)) == ({"zoe"}, False)
+    letters = okta.incidents.rows("select topic, errors from dead_letters where tenant_id = %(tenant)s")
+    assert [letter["topic"] for letter in letters] == ["incident-events@incidents"]
+    assert "control characters" in letters[0]["errors"][0]["description"]
+
+
+def test_a_membership_that_was_refused_can_be_replayed(okta: Directory) -> None:
+    okta.says(*(membership("add", "ann", f"g{number}", ONE) for number in range(MAX_ITEMS)))
+    refused = okta.incidents.webhook(delivery(membership("add", "ann", "late", TWO)), "okta")
+    okta.incidents.handle(refused)
+    assert "late" not in okta.groups("ann")
+    okta.says(membership("remove", "ann", "g0", THREE))
+    okta.incidents.handle(refused)
+    assert "late" in okta.groups("ann")
 
 
 def test_a_time_that_is_still_to_come_does_not_freeze_a_user(okta: Directory) -> None:

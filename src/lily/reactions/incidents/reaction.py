@@ -1,6 +1,6 @@
 """The incidents reaction: turns webhooks into statements, and merges statements into the stored incidents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,12 +9,14 @@ from psycopg import Connection
 
 from lily.bus import topics
 from lily.incidents import IncidentEvent, TransitionEvent
+from lily.model.errors import Problem, Refused
 from lily.reactions.base import Event
 from lily.reactions.incidents.directory import apply_users
-from lily.reactions.incidents.records import content_of
+from lily.reactions.incidents.records import Content, content_of
 from lily.store.postgres.incidents.mappings import find_mapping
 from lily.store.postgres.incidents.merging import LOCK, IncidentMerger, identities
 from lily.store.postgres.incidents.names import queue_look
+from lily.store.postgres.reactions.ledger import FailedEvent, ReactionLedger
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 FIRST_LOOK_SECONDS = 1.0  # after a name was not matched: the asset may be on its way
@@ -47,15 +49,36 @@ class Incidents:
         def stored(source: str) -> dict[str, Any] | None:
             return completed(find_mapping(reads, tenant, source))
 
-        content = content_of(tenant, (event.value for event in events), stored)
+        each, content = [content_of(tenant, event.value, stored) for event in events], Content()
+        for one in each:
+            content.add(one)
         said, unknown = _with_transitions(self._connection, tenant, content.statements, content.transitions)
         merged = IncidentMerger(self._connection, tenant).apply(said)
         if merged.unmatched:
             queue_look(self._connection, tenant, FIRST_LOOK_SECONDS)
-        self._users.inc(completed(apply_users(reads, content.users)))
+        users = completed(apply_users(reads, content.users))
+        self._dead_letter(
+            tenant, [(event, _refusals(one, users.refused)) for event, one in zip(events, each, strict=True)]
+        )
+        self._users.inc(users.changed)
         self._merged.inc(merged.changed)
         self._unmatched.inc(merged.unmatched)
         self._ignored.inc(content.ignored + unknown)
+
+    def _dead_letter(self, tenant: str, refused: Sequence[tuple[Event, Sequence[Refused]]]) -> None:
+        """Webhooks of which a part could not be applied. Replayed, the rest changes nothing again."""
+        assert self._connection is not None  # noqa: S101 - as in `handle`
+        failed = [FailedEvent(event, _problem(errors)) for event, errors in refused if errors]
+        ReactionLedger(self._connection, self.name).dead_letter(tenant, failed)
+
+
+def _refusals(content: Content, of_users: Mapping[str, Refused]) -> list[Refused]:
+    return [*content.refused, *(of_users[user.id] for user in content.users if user.id in of_users)]
+
+
+def _problem(errors: Sequence[Refused]) -> Problem:
+    described = f"{LOCK}: {errors[0]} (whatever else the webhook states was applied)"
+    return Problem("REACTION_FAILED", described, LOCK)
 
 
 def _with_transitions(

@@ -1,6 +1,6 @@
 """What a record of `incident-events` holds: statements, or a webhook from which they follow."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,42 +18,64 @@ Stored = Callable[[str], dict[str, Any] | None]  # the tenant's own mapping of a
 
 @dataclass(slots=True)
 class Content:
-    """`ignored` counts the items of webhooks that concern nothing that Lily knows."""
+    """`ignored` counts the items of webhooks that concern nothing that Lily knows. `refused` are those that cannot be
+    read, of webhooks of which others can."""
 
     statements: list[IncidentEvent] = field(default_factory=list)
     transitions: list[TransitionEvent] = field(default_factory=list)
     users: list[UserEvent] = field(default_factory=list)
     ignored: int = 0
+    refused: list[Refused] = field(default_factory=list)
+
+    def add(self, other: "Content") -> None:
+        self.statements += other.statements
+        self.transitions += other.transitions
+        self.users += other.users
+        self.ignored += other.ignored
+        self.refused += other.refused
 
 
-def content_of(tenant: str, values: Iterable[bytes], stored: Stored) -> Content:
+def content_of(tenant: str, value: bytes, stored: Stored) -> Content:
     """Raises Refused if a record cannot be read, or is another tenant's."""
+    envelope = orjson.loads(value)
+    # An event is as old as the log: what it states of its time was checked at the door.
+    received = clock.now()
+    if isinstance(envelope, dict) and envelope.get("type") == WEBHOOK_RECEIVED:
+        return _webhook_content(tenant, envelope, received, stored)
     content = Content()
-    for value in values:
-        envelope = orjson.loads(value)
-        # An event is as old as the log: what it states of its time was checked at the door.
-        received = clock.now()
-        if isinstance(envelope, dict) and envelope.get("type") == WEBHOOK_RECEIVED:
-            _add_webhook(content, tenant, envelope, received, stored)
-        else:
-            _add(content, tenant, read_incident_event(envelope, received=received))
+    _add(content, tenant, read_incident_event(envelope, received=received))
     return content
 
 
-def _add_webhook(content: Content, tenant: str, envelope: dict[str, Any], received: str, stored: Stored) -> None:
+def _webhook_content(tenant: str, envelope: dict[str, Any], received: str, stored: Stored) -> Content:
+    """Raises Refused if the delivery, or each of its items, cannot be read. An item that cannot must not hold up the
+    others: one of them may be a user who leaves."""
     webhook = read_webhook_event(envelope, received=received)
     intake = _intake(webhook.source, stored)
     delivery = Delivery(webhook.body, webhook.headers, webhook.time)
     sender = Sender(webhook.tenant, webhook.source, correlation=webhook.correlation, trace=webhook.trace)
-    for item in intake.decode(delivery):
-        events = intake.events(item, delivery, sender)
-        content.ignored += not events
-        for event in events:
-            # A plug-in may be foreign: what it states is checked like what came from elsewhere.
-            if isinstance(event, IncidentEvent):
-                _add(content, tenant, read_incident_event(event.as_cloudevent(), received=received))
-            else:
-                _add(content, tenant, event)
+    content, items = Content(), intake.decode(delivery)
+    for item in items:
+        try:
+            _add_all(content, tenant, intake.events(item, delivery, sender), received)
+        except Refused as error:
+            content.refused.append(error)
+    if items and len(content.refused) == len(items):
+        raise content.refused[0]
+    return content
+
+
+def _add_all(content: Content, tenant: str, events: Sequence[Event], received: str) -> None:
+    """All of them or none."""
+    # A plug-in may be foreign: what it states is checked like what came from elsewhere.
+    checked = [
+        read_incident_event(event.as_cloudevent(), received=received) if isinstance(event, IncidentEvent) else event
+        for event in events
+    ]
+    read = Content(ignored=0 if checked else 1)
+    for event in checked:
+        _add(read, tenant, event)
+    content.add(read)
 
 
 def _intake(source: str, stored: Stored) -> Intake:
