@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from jinja2 import ChainableUndefined, TemplateError, nodes
+from jinja2.runtime import LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from lily.model.errors import Problem, Refused
@@ -83,10 +84,17 @@ def render(source: str, values: Mapping[str, Any]) -> str:
     return "".join(parts)
 
 
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Objects have fields, and a loop its state. A method would show the address of its text in memory."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return isinstance(obj, LoopContext) and super().is_safe_attribute(obj, attr, value)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
     # Plain text: each channel escapes for its own format.
-    environment = ImmutableSandboxedEnvironment(
+    environment = _Sandbox(
         undefined=ChainableUndefined,
         autoescape=False,
         keep_trailing_newline=True,

@@ -119,6 +119,15 @@ def test_a_template_cannot_grow_a_text_by_filters(source: str) -> None:
     assert "join takes a list, not str" in problem or "filters write more than" in problem
 
 
+@pytest.mark.parametrize(
+    "source", ["{{ title.upper }}", "{{ assets.sort|lower }}", "{% for a in assets %}{{ a.get }}{% endfor %}"]
+)
+def test_a_template_does_not_see_the_methods_of_values(source: str) -> None:
+    check_template(source, "template.text")
+    found, _ = worded(Template(text=source), Worded("t", "usual"), values())
+    assert " at 0x" not in found.text
+
+
 def test_lists_are_joined_by_their_items_and_by_one_of_their_fields() -> None:
     source = "{{ tags|join(', ') }}{{ assets|join(' and ', 'name')|upper }}{{ incident.unknown|join }}"
     check_template(source, "template.text")
