@@ -342,3 +342,7 @@ def test_a_test_reports_what_the_receiver_returned(notified: Notified) -> None:
     assert not shown["delivered"]
     assert "404" in shown["error"]
     assert notified.dead_letters() == []
+    notified.receiver.fail(500)
+    assert notified.wait(request_test(notified.database, notified.tenant, "posts", where, "request-3"))
+    notified.run()
+    assert notified.shown_channel()["test"]["error"].endswith("A notification would be tried again.")

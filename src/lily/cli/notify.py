@@ -50,7 +50,8 @@ def channels(data_dir: DataDir = None, output: OutputFormat = Format.text) -> No
     for one in found:
         for failing in one["failing"]:
             where = escape(f"{one['name']}, {failing['destination'] or 'its only destination'}")
-            print_text(f"{where}: {escape(failing['error'])} (next attempt: {failing['paused_until'] or 'none'})")
+            again = failing["paused_until"] or ("none" if failing["gone"] else "with the next message")
+            print_text(f"{where}: {escape(failing['error'])} (next attempt: {again})")
 
 
 @notify.command("add-channel")
