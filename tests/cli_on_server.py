@@ -1,7 +1,6 @@
 """`lily` in this process, against a server whose responses a test states."""
 
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from lily.cli.commands import app
 from tests.badserver import BadServer
