@@ -65,13 +65,18 @@ def test_a_new_subscription_comes_with_the_test_of_its_destination(
 
 def test_a_notification_is_shown_with_what_became_of_each_delivery(server: BadServer) -> None:
     delivered = {"state": "delivered", "channel": "mail", "destination": "a@b.c", "attempts": 1, "error": ""}
-    delivered |= {"delivered_at": "2026-01-01T08:00:00Z", "receiver_id": "7", "reason": ""}
-    failed = delivered | {"state": "failed", "delivered_at": None, "receiver_id": "", "error": "refused"}
+    delivered |= {"delivered_at": "2026-01-01T08:00:00Z", "reason": ""}
+    failed = delivered | {"state": "failed", "delivered_at": None, "error": "refused"}
     found = {"title": "Late", "text": "No rows", "muted": False, "deliveries": [delivered, failed]}
     server.will(Reply(200, found))
-    title, text, _, _, *rows = lily(server, "notify", "show", FIRST).output.splitlines()
-    assert (title, text) == ("Late", "No rows")
-    assert [row.split() for row in rows] == [
-        ["delivered", "mail", "a@b.c", "1", "2026-01-01T08:00:00Z", "7", "-"],
-        ["failed", "mail", "a@b.c", "1", "-", "-", "refused"],
+    assert lily(server, "notify", "show", FIRST).output.splitlines() == [
+        "Late",
+        "No rows",
+        "delivered to a@b.c over mail at 2026-01-01T08:00:00Z, attempts: 1",
+        "failed to a@b.c over mail, attempts: 1: refused",
     ]
+
+
+def test_a_subscription_is_deleted_by_its_name(server: BadServer) -> None:
+    assert "mine is removed" in lily(server, "notify", "unsubscribe", "mine").output
+    assert (server.asked[-1].method, server.asked[-1].path) == ("DELETE", f"/subscriptions/{FIRST}")

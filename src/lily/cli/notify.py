@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option
 from lily.cli.output import Format, print_items, print_json, print_result, print_text
+from lily.cli.removals import add_removal
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal
 
@@ -76,12 +77,13 @@ def add_channel(
     print_result(output, found, f"{escape(name)} is added. `lily notify test {escape(name)}` sends a test.")
 
 
-@notify.command("remove-channel")
-def remove_channel(name: ChannelName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Remove a channel that no subscription names."""
-    with running_lily(data_dir) as lily:
-        found = lily.remove_channel(name)
-    print_result(output, found, f"{escape(name)} is removed.")
+add_removal(
+    notify,
+    "remove-channel",
+    "Remove a channel that no subscription names.",
+    ChannelName,
+    lambda lily, name: lily.remove_channel(name),
+)
 
 
 @notify.command("test")
@@ -125,12 +127,13 @@ def subscribe(
     print_result(output, found, f"{escape(found['name'])} is created: {found['id']}{_next_step(found)}")
 
 
-@notify.command("unsubscribe")
-def unsubscribe(subscription: SubscriptionName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Delete a subscription."""
-    with running_lily(data_dir) as lily:
-        found = lily.unsubscribe(_identity(lily, subscription))
-    print_result(output, found, f"{escape(subscription)} is deleted.")
+add_removal(
+    notify,
+    "unsubscribe",
+    "Delete a subscription.",
+    SubscriptionName,
+    lambda lily, subscription: lily.unsubscribe(_identity(lily, subscription)),
+)
 
 
 @notify.command("explain")
@@ -175,14 +178,22 @@ def show(
     """Show a notification, and what became of each of its deliveries."""
     with running_lily(data_dir) as lily:
         found = lily.notification(notification)
-    if output is Format.json:
-        print_json(found)
-        return
+    print_result(output, found, "\n".join(notification_lines(found)))
+
+
+def notification_lines(found: dict[str, Any]) -> list[str]:
+    """A notification for people. With rich markup."""
     muted = " (muted)" if found["muted"] else ""
-    print_text(f"[bold]{escape(found['title'])}[/]{muted}\n{escape(found['text'])}\n")
-    shown = [one | {"why": one["error"] or one["reason"]} for one in found["deliveries"]]
-    columns = ("state", "channel", "destination", "attempts", "delivered_at", "receiver_id", "why")
-    print_items(output, shown, columns, "No subscription matched it: `lily notify explain` shows why.")
+    lines = [f"[bold]{escape(found['title'])}[/]{muted}", escape(found["text"])]
+    nowhere = [] if found["deliveries"] else ["No subscription matched it: `lily notify explain` shows why."]
+    return lines + [_delivery(one) for one in found["deliveries"]] + nowhere
+
+
+def _delivery(found: dict[str, Any]) -> str:
+    where = f"to {found['destination'] or 'its only destination'} over {found['channel']}"
+    at = f" at {found['delivered_at']}" if found["delivered_at"] else ""
+    why = found["error"] or found["reason"]
+    return escape(f"{found['state']} {where}{at}, attempts: {found['attempts']}" + (f": {why}" if why else ""))
 
 
 def _identity(lily: "Lily", subscription: str) -> str:

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option
 from lily.cli.output import Format, print_items, print_json, print_result, print_text
+from lily.cli.removals import add_removal
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal
 
@@ -81,12 +82,13 @@ def set_secret(
         print_text(secret)
 
 
-@webhooks.command("remove-secret")
-def remove_secret(source: Source, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Remove all secrets of a source: its webhooks are refused from now on."""
-    with running_lily(data_dir) as lily:
-        found = lily.remove_webhook_secret(source)
-    print_result(output, found, f"{escape(source)} has no secret any more.")
+add_removal(
+    webhooks,
+    "remove-secret",
+    "Remove all secrets of a source: its webhooks are refused from now on.",
+    Source,
+    lambda lily, source: lily.remove_webhook_secret(source),
+)
 
 
 @webhooks.command("show-mapping")
@@ -116,12 +118,13 @@ def put_mapping(
     print_result(output, found, f"The mapping {escape(name)} is {done}. `lily webhooks test {escape(name)}` tries it.")
 
 
-@webhooks.command("remove-mapping")
-def remove_mapping(name: MappingName, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:
-    """Remove a mapping of your own. Incidents stay; a shipped mapping of that name is used again."""
-    with running_lily(data_dir) as lily:
-        found = lily.remove_webhook_mapping(name)
-    print_result(output, found, f"The mapping {escape(name)} is removed.")
+add_removal(
+    webhooks,
+    "remove-mapping",
+    "Remove a mapping of your own. Incidents stay; a shipped mapping of that name is used again.",
+    MappingName,
+    lambda lily, name: lily.remove_webhook_mapping(name),
+)
 
 
 @webhooks.command("test")
