@@ -115,6 +115,27 @@ def test_what_the_receiver_refuses_is_a_dead_letter_that_can_be_replayed(notifie
     assert {one.key for one in notified.receiver.received} == {identity}
 
 
+def test_a_destination_that_refuses_everything_is_shown_as_failing_until_a_message_arrives(notified: Notified) -> None:
+    subscription = notified.subscribe()
+    notified.receiver.fail(404)
+    incidents(notified, 1)
+    notified.run()
+    (failing,) = notified.shown_channel()["failing"]
+    assert "404" in failing["error"]
+    assert (failing["paused_until"], failing["gone"]) == (None, False)
+    assert failing["failed_at"] is not None
+    notified.receiver.work()
+    incidents(notified, 1, first=10)
+    notified.run()
+    assert notified.shown_channel()["failing"] == []
+    notified.receiver.fail(404)
+    incidents(notified, 1, first=20)
+    notified.run()
+    assert len(notified.shown_channel()["failing"]) == 1
+    assert notified.wait(notified.administration.delete_subscription(subscription))
+    assert notified.shown_channel()["failing"] == []  # nothing is sent there any more
+
+
 def test_a_refusal_does_not_hold_up_the_messages_behind_it(notified: Notified) -> None:
     notified.subscribe()
     notified.receiver.answer = lambda one: (400 if one.title.endswith(" 1") else 204, {})
@@ -122,6 +143,7 @@ def test_a_refusal_does_not_hold_up_the_messages_behind_it(notified: Notified) -
     notified.run()
     assert states(notified, identities) == {"delivered": 2, "failed": 1}
     assert len(notified.dead_letters()) == 1
+    assert notified.shown_channel()["failing"] == []
 
 
 def test_a_delivery_is_given_up_after_its_last_attempt(notified: Notified, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,6 +266,13 @@ def test_a_mute_suppresses_and_is_shown(notified: Notified) -> None:
     assert [one["id"] for one in notified.listed(muted=True)] == [identity]
 
 
+def test_an_incident_of_a_quality_rule_is_listed_by_its_rule_and_by_its_family(notified: Notified) -> None:
+    (found,) = notified.react(notified.incident(ORDERS, source="quality", kind="query_spike"))
+    notified.react(notified.incident(ORDERS, number=2), first=2)
+    for pattern in ("quality.query_spike", "quality.%"):
+        assert [one["id"] for one in notified.listed(kind=pattern)] == [found]
+
+
 def test_what_waits_for_a_subscription_that_is_deleted_or_disabled_is_not_sent(notified: Notified) -> None:
     gone, off = notified.subscribe(notified.receiver.at("a")), notified.subscribe(notified.receiver.at("b"))
     (identity,) = notified.react(notified.incident(ORDERS))
@@ -358,3 +365,7 @@ def test_a_test_reports_what_the_receiver_returned(notified: Notified) -> None:
     assert not shown["delivered"]
     assert "404" in shown["error"]
     assert notified.dead_letters() == []
+    notified.receiver.fail(500)
+    assert notified.wait(request_test(notified.database, notified.tenant, "posts", where, "request-3"))
+    notified.run()
+    assert notified.shown_channel()["test"]["error"].endswith("A notification would be tried again.")

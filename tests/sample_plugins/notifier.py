@@ -39,7 +39,7 @@ class Notifier:
         if answer.status_code >= 500 or answer.status_code == 429:
             pause = answer.headers.get("retry-after")
             wanted = float(pause) if pause else None
-            raise Transient(f"the receiver responded {answer.status_code}", retry_after=wanted)
+            raise Transient(f"the receiver responded {answer.status_code}. It is tried again.", retry_after=wanted)
         if answer.status_code >= 400:
             raise Terminal(f"the receiver responded {answer.status_code}; correct the destination")
         return str(answer.headers.get("location", ""))

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.types import Message
 
@@ -10,6 +11,7 @@ from lily.api.http.bodies import read_body, require_media_type
 from lily.api.http.errors import Declined
 from lily.api.http.openapi.requests import EdgesBody
 from lily.model.errors import Refused
+from lily.notify.subscriptions import Subscription
 
 CSV, NDJSON, XLSX = "text/csv", "application/jsonl", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -52,10 +54,28 @@ def test_text_in_another_charset_is_refused(content_type: str) -> None:
     ],
 )
 def test_a_body_of_another_shape_is_refused_in_words_of_the_api(body: bytes, code: str, description: str) -> None:
+    refused = refusal(body, EdgesBody)
+    assert [(problem.code, problem.description) for problem in refused.problems] == [(code, description)]
+
+
+@pytest.mark.parametrize(
+    ("filters", "description"),
+    [
+        (b'{"asset": ["x"]}', "unknown field `asset`; did you mean `assets`?"),
+        (b'{"kinds": ["incident.open"]}', "unknown kind `incident.open`; use one of: incident.opened, "),
+    ],
+)
+def test_a_problem_inside_a_body_has_its_remedy_and_no_words_of_the_validator(filters: bytes, description: str) -> None:
+    body = b'{"name": "n", "channel": "c", "destination": "d", "filters": %b}' % filters
+    (problem,) = refusal(body, Subscription).problems
+    assert problem.description.startswith(description)
+
+
+def refusal(body: bytes, shape: type[BaseModel]) -> Refused:
     async def receive() -> Message:
         return {"type": "http.request", "body": body}
 
     request = Request({"type": "http", "headers": [(b"content-type", b"application/json")]}, receive)
     with pytest.raises(Refused) as refused:
-        asyncio.run(read_body(request, EdgesBody, 1_000))
-    assert [(problem.code, problem.description) for problem in refused.value.problems] == [(code, description)]
+        asyncio.run(read_body(request, shape, 1_000))
+    return refused.value

@@ -4,12 +4,15 @@ import asyncio
 import base64
 import hashlib
 import re
+import uuid
+from collections.abc import Callable
 
 import httpx
 import pytest
 
 from lily.api.http.negotiation import prefers_html
 from lily.api.server import build
+from lily.notify.links import asset_url, incident_url
 from lily.settings import Settings
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -123,3 +126,15 @@ def _policy(answer: httpx.Response) -> dict[str, list[str]]:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@pytest.mark.parametrize(("link", "kind"), [(incident_url, "incidents"), (asset_url, "assets")])
+def test_the_start_page_shows_how_to_read_what_a_link_of_a_notification_names(
+    link: Callable[[str, str], str], kind: str
+) -> None:
+    page, identity = get("/").text, str(uuid.uuid4())
+    (pattern,) = re.findall(r"^const LINK = /(.+)/;$", page, re.MULTILINE)
+    linked = re.match(pattern, link("https://lily.example", identity).removeprefix("https://lily.example/"))
+    assert linked is not None
+    assert linked.groups() == (kind, identity)
+    assert 'id="linked"' in page

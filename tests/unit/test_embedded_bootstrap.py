@@ -10,6 +10,7 @@ import pytest
 from lily.embedded.bootstrap import ensure_master_key, url_for_role, url_without_password
 from lily.embedded.services import ServiceEnvironment
 from lily.model.errors import Terminal
+from lily.settings import Settings
 
 OWNER = "postgresql://owner:p%40ss@db.example:5432/lily?sslmode=require"
 
@@ -60,6 +61,15 @@ def test_each_part_connects_with_its_own_role_and_the_api_gets_the_addresses_of_
         == "postgresql://pipeline"
     )
     assert environment.of("worker")["LILY_METRICS_PORT"] == "3"
+
+
+def test_links_of_the_worker_begin_with_the_address_of_the_api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    databases = {"lily_api": "postgresql://api", "lily_pipeline": "postgresql://pipeline"}
+    ports = {"api": 18_585, "pipeline": 2, "worker": 3, "grpc": 5}
+    environment = ServiceEnvironment(tmp_path, "kafka:9", databases, ports, tmp_path / "jars", tmp_path / "master.key")
+    for name, value in environment.of("worker").items():
+        monkeypatch.setenv(name, value)
+    assert Settings().link_url == "http://127.0.0.1:18585"
 
 
 def test_only_the_api_listens_on_the_configured_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

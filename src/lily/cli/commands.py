@@ -25,6 +25,7 @@ from lily.cli import (
     refresh,
     services,
     users,
+    webhooks,
 )
 from lily.cli.errors import reporting_errors
 from lily.cli.options import Group, flag
@@ -77,6 +78,7 @@ app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)
 app.add_typer(refresh.refresh, name="refresh", rich_help_panel=DATA)
 app.add_typer(incidents.incidents, name="incidents", rich_help_panel=DATA)
+app.add_typer(webhooks.webhooks, name="webhooks", rich_help_panel=DATA)
 app.add_typer(notify.notify, name="notify", rich_help_panel=DATA)
 app.add_typer(quality.quality, name="quality", rich_help_panel=DATA)
 app.command(rich_help_panel=DATA)(estate.estate)

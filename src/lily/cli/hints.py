@@ -13,7 +13,8 @@ from pathlib import Path
 DEFAULT_DATA_DIR = ".lily"
 OPTION = "--data-dir"
 _COMMANDS = (
-    "up|down|status|doctor|token|tenant|user|estate|ingest|recompute|enforce|incidents|notify|quality|refresh|keys"
+    "up|down|status|doctor|token|tenant|user|estate|ingest|recompute|enforce|incidents|notify|quality|refresh|keys|"
+    "webhooks"
 )
 _OF_A_STACK = re.compile(rf"`lily ((?:{_COMMANDS})\b[^`]*)`")
 

@@ -2,29 +2,40 @@
 
 # ruff: noqa: PLC0415 (what only some commands need is imported when they run)
 
+import shlex
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from lily.cli.options import DataDir, Group, OutputFormat, option
+from lily.cli.options import DataDir, Group, OutputFormat, flag, option
 from lily.cli.output import Format, print_items, print_json, print_result, print_text
+from lily.cli.removals import add_removal
 from lily.cli.running import running_lily
 from lily.model.errors import Terminal
+
+if TYPE_CHECKING:
+    from lily.client import Lily
 
 notify = typer.Typer(cls=Group, help="Notify people of incidents and changes.", no_args_is_help=True)
 
 NO_CHANNEL = "There is no channel. `lily notify add-channel` adds one."
+OWNERS = "@owners"  # the destination that stands for the owners of the assets
 NO_SUBSCRIPTION = "There is no subscription. `lily notify subscribe` creates one."
 
 ChannelName = Annotated[str, typer.Argument(metavar="CHANNEL", help="The channel's name.")]
+SubscriptionName = Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The subscription's id or name.")]
 Limit = Annotated[int, option("--limit", "N", "The most to list.")]
 
 
 class NotDelivered(Terminal):
     """The test did not arrive."""
+
+
+class NoSubscription(Terminal):
+    """No subscription, or more than one, has that name."""
 
 
 @notify.command("channels")
@@ -40,7 +51,8 @@ def channels(data_dir: DataDir = None, output: OutputFormat = Format.text) -> No
     for one in found:
         for failing in one["failing"]:
             where = escape(f"{one['name']}, {failing['destination'] or 'its only destination'}")
-            print_text(f"{where}: {escape(failing['error'])} (next attempt: {failing['paused_until'] or 'none'})")
+            again = failing["paused_until"] or ("none" if failing["gone"] else "with the next message")
+            print_text(f"{where}: {escape(failing['error'])} (next attempt: {again})")
 
 
 @notify.command("add-channel")
@@ -63,6 +75,15 @@ def add_channel(
     with running_lily(data_dir) as lily:
         found = lily.add_channel(body)
     print_result(output, found, f"{escape(name)} is added. `lily notify test {escape(name)}` sends a test.")
+
+
+add_removal(
+    notify,
+    "remove-channel",
+    "Remove a channel that no subscription names.",
+    ChannelName,
+    lambda lily, name: lily.remove_channel(name),
+)
 
 
 @notify.command("test")
@@ -103,19 +124,28 @@ def subscribe(
 
     with running_lily(data_dir) as lily:
         found = lily.subscribe(read_toml(file))
-    print_result(output, found, f"{escape(found['name'])} is created: {found['id']}")
+    print_result(output, found, f"{escape(found['name'])} is created: {found['id']}{_next_step(found)}")
+
+
+add_removal(
+    notify,
+    "unsubscribe",
+    "Delete a subscription.",
+    SubscriptionName,
+    lambda lily, subscription: lily.unsubscribe(_identity(lily, subscription)),
+)
 
 
 @notify.command("explain")
 def explain(
-    subscription: Annotated[str, typer.Argument(metavar="SUBSCRIPTION", help="The subscription's id.")],
+    subscription: SubscriptionName,
     event: Annotated[str, typer.Argument(metavar="EVENT", help="The id of a notification, an incident or a change.")],
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
     """Show why an event was sent to a subscription, or not."""
     with running_lily(data_dir) as lily:
-        found = lily.explain_subscription(subscription, event)
+        found = lily.explain_subscription(_identity(lily, subscription), event)
     lines = [line for item in found["items"] for line in (*_explained(item), "")][:-1]
     print_result(output, found, "\n".join(lines))
 
@@ -126,15 +156,62 @@ def list_notifications(
     kind: Annotated[str | None, option("--kind", "KIND", "Only this kind, such as incident.opened or tag.*.")] = None,
     severity: Annotated[str | None, option("--severity", "info|warning|critical", "Only these.")] = None,
     asset: Annotated[str | None, option("--asset", "ASSET", "Only those about an asset, by id or name.")] = None,
+    muted: Annotated[bool, flag("--muted", "Those that a mute suppressed instead of the others.")] = False,
     limit: Limit = 50,
     data_dir: DataDir = None,
     output: OutputFormat = Format.text,
 ) -> None:
     """List notifications, the newest first."""
     with running_lily(data_dir) as lily:
-        found = list(islice(lily.notified(kind=kind, severity=severity, asset=asset), max(limit, 0)))
+        listed = lily.notified(kind=kind, severity=severity, asset=asset, muted=muted)
+        found = list(islice(listed, max(limit, 0)))
     columns = ("id", "at", "kind", "severity", "title", "acknowledged_by")
     print_items(output, found, columns, "There is no such notification.")
+
+
+@notify.command("show")
+def show(
+    notification: Annotated[str, typer.Argument(metavar="ID", help="The notification's id.")],
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Show a notification, and what became of each of its deliveries."""
+    with running_lily(data_dir) as lily:
+        found = lily.notification(notification)
+    print_result(output, found, "\n".join(notification_lines(found)))
+
+
+def notification_lines(found: dict[str, Any]) -> list[str]:
+    """A notification for people. With rich markup."""
+    muted = " (muted)" if found["muted"] else ""
+    lines = [f"[bold]{escape(found['title'])}[/]{muted}", escape(found["text"])]
+    nowhere = [] if found["deliveries"] else ["No subscription matched it: `lily notify explain` shows why."]
+    return lines + [_delivery(one) for one in found["deliveries"]] + nowhere
+
+
+def _delivery(found: dict[str, Any]) -> str:
+    where = f"to {found['destination'] or 'its only destination'} over {found['channel']}"
+    at = f" at {found['delivered_at']}" if found["delivered_at"] else ""
+    why = found["error"] or found["reason"]
+    return escape(f"{found['state']} {where}{at}, attempts: {found['attempts']}" + (f": {why}" if why else ""))
+
+
+def _identity(lily: "Lily", subscription: str) -> str:
+    """The id of the subscription that has this name, or this id."""
+    found = [one["id"] for one in lily.subscriptions() if subscription in {one["id"], one["name"]}]
+    if not found:
+        raise NoSubscription(f"No subscription is called {subscription!r}. See `lily notify subscriptions`.")
+    if len(found) > 1:
+        raise NoSubscription(f"{len(found)} subscriptions are called {subscription!r}: {', '.join(found)}. Use the id.")
+    return str(found[0])
+
+
+def _next_step(subscription: dict[str, Any]) -> str:
+    """Only the channel knows whether it has the destination, so a test finds a typing error."""
+    if subscription["destination"] == OWNERS:
+        return ""
+    words = shlex.join(["lily", "notify", "test", subscription["channel"], subscription["destination"]])
+    return f"\n`{escape(words)}` shows whether its destination can be reached."
 
 
 def _explained(item: dict[str, Any]) -> list[str]:

@@ -35,7 +35,7 @@ def add(
     output: OutputFormat = Format.text,
 ) -> None:
     """Add a policy. What it finds becomes an incident, which is resolved when the cause is gone."""
-    given = {"id": identity, "threshold": threshold, "severity": severity}
+    given = {"id": identity, "threshold": whole(threshold), "severity": severity}
     body: dict[str, Any] = {"asset": asset, "policy_type": policy_type, "filters": {"entity_types": entity_type or []}}
     with running_lily(data_dir) as lily:
         found = lily.create_quality_policy(body | {name: value for name, value in given.items() if value is not None})
@@ -71,3 +71,8 @@ def usage(
     with running_lily(data_dir) as lily:
         found = [{"day": one.day, "query_count": one.query_count} for one in lily.usage(asset, days=days)]
     print_items(output, found, ("day", "query_count"), "")
+
+
+def whole(threshold: float | None) -> float | None:
+    """90 for 90.0: a threshold in days has to be a whole number."""
+    return int(threshold) if threshold is not None and threshold.is_integer() else threshold

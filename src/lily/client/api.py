@@ -81,6 +81,12 @@ class Api(ABC, Generic[Feed]):
     put_webhook_secret = sends(calls.incidents.put_webhook_secret)
     webhook_secrets = pages(calls.incidents.webhook_secrets)
     remove_webhook_secret = sends(calls.incidents.remove_webhook_secret)
+    webhook_mappings = pages(calls.webhook_mappings.webhook_mappings)
+    webhook_mapping = sends(calls.webhook_mappings.webhook_mapping)
+    create_webhook_mapping = sends(calls.webhook_mappings.create_webhook_mapping)
+    replace_webhook_mapping = sends(calls.webhook_mappings.replace_webhook_mapping)
+    remove_webhook_mapping = sends(calls.webhook_mappings.remove_webhook_mapping)
+    try_webhook_mapping = sends(calls.webhook_mappings.try_webhook_mapping)
 
     add_channel = sends(calls.notifications.add_channel)
     channels = pages(calls.notifications.channels)

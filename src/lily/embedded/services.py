@@ -40,7 +40,8 @@ class ServiceEnvironment:
 
     def _addresses(self, name: str) -> dict[str, str]:
         if name != "api":  # LILY_HOST is the API's: metrics and probes need no token, so they stay on loopback
-            return {"LILY_HOST": "127.0.0.1", "LILY_METRICS_PORT": str(self.ports[name])}
+            listening = {"LILY_HOST": "127.0.0.1", "LILY_METRICS_PORT": str(self.ports[name])}
+            return {**listening, "LILY_PORT": str(self.ports["api"])}  # links in messages lead to the API
         peers = [f"http://127.0.0.1:{port}" for other, port in self.ports.items() if other in ("pipeline", "worker")]
         return {
             "LILY_PORT": str(self.ports["api"]),

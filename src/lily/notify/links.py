@@ -1,4 +1,4 @@
-"""Links in messages. They lead to the browser interface, which opens what follows the `#`."""
+"""Links in messages. They lead to the start page, which shows how to read what follows the `#`."""
 
 
 def asset_url(public_url: str, asset_id: str) -> str:

@@ -10,6 +10,7 @@ from lily.notify.kinds import OF_OWN_ASSETS, first_match
 from lily.notify.subscriptions import Filters
 
 MAX_QUOTED = 5  # values that a reason names
+BELOW = ", or what is below by its `parent`"
 
 
 class Finding(NamedTuple):
@@ -79,18 +80,26 @@ class Matcher:
             matched = at_least(severity, filters.min_severity)
             yield Finding("min_severity", matched, f"the event is {severity}; wanted: at least {filters.min_severity}")
 
-    def _tests(self) -> Iterator[tuple[str, Sequence[str], Callable[[Subject], bool]]]:
+    def _tests(self) -> Iterator[tuple[str, str, Callable[[Subject], bool]]]:
         filters = self._filters
         if self._assets:
-            yield "assets", filters.assets, self._is_asset
+            yield "assets", _quoted(filters.assets) + (BELOW if filters.descendants else ""), self._is_asset
         if self._upstream:
-            yield "downstream_of", filters.downstream_of, self._is_downstream
+            yield "downstream_of", _quoted(filters.downstream_of), self._is_downstream
         if self._tags:
-            yield "tags", filters.tags, lambda subject: not self._tags.isdisjoint(subject.tags)
+            yield "tags", _quoted(filters.tags), lambda subject: not self._tags.isdisjoint(subject.tags)
         if self._types:
-            yield "entity_types", filters.entity_types, lambda subject: fold(subject.entity_type) in self._types
+            yield (
+                "entity_types",
+                _quoted(filters.entity_types),
+                lambda subject: fold(subject.entity_type) in self._types,
+            )
         if self._owners:
-            yield "owners", filters.owners, lambda subject: not self._owners.isdisjoint(self._owners_of(subject))
+            yield (
+                "owners",
+                _quoted(filters.owners),
+                lambda subject: not self._owners.isdisjoint(self._owners_of(subject)),
+            )
 
     def _is_asset(self, subject: Subject) -> bool:
         below = self._filters.descendants and not self._assets.isdisjoint(subject.ancestors)
@@ -120,13 +129,13 @@ def _own_finding(own: Sequence[Subject], subjects: Sequence[Subject]) -> Finding
     return Finding("own_assets", len(own) < len(subjects), f"{reason}: {shown}")
 
 
-def _finding(name: str, wanted: Sequence[str], passing: Sequence[Subject], subjects: Sequence[Subject]) -> Finding:
+def _finding(name: str, wanted: str, passing: Sequence[Subject], subjects: Sequence[Subject]) -> Finding:
     if not subjects:
         return Finding(name, False, "the event names no asset that Lily knows")
     if passing:
         shown = _quoted([one.qualified_name or one.id for one in passing])
         return Finding(name, True, f"{len(passing)} of {len(subjects)} assets match: {shown}")
-    return Finding(name, False, f"{_found(name, subjects)}; wanted: {_quoted(wanted)}")
+    return Finding(name, False, f"{_found(name, subjects)}; wanted: {wanted}")
 
 
 def _found(name: str, subjects: Sequence[Subject]) -> str:

@@ -33,6 +33,10 @@ class Pace:
     def succeeded(self) -> "Pace":
         return replace(self, failures=0, paused_until=None, error="")
 
+    def refused(self, error: str) -> "Pace":
+        """The receiver works and refuses what it gets: no pause, but the destination is shown as failing."""
+        return replace(self, failures=0, paused_until=None, error=error)
+
     def failed(self, now: datetime, error: str, *, requested: float | None = None, took: float = 0.0) -> "Pace":
         """The pause doubles with every failure; a receiver that states one (`Retry-After`) gets at least that."""
         seconds = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(self.failures, 30))

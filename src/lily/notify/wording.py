@@ -104,6 +104,8 @@ def _asset(subject: Subject, public_url: str) -> dict[str, str]:
 def _lines(occurrence: Occurrence, names: Sequence[str]) -> list[str]:
     lines, incident = [], occurrence.incident
     if incident:
+        if occurrence.kinds[0].startswith("risk.") and (title := _text(incident.get("title"))):
+            lines.append(f"Incident: {title}")  # the title of the message names the assets instead
         by = f", {_text(incident.get('source'))} {_text(incident.get('external_id'))}"
         lines.append(f"{occurrence.severity}, {_text(incident.get('state'))}{by}")
         if description := _text(incident.get("description")):

@@ -18,12 +18,17 @@ def _problem(kind: str, where: tuple[int | str, ...], message: str, shape: type[
     if kind == "missing":
         return f"`{name}` is missing"
     if kind == "extra_forbidden":
-        known = _names(shape, where[:-1])
+        known = known_names(shape, where[:-1])
         return f"unknown `{name}`" + (f"; {hint(str(where[-1]), known)}" if known else "")
-    return f"`{name}`: {message}"
+    return f"`{name}`: {plain(message)}"
 
 
-def _names(shape: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
+def plain(message: str) -> str:
+    """A message of the validator without the prefix that it puts before those of Lily."""
+    return message.removeprefix("Value error, ")
+
+
+def known_names(shape: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
     """The names at a place of the configuration; none where they are not those of a model."""
     inner: Any = shape
     for step in where:

@@ -329,7 +329,19 @@ def test_each_failed_expectation_is_an_incident_that_a_later_success_resolves() 
     assert again.series == failed.series
 
 
-def test_expectations_without_an_id_are_distinguished_by_their_arguments() -> None:
+def test_an_expectation_is_the_same_in_a_later_run_that_gave_it_another_id() -> None:
+    """`gx.get_context()` without a project, and `suites.add_or_update`, number the expectations anew in every run."""
+    intake = shipped()["great-expectations"]
+    config = NOT_NULL["expectation_config"]
+    renumbered = NOT_NULL | {
+        "success": True,
+        "expectation_config": config | {"id": "7f6d1f39-0000-4000-8000-000000000001"},
+    }
+    (passed,) = said(intake, validation(renumbered, at="2026-01-02T08:00:00+00:00"))
+    assert passed == SeriesPassed("great-expectations", incident(intake, validation(NOT_NULL)).series, "tickets")
+
+
+def test_expectations_are_distinguished_by_their_arguments() -> None:
     intake = shipped()["great-expectations"]
     old = incident(intake, OLD_VALIDATION)
     assert (old.title, old.tables) == (

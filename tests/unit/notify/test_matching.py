@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from lily.model import ids
 from lily.notify.events import Occurrence, Subject, read_announcement, read_change
 from lily.notify.kinds import INCIDENT, RISK, wanted_changes
-from lily.notify.matching import Matcher, owners_of
+from lily.notify.matching import Finding, Matcher, owners_of
 from lily.notify.occurrence_codec import decoded, encoded
 from lily.notify.subscriptions import Filters, Subscription
 
@@ -47,6 +47,13 @@ def test_an_asset_is_named_by_id_or_name_and_stands_for_what_is_below_it() -> No
     assert matched(opened(orders), assets=["shop"])
     assert not matched(opened(orders), assets=["shop"], descendants=False)
     assert not matched(opened(orders), assets=["other"])
+
+
+@pytest.mark.parametrize(("descendants", "wanted"), [(True, "shop, or what is below by its `parent`"), (False, "shop")])
+def test_a_name_that_only_begins_like_the_wanted_asset_is_explained(*, descendants: bool, wanted: str) -> None:
+    filters = Filters(assets=["shop"], descendants=descendants)
+    found = Matcher(TENANT, filters).match(opened(asset("shop.orders")))
+    assert found.findings[-1] == Finding("assets", False, f"the event is about shop.orders; wanted: {wanted}")
 
 
 def test_tags_types_and_owners_compare_without_case() -> None:

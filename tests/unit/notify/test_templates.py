@@ -187,6 +187,7 @@ def test_the_standard_text_names_the_assets_and_the_source() -> None:
     assert "- shop.t0" in text
     risk = standard("risk.at_risk", Occurrence("e", ("risk.at_risk",), "info", "", SUBJECTS, INCIDENT))
     assert risk.title == "At risk: shop.t0 and 2 more"
+    assert risk.text.splitlines()[0] == "Incident: Late data"
     tagged = standard("tag.tagged", Occurrence("e", ("tag.tagged",), "info", "", SUBJECTS[:1], tags=("PII",)))
     assert tagged.title == "Tagged: PII on shop.t0"
 

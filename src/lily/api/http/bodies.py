@@ -10,6 +10,7 @@ from lily.api.http.encodings import decoded
 from lily.api.http.errors import Declined
 from lily.model.errors import Problem, Refused
 from lily.model.suggestions import MAX_LENGTH, hint
+from lily.plugins.configuration_errors import known_names, plain
 
 JSON = "application/json"
 _CHARSETS = frozenset({"utf-8", "utf8", "us-ascii"})  # ASCII is UTF-8
@@ -82,10 +83,9 @@ def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], me
     if kind == "missing":
         return Problem("INVALID_VALUE", f"`{entity}` is missing", entity)
     if kind != "extra_forbidden":
-        return Problem("INVALID_VALUE", message, entity)
+        return Problem("INVALID_VALUE", plain(message), entity)
     name = str(where[-1])
     description = f"unknown field `{name[:MAX_LENGTH]}`"
-    if len(where) == 1:  # the fields of an inner object are not known here
-        known = [field.alias or field_name for field_name, field in shape.model_fields.items()]
+    if known := known_names(shape, where[:-1]):
         description = f"{description}; {hint(name, known)}"
     return Problem("UNKNOWN_FIELD", description, entity)

@@ -28,6 +28,11 @@ MAX_RECORD = 3 << 20  # of the log; a webhook in it is a third larger than it ca
 LARGE = 128 << 10  # bytes from which on a body is verified in a thread: it would hold up other requests
 LARGE_BODIES = 4  # held in memory at a time: their senders are not authenticated yet
 READ_SECONDS = 30
+# The same for every cause: which tenants, sources and secrets exist is not disclosed.
+REFUSED = (
+    "the signature is missing or wrong, or there is no such webhook; compare the address "
+    "(/webhook/SOURCE?tenant=TENANT) and the secret with those of PUT /webhook-secrets/SOURCE"
+)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _KEPT_HEADERS = ("x-", "webhook-", "content-type")  # beginnings; never `authorization`
 _MAX_HEADER = 1024
@@ -57,8 +62,7 @@ class Webhooks:
             intake = await self.secrets.intake(tenant, source) if is_named else None
             if not await self._verified(intake, delivery, secrets) or intake is None:
                 self._metrics.webhooks_refused.inc()
-                described = "the signature is missing or wrong, or there is no such webhook"
-                raise forbidden(described, "signature", "BAD_SIGNATURE")
+                raise forbidden(REFUSED, "signature", "BAD_SIGNATURE")
             response = intake.handshake(delivery) if isinstance(intake, Handshake) else None
             if response is None:
                 kept = Delivery(body, _kept(delivery.headers, secrets), delivery.received)

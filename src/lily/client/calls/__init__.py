@@ -15,6 +15,7 @@ from lily.client.calls import (
     refreshes,
     rules,
     tags,
+    webhook_mappings,
 )
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "refreshes",
     "rules",
     "tags",
+    "webhook_mappings",
 ]

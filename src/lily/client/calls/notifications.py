@@ -71,10 +71,13 @@ def notified(
     acknowledged: bool | None = None,
     asset: str | None = None,
     incident: str | None = None,
+    muted: bool = False,
 ) -> Call[Page[dict[str, Any]]]:
-    """Iterates over notifications, newest first. Needs the scope metadata:read or incidents:read."""
+    """Iterates over notifications, newest first; with `muted` over those that a mute suppressed instead. Needs the
+    scope metadata:read or incidents:read."""
     stated = None if acknowledged is None else str(acknowledged).lower()
     given = {"kind": kind, "severity": severity, "acknowledged": stated, "asset": asset, "incident": incident}
+    given |= {"muted": "true"} if muted else {}
     chosen = {name: value for name, value in given.items() if value is not None}
     return Call("GET", path("notifications"), parsing.page_of(dict), _LISTED | chosen)
 

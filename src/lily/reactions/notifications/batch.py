@@ -31,7 +31,7 @@ class Batch:
         self._pace, self._began, self._clock = pace, now, time.monotonic()
         self._outcomes: list[Outcome] = []
         self._letters: list[tuple[str, str]] = []  # deliveries that failed for good, and why
-        self._delivered = self._failed = self.gone = False
+        self._delivered = self._failed = self._was_refused = self.gone = False
 
     @property
     def stopped(self) -> bool:
@@ -52,6 +52,8 @@ class Batch:
             took = max(seconds for _, seconds in failed)
             self._pace = self._pace.failed(self._now(), str(failed[0][0]), requested=requested, took=took)
             self._failed = True
+        elif refused := _refusal(sent):
+            self._refused(refused)
         elif sent:
             self._pace = self._pace.succeeded()
         self.gone = any(isinstance(one.error, DestinationGone) for one in sent)
@@ -66,6 +68,8 @@ class Batch:
 
     def refuse(self, deliveries: Sequence[Taken], error: LilyError) -> None:
         """What cannot be sent at all."""
+        if deliveries:
+            self._refused(error)
         self._settle(deliveries, "failed", str(error))
         self._letters += [(one.id, str(error)) for one in deliveries if one.lead is None]
         self._metrics.count("failed", len(deliveries))
@@ -75,11 +79,15 @@ class Batch:
         self._ledger.settle(self._outcomes)
         for delivery, error in self._letters:
             self._ledger.dead_letter(self._job, delivery, error)
-        self._ledger.keep_pace(self._pace, gone=self.gone, failed=self._failed, delivered=self._delivered)
+        failed = self._failed or self._was_refused
+        self._ledger.keep_pace(self._pace, gone=self.gone, failed=failed, delivered=self._delivered)
         if not waits:
             return None
         seconds = max(self._pace.pause(self._now()), self._pace.wait(self._limit))
-        return Later(seconds, self._pace.error or "the rate limit of the destination is used up")
+        return Later(seconds, self._pace.error if self._failed else "the rate limit of the destination is used up")
+
+    def _refused(self, error: LilyError) -> None:
+        self._pace, self._was_refused = self._pace.refused(str(error)), True
 
     def _settled(self, sent: Sent) -> bool:
         message, error = sent.message, sent.error
@@ -103,6 +111,12 @@ class Batch:
     def _now(self) -> datetime:
         """By the clock of PostgreSQL, which all workers share."""
         return self._began + timedelta(seconds=time.monotonic() - self._clock)
+
+
+def _refusal(sent: Sequence[Sent]) -> LilyError | None:
+    """Why the receiver refused all of them; None if it took one."""
+    errors = [one.error for one in sent if one.error is not None]
+    return errors[-1] if errors and len(errors) == len(sent) else None
 
 
 def _is_last(delivery: Taken) -> bool:

@@ -7,6 +7,22 @@ const lag = document.getElementById("lag");
 
 for (const origin of document.querySelectorAll("[data-origin]")) origin.textContent = location.origin;
 
+// Links of notifications lead here.
+const LINK = /^#\/(incidents|assets)\/([0-9a-f-]{36})$/;
+
+function showLinked() {
+  const [, kind, id] = LINK.exec(location.hash) || [];
+  document.getElementById("linked").hidden = !id;
+  if (!id) return;
+  document.getElementById("linked-title").textContent = `The ${kind === "incidents" ? "incident" : "asset"} ${id}`;
+  const read = `curl -H "Authorization: Bearer $TOKEN" ${location.origin}`;
+  document.getElementById("linked-command").textContent =
+    kind === "incidents" ? `lily incidents show ${id}\n${read}/incidents/${id}` : `${read}/metadata/${id}`;
+}
+
+showLinked();
+addEventListener("hashchange", showLinked);
+
 // The text changes only when it differs: a screen reader announces every change of a status.
 function show(kind, title, text) {
   state.dataset.state = kind;

@@ -10,7 +10,13 @@ select c.key, jsonb_build_object(
                                        'paused_until', utc_stamp(t.paused_until), 'failed_at', utc_stamp(t.failed_at),
                                        'error', t.error) as shown
              from delivery_targets t
-             where t.tenant_id = %(tenant)s and t.channel = c.key and (t.failures > 0 or t.is_gone)
+             where t.tenant_id = %(tenant)s and t.channel = c.key
+               and (t.failures > 0 or t.is_gone
+                    -- A refusal counts as long as something is sent there: nothing else would end it.
+                    or t.error <> '' and exists (
+                      select from subscriptions s
+                      where s.tenant_id = %(tenant)s and s.channel = c.key
+                        and s.body ->> 'destination' in (t.destination, '@owners')))
              order by t.failed_at desc limit 100
            ) f),
          'test', c.test)

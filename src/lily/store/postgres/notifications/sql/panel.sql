@@ -9,7 +9,8 @@ select n.position, n.assets::text[], jsonb_build_object(
 from notifications n
 where n.tenant_id = %(tenant)s and (%(below)s::bigint is null or n.position < %(below)s)
   and (%(id)s::uuid is null or n.notification_id = %(id)s)
-  and (%(kind)s::text is null or n.kind like %(kind)s or n.event -> 'kinds' ? %(kind)s)
+  and (%(kind)s::text is null or n.kind like %(kind)s
+       or exists (select from jsonb_array_elements_text(n.event -> 'kinds') as k (kind) where k.kind like %(kind)s))
   and (%(severity)s::text is null or n.severity = %(severity)s)
   and (%(acknowledged)s::boolean is null or (n.acknowledged_at is not null) = %(acknowledged)s)
   and (%(asset)s::uuid is null or n.assets @> array[%(asset)s::uuid])
