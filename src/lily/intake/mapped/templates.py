@@ -8,7 +8,7 @@ from lily.intake.mapped.paths import Path, is_path, read_path
 from lily.intake.mapped.scopes import Scope
 
 MAX_TEMPLATE = 2_048
-MAX_PLACES = 20  # of one text
+MAX_PLACES = 40  # of one text
 SERIES = "series"  # the one field that another may name: {series}
 
 _PLACE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
