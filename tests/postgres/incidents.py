@@ -74,12 +74,13 @@ class IncidentWorld:
         with self._connection.transaction():
             self._connection.execute("set transaction isolation level read committed")
             found = self._connection.execute(
-                "delete from queued_jobs where tenant_id = %s and task = %s "
-                "returning id, tenant_id, job_group, task, arguments, attempts, starts, enqueued_at",
+                "select id, tenant_id, job_group, task, arguments, attempts, starts, enqueued_at "
+                "from queued_jobs where tenant_id = %s and task = %s",
                 [self.tenant, TASK],
             ).fetchall()
-            for row in found:
+            for row in found:  # a job is queued while it runs
                 look_for_names(self._connection, Job(*row))
+                self._connection.execute("delete from queued_jobs where id = %s", [row[0]])
         return self.looks()
 
     def looks(self) -> int:

@@ -155,6 +155,15 @@ def test_mappings_are_created_once_replaced_and_deleted_and_audited(
     ]
 
 
+def test_a_tenant_has_a_limited_number_of_mappings(mappings: Mappings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lily.store.postgres.incidents.mappings.MAX_MAPPINGS", 2)
+    names = ("one", "two", "three")
+    assert [mappings.change("create", MAPPING | {"name": name}, name) for name in names] == [True, True, False]
+    assert mappings.change("replace", MAPPING | {"name": "two"}, "two")
+    assert mappings.change("delete", name="one")
+    assert mappings.change("create", MAPPING | {"name": "three"}, "three")
+
+
 def test_the_door_knows_a_mapping_until_it_changes(mappings: Mappings, tmp_path: Path) -> None:
     key_file = tmp_path / "master.key"
     key_file.write_text(base64.b64encode(bytes(32)).decode())

@@ -109,6 +109,13 @@ def test_the_history_keeps_every_message_with_its_author(incidents: IncidentWorl
     assert rows[0]["change"]["raw"]["payload"]["ticket"] == "D-1"
 
 
+def test_a_message_that_is_delivered_again_keeps_its_earliest_time(incidents: IncidentWorld) -> None:
+    for time in (LATE, EARLY, LATER):
+        incidents.handle(incidents.event(monte_carlo("1", state="open"), time, "e1"))
+    (row,) = incidents.rows("select at from incident_history where tenant_id = %(tenant)s")
+    assert clock.stamp(row["at"]) == EARLY
+
+
 def test_names_match_in_any_case_and_with_any_separator(incidents: IncidentWorld) -> None:
     incidents.world.asset("shop.public.Orders")
     incidents.world.asset("bq:sales.items")
@@ -125,6 +132,14 @@ def test_a_bare_name_matches_only_the_one_table_that_has_it(incidents: IncidentW
     assert incidents.assets("1") == {"shop.public.customer_orders"}
     assert incidents.assets("2") == set()
     assert incidents.unmatched() == {"orders"}
+
+
+def test_a_bare_name_does_not_match_a_table_that_was_deleted(incidents: IncidentWorld) -> None:
+    for name in ("shop.orders", "old.orders"):
+        incidents.world.asset(name)
+    incidents.world.person("old.orders", "delete")
+    incidents.say(monte_carlo("1", tables=("orders",)))
+    assert incidents.assets("1") == {"shop.orders"}
 
 
 def test_a_full_name_never_matches_a_table_of_another_schema(incidents: IncidentWorld) -> None:
@@ -163,6 +178,17 @@ def test_an_incident_is_attached_when_its_asset_appears(incidents: IncidentWorld
     assert incidents.unmatched() == set()
 
 
+def test_all_incidents_that_wait_for_a_name_are_attached_however_many_they_are(
+    incidents: IncidentWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lily.store.postgres.incidents.names.AT_ONCE", 2)
+    incidents.say(*(monte_carlo(str(number), tables=("shop.orders", "shop.items")) for number in range(5)))
+    incidents.world.asset("shop.orders")
+    assert incidents.look() == 1
+    assert [incidents.assets(str(number)) for number in range(5)] == [{"shop.orders"}] * 5
+    assert incidents.unmatched() == {"shop.items"}
+
+
 def test_one_look_is_queued_however_many_names_are_unmatched(incidents: IncidentWorld) -> None:
     incidents.say(*(monte_carlo(str(number), tables=(f"t{number}",)) for number in range(5)))
     incidents.say(monte_carlo("9", tables=("t9",)))
@@ -195,6 +221,13 @@ def test_a_failure_that_arrives_after_its_check_has_passed_is_resolved(incidents
     incidents.handle(incidents.event(IncidentStatement("openlineage", "1", "open", series="s"), EARLY))
     incidents.handle(incidents.event(IncidentStatement("openlineage", "2", "open", series="s"), LATER))
     assert {key: row["state"] for key, row in incidents.incidents().items()} == {"1": "resolved", "2": "open"}
+
+
+def test_a_pass_that_arrives_late_does_not_undo_a_newer_one(incidents: IncidentWorld) -> None:
+    for time in (LATER, EARLY):
+        incidents.handle(incidents.event(SeriesPassed("openlineage", "s"), time))
+    incidents.handle(incidents.event(IncidentStatement("openlineage", "1", "open", series="s"), LATE))
+    assert incidents.incidents()["1"]["state"] == "resolved"
 
 
 def test_a_record_of_another_tenant_or_source_is_refused(incidents: IncidentWorld) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -103,6 +105,23 @@ def test_a_process_uses_a_change_as_soon_as_it_is_notified(
         return [*found, await cache.of(tenant, SOURCE)]
 
     assert secrets.run(story) == [[], [], [b"first"], []]
+
+
+def test_a_secret_ends_when_its_time_has_come_also_while_it_is_cached(
+    secrets: SecretStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lily.api.webhooks.secrets.CACHE_SECONDS", 1e6)
+
+    async def story(database: Database) -> list[list[bytes]]:
+        cache, tenant = WebhookSecrets(database, secrets.key_file), secrets.principal.tenant
+        await secrets.put(database, "first")
+        await secrets.put(database, "second", seconds=3600)
+        found = [await cache.of(tenant, SOURCE)]
+        clock = SimpleNamespace(time=lambda: time.time() + 7200, monotonic=time.monotonic)
+        monkeypatch.setattr("lily.api.webhooks.secrets.time", clock)
+        return [*found, await cache.of(tenant, SOURCE)]
+
+    assert secrets.run(story) == [[b"second", b"first"], [b"second"]]
 
 
 def test_a_change_during_a_look_up_is_not_overwritten_by_it(secrets: SecretStore) -> None:

@@ -27,10 +27,13 @@ KEYED = {
 
 
 class Secrets:
-    """One secret for every source, and one mapping."""
+    """The same secrets for every source, and one mapping."""
+
+    def __init__(self, *known: bytes) -> None:
+        self._known = known
 
     async def of(self, _tenant: str, _source: str) -> list[bytes]:
-        return [SECRET.encode()]
+        return list(self._known)
 
     async def intake(self, _tenant: str, source: str) -> Intake | None:
         return plugged_in(source) or by_mapping(source, KEYED if source == "keyed" else None)
@@ -45,13 +48,17 @@ class Log:
 
 
 def received(
-    source: str, body: bytes, headers: Mapping[str, str], tenant: str = "acme"
+    source: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    tenant: str = "acme",
+    known: Sequence[bytes] = (SECRET.encode(),),
 ) -> tuple[Mapping[str, str] | None, list[dict[str, Any]]]:
     """The response, and the data of what is in the log."""
     log = Log()
 
     async def receive() -> Mapping[str, str] | None:
-        secrets: Any = Secrets()
+        secrets: Any = Secrets(*known)
         taking: Any = log
         return await Webhooks(secrets, taking, ApiMetrics()).receive(_request(body, headers), tenant, source)
 
@@ -75,7 +82,8 @@ def test_a_shared_value_never_reaches_the_log() -> None:
     assert response is None
     assert (data["source"], base64.b64decode(data["body"])) == ("okta", body)
     assert data["headers"] == {"x-request-id": "1"}
-    _, (data,) = received("keyed", b'{"id": 1}', {"X-Api-Key": SECRET, "x-other": f"mine: {SECRET}", "x-fine": "1"})
+    shown = {"X-Api-Key": SECRET, "x-other": f"mine: {SECRET}", "authorization": "Bearer of another", "x-fine": "1"}
+    _, (data,) = received("keyed", b'{"id": 1}', shown)
     assert data["headers"] == {"x-fine": "1"}
 
 
@@ -137,6 +145,14 @@ def test_few_bodies_that_may_be_large_are_held_at_a_time(headers: dict[str, str]
 
     asyncio.run(receive())
     assert begun == most
+
+
+@pytest.mark.parametrize("source", ["okta", "monte-carlo", "slack", "jira", "keyed"])
+def test_a_source_without_a_secret_accepts_nothing(source: str) -> None:
+    for headers in ({}, {"authorization": "", "x-api-key": "", "x-mcd-signature": "", "x-hub-signature": "sha256="}):
+        with pytest.raises(Declined) as refused:
+            received(source, b"{}", headers, known=())
+        assert refused.value.status == 403
 
 
 def test_what_can_only_be_kept_as_it_came_must_fit_into_a_record(monkeypatch: pytest.MonkeyPatch) -> None:

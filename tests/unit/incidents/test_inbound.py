@@ -8,7 +8,8 @@ import orjson
 import pytest
 from hypothesis import given
 
-from lily.incidents import TransitionEvent
+from lily.incidents import IncidentStatement, TransitionEvent
+from lily.incidents.statements import BY_A_PERSON
 from lily.intake.jira import Jira
 from lily.intake.okta import Okta, verification
 from lily.intake.settings import NoSettings
@@ -16,6 +17,8 @@ from lily.intake.slack import Slack
 from lily.model import clock
 from lily.model.errors import Refused
 from lily.plugins import Delivery, Intake, Sender
+from tests.okta import delivery as okta_delivery
+from tests.okta import lifecycle
 from tests.signing import SECRET, jira_headers, jira_update, slack_click, slack_headers
 from tests.unit.incidents.test_monte_carlo import JSON
 
@@ -58,6 +61,14 @@ def test_the_category_of_an_issues_status_decides(category: str, state: str) -> 
 )
 def test_other_updates_of_issues_change_nothing(body: bytes) -> None:
     assert stated(JIRA, body) == []
+
+
+def test_what_is_known_of_a_change_becomes_part_of_the_statement() -> None:
+    (event,) = stated(JIRA, jira_update(INCIDENT, "done"))
+    statement = event.stated_of("monte-carlo", "1").statement
+    assert isinstance(statement, IncidentStatement)
+    assert (statement.state, statement.by, statement.note) == ("resolved", event.by, event.note)
+    assert statement.rank == BY_A_PERSON
 
 
 def test_an_issue_of_two_incidents_concerns_both() -> None:
@@ -122,6 +133,17 @@ def test_oktas_shared_value_is_the_whole_header() -> None:
     for wrong in ("", SECRET[:-1], f"{SECRET} ", f"Bearer {SECRET}", "\u00e9"):
         assert not verifies(OKTA, b"{}", {"authorization": wrong})
     assert OKTA.verify(Delivery(b"{}", {"authorization": ""}, clock.now()), []) is False
+
+
+def test_an_event_of_okta_is_the_same_event_in_every_delivery() -> None:
+    def ids(*events: dict[str, Any], tenant: str = "acme") -> list[str]:
+        made = Delivery(orjson.dumps(okta_delivery(*events)), {}, clock.now())
+        return [one.id for item in OKTA.decode(made) for one in OKTA.events(item, made, Sender(tenant, "okta"))]
+
+    left, back = (lifecycle(kind, "zoe", "2026-01-01T08:00:00.000Z") for kind in ("suspend", "unsuspend"))
+    assert ids(left, back) == [*ids(left), *ids(back)]
+    assert ids(left) != ids(back)
+    assert ids(left) != ids(left, tenant="other")
 
 
 def test_oktas_challenge_is_returned_within_bounds() -> None:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from standardwebhooks import Webhook
 
 from lily.incidents import IncidentEvent, IncidentStatement, SeriesPassed, read_incident_event
+from lily.incidents.statements import OPENED, UPDATED
 from lily.intake.mapped import Mapped, Mapping, shipped
 from lily.intake.mapped.fields import MAX_TABLES
 from lily.intake.mapped.intake import MAX_MAPPED, Item
@@ -236,6 +237,27 @@ def test_an_item_whose_state_is_not_listed_or_to_which_a_condition_does_not_appl
         "text",
     ]
     assert [one.external_id for one in said(intake, items) if isinstance(one, IncidentStatement)] == ["1", "6"]
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"), [("Critical", "critical"), ("warning", "warning"), ("INFO", "info"), ("urgent", None)]
+)
+def test_a_severity_without_a_table_is_taken_in_any_case_or_not_at_all(given: str, severity: str | None) -> None:
+    assert incident(mapped({"severity": "@.level"}), {"id": 1, "level": given}).severity == severity
+
+
+def test_what_changes_an_incident_outweighs_what_opened_it() -> None:
+    intake = mapped({"state": {"path": "@.s", "values": {"new": "open", "taken": "acknowledged", "done": "resolved"}}})
+    ranks = [incident(intake, {"id": 1, "s": state}).rank for state in ("new", "taken", "done")]
+    assert ranks == [OPENED, UPDATED, UPDATED]
+
+
+def test_every_item_is_an_event_of_its_own_and_a_repeated_delivery_has_the_same_events() -> None:
+    body = [{"id": 1}, {"id": 2}, {"id": 1}]
+    ids = [event.id for event in events(mapped(items="$[*]"), body)]
+    assert len(set(ids)) == len(body)
+    assert ids == [event.id for event in events(mapped(items="$[*]"), body)]
+    assert set(ids).isdisjoint(event.id for event in events(mapped(items="$[*]"), [*body, {"id": 3}]))
 
 
 def test_an_item_without_an_id_is_refused() -> None:

@@ -33,6 +33,7 @@ JSON = st.recursive(
     max_leaves=10,
 )
 NOW = "2026-01-01T00:00:00.000000Z"
+INTAKE = MonteCarlo(MonteCarloConfig())
 
 
 def read(body: Any) -> IncidentStatement:
@@ -102,17 +103,25 @@ def test_a_message_without_an_incident_is_refused(body: Any) -> None:
 def test_whatever_a_field_holds_the_statement_can_be_stored(one: Any, two: Any, three: Any) -> None:
     body = message("open_anomaly_incident", {"event_list": [{"table_name": one, "event_details": two}], "rule": three})
     body["payload"]["url"], body["payload"]["owner"], body["payload"]["alert_feedback"] = one, two, three
-    intake, delivery = (
-        MonteCarlo(MonteCarloConfig()),
-        Delivery(json.dumps(body).encode(), {}, "2026-01-01T00:00:00.000000Z"),
-    )
+    delivery = Delivery(json.dumps(body).encode(), {}, NOW)
     try:
-        (item,) = intake.decode(delivery)
+        (item,) = INTAKE.decode(delivery)
     except Refused:
         return  # a lone surrogate
-    (event,) = intake.events(item, delivery, Sender("t", "monte-carlo"))
+    (event,) = INTAKE.events(item, delivery, Sender("t", "monte-carlo"))
     assert isinstance(event, IncidentEvent)
     assert read_incident_event(event.as_cloudevent(), received=delivery.received) == event
+
+
+def test_a_message_with_blanks_in_other_places_is_the_same_event() -> None:
+    def event_id(body: Any, **written: Any) -> str:
+        delivery = Delivery(json.dumps(body, **written).encode(), {}, NOW)
+        (item,) = INTAKE.decode(delivery)
+        (event,) = INTAKE.events(item, delivery, Sender("t", "monte-carlo"))
+        return event.id
+
+    assert event_id(ANOMALY) == event_id(ANOMALY, indent=2) == event_id(ANOMALY, sort_keys=True)
+    assert event_id(ANOMALY) != event_id(feedback("fixed"))
 
 
 @pytest.mark.parametrize("url_encoded", [True, False])
