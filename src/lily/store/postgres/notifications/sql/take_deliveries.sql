@@ -9,7 +9,7 @@ cross join lateral (
   where tenant_id = %(tenant)s and delivery_id = wanted.id and state in ('waiting', 'held', 'failed')
   union all
   select * from deliveries
-  where tenant_id = %(tenant)s and lead = wanted.id and lead is not null and state in ('grouped', 'failed')
+  where tenant_id = %(tenant)s and lead = wanted.id and state in ('grouped', 'failed') and delivery_id <> all (%(ids)s::uuid[])
 ) as d
 cross join lateral (
   select event, position from notifications where tenant_id = %(tenant)s and notification_id = d.notification_id
