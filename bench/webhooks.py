@@ -19,7 +19,7 @@ from bench.events import TENANT
 from bench.findings import Finding, Outcome, Round, at_most, column, percentile
 from bench.http_load import drive_at, request
 from bench.run import Run
-from bench.stack import BenchStack
+from bench.stack import BenchStack, spent
 from lily.incidents import incident_id
 
 RATE = 500
@@ -43,12 +43,14 @@ def measure(run: Run) -> Outcome:
         http.post("/ingest-metadata/bulk", json=rows, headers={"Prefer": "wait=60"}).raise_for_status()
         warm_up = _webhooks(WARM_UP_SECONDS * RATE)
         drive_at(stack.url, warm_up, connections=CONNECTIONS, seconds=WARM_UP_SECONDS, rate=RATE)
+        stack.settle_lake()
         rounds = [_round(run, stack, http) for _ in run.rounds()]
         http.delete(f"/webhook-secrets/{SOURCE}").raise_for_status()
     findings = [
         Finding(what=f"webhooks at {RATE}/s: p99", goal=at_most(20), unit="ms", values=column(rounds, "p99")),
         Finding(what=f"webhooks at {RATE}/s: p50", unit="ms", values=column(rounds, "p50")),
         Finding(what="the same: by how much the client itself was late, p99", unit="ms", values=column(rounds, "late")),
+        Finding(what="the same: processors that the whole stack used", unit="cores", values=_used(rounds)),
         Finding(what="all of them merged after the last", unit="s", values=column(rounds, "merged")),
         Finding(what="sent to on the asset: p50", goal=at_most(1.5), unit="s", values=column(rounds, "visible")),
         Finding(what="sent to on the asset: slowest", unit="s", values=column(rounds, "slowest")),
@@ -61,7 +63,9 @@ def measure(run: Run) -> Outcome:
 def _round(run: Run, stack: BenchStack, http: httpx.Client) -> Round:
     run.say("webhooks at a steady rate")
     seconds = run.sizes.http_seconds * 2
-    steady = drive_at(stack.url, _webhooks(int(seconds * RATE)), connections=CONNECTIONS, seconds=seconds, rate=RATE)
+    requests, before = _webhooks(int(seconds * RATE)), stack.cpu_seconds()
+    steady = drive_at(stack.url, requests, connections=CONNECTIONS, seconds=seconds, rate=RATE)
+    cores = spent(before, stack.cpu_seconds(), seconds)
     began = time.perf_counter()
     _shown(http, _sent(http))
     merged = time.perf_counter() - began
@@ -82,7 +86,12 @@ def _round(run: Run, stack: BenchStack, http: httpx.Client) -> Round:
         "alerted": percentile(alerts, 50),
         "slowest_alert": max(alerts),
         "run": steady,
+        "cores": cores,
     }
+
+
+def _used(rounds: list[Round]) -> list[float]:
+    return [numbers["cores"]["all"] for numbers in rounds]
 
 
 def _sent(http: httpx.Client) -> str:
