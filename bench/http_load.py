@@ -2,7 +2,8 @@
 
 So many connections, kept alive, each with one request under way; requests are ready-made bytes, taken in turn, again
 and again for some time or each of them once. At a rate, each request is due at its time, and its latency counts from
-then. An answer is read only as far as its status and its length. It prints what it saw as JSON.
+then. An answer is read only as far as its status and its length. It prints what it saw as JSON, and at a
+rate also how late its own timers were: where that is not small, the client waited for a processor as well.
 """
 
 import asyncio
@@ -33,6 +34,7 @@ class Connection(asyncio.Protocol):
         due: Iterator[float] | None = None,
     ) -> None:
         self._requests, self._latencies, self._statuses, self._due = requests, latencies, statuses, due
+        self.delays: list[float] = []  # by which a timer came late
         self._transport: Any = None
         self._received, self._sent = bytearray(), 0.0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -67,7 +69,11 @@ class Connection(asyncio.Protocol):
             return
         late = self._sent - next(self._due)
         self._sent -= late
-        asyncio.get_running_loop().call_later(max(-late, 0), self._send)
+        asyncio.get_running_loop().call_later(max(-late, 0), self._send_due, time.perf_counter() + max(-late, 0))
+
+    def _send_due(self, wanted: float) -> None:
+        self.delays.append(time.perf_counter() - wanted)
+        self._send()
 
     def _send(self) -> None:
         if self._transport.is_closing():
@@ -100,8 +106,10 @@ async def _drive(order: dict[str, Any]) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     for transport, _ in opened:
         transport.abort()
+    delays = [delay for _, connection in opened for delay in connection.delays]
     return {
         "began": clock,
+        **({"client_late_p99_ms": percentile(delays, 99) * 1000} if rate else {}),
         "requests": len(latencies),
         "per_second": len(latencies) / seconds,
         "p50_ms": percentile(latencies, 50) * 1000,

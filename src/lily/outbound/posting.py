@@ -1,7 +1,6 @@
 """Requests to one host, on a connection that is kept open."""
 
 import http.client
-import ssl
 import time
 from collections.abc import Mapping
 
@@ -21,55 +20,32 @@ class Unreachable(Transient):
 
 
 class Poster:
-    """Follows no redirect and reads a bounded part of the response. Not safe for several threads. `identity` presents a
-    client certificate."""
+    """Follows no redirect and reads a bounded part of the response. Not safe for several threads."""
 
-    def __init__(self, to: Endpoint, guard: Guard, seconds: float, identity: ssl.SSLContext | None = None) -> None:
-        self._to, self._guard, self._seconds, self._identity = to, guard, seconds, identity
+    def __init__(self, to: Endpoint, guard: Guard, seconds: float) -> None:
+        self._to, self._guard, self._seconds = to, guard, seconds
         self._connection: PinnedConnection | None = None
         self._opened_at = 0.0
 
     def post(self, body: bytes, headers: Mapping[str, str]) -> Response:
-        """A message that a receiver recognises when it comes twice. Raises Unreachable, UnresolvedName and
-        ForbiddenAddress."""
-        return self.repeatable("POST", self._to.target, body, headers)
-
-    def repeatable(self, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> Response:
-        """A request that is repeated if the endpoint closed the connection after its last response. Raises as
-        `post`."""
+        """A message that a receiver recognises when it comes twice: it is repeated if the endpoint closed the
+        connection after its last response. Raises Unreachable, UnresolvedName and ForbiddenAddress."""
         is_reused = self._is_open()
         try:
-            return self._responded(method, target, body, headers)
+            return self._responded(body, headers)
         except _CLOSED as error:
             self.close()
             if not is_reused:
-                raise self._unreachable(error) from error
+                raise unreachable(self._to, error, self._seconds) from error
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            raise self._unreachable(error) from error
-        return self.repeatable(method, target, body, headers)
+            raise unreachable(self._to, error, self._seconds) from error
+        return self.post(body, headers)
 
-    def once(self, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> Response:
-        """A request that would have another effect when it comes twice: always on a new connection, because nothing
-        tells whether a request was read before a kept one was closed. Raises as `post`."""
-        self.close()
-        return self.repeatable(method, target, body, headers)
-
-    def connect(self) -> None:
-        """Opens the connection and sends nothing. Raises as `post`."""
-        self.close()
-        connection = self._open()
-        try:
-            with Deadline(connection, self._seconds):
-                connection.connect()
-        except OSError as error:
-            self.close()
-            raise self._unreachable(error) from error
-
-    def _responded(self, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> Response:
+    def _responded(self, body: bytes, headers: Mapping[str, str]) -> Response:
         connection = self._open()
         with Deadline(connection, self._seconds) as deadline:
-            connection.request(method, target, body or None, dict(headers))
+            connection.request("POST", self._to.target, body or None, dict(headers))
             response = connection.getresponse()
             text = response.read(MAX_RESPONSE)
         if deadline.is_over:
@@ -91,13 +67,16 @@ class Poster:
     def _open(self) -> PinnedConnection:
         if self._connection is None:
             to, addresses = self._to, self._guard.addresses(self._to)
-            context = (self._identity or tls()) if to.is_encrypted else None
+            context = tls() if to.is_encrypted else None
             self._connection = PinnedConnection(to.host, to.port, addresses, self._seconds, context)
             self._opened_at = time.monotonic()
         return self._connection
 
-    def _unreachable(self, error: Exception) -> Unreachable:
-        # What is not HTTP is not shown: it may quote the request, whose secrets are not known here.
-        text = "" if isinstance(error, http.client.HTTPException) else f": {error}"
-        described = f"{type(error).__name__}{text}"[:EXCERPT]
-        return Unreachable(f"{self._to.shown} did not respond: {described}. It is tried again.")
+
+def unreachable(to: Endpoint, error: Exception, seconds: float) -> Unreachable:
+    # What is not HTTP is not shown: it may quote the request, whose secrets are not known here.
+    text = f": {error}" if isinstance(error, OSError) and str(error) else ""
+    if isinstance(error, TimeoutError) and not text:
+        text = f": no complete response within {seconds:g} seconds"
+    described = f"{type(error).__name__}{text}"[:EXCERPT]
+    return Unreachable(f"{to.shown} did not respond: {described}. It is tried again.")

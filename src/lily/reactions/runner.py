@@ -24,6 +24,7 @@ from lily.reactions.base import Event, Reaction
 from lily.reactions.failures import shown_cause
 from lily.reactions.leases import Leases
 from lily.reactions.metrics import ReactionMetrics
+from lily.reactions.pace import Pace
 from lily.settings import Settings
 from lily.store.postgres.connection import connect
 from lily.store.postgres.reactions.ledger import FailedEvent, ReactionLedger
@@ -74,7 +75,7 @@ class ReactionRunner:
             # A transaction sees one committed state, and loses to a concurrent change of what it has read.
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             self._reaction.open(connection)
-            session = _Session(connection, reader, self._reaction, self._settings, self._metrics)
+            session = _Session(connection, reader, self._reaction, self._settings, self._metrics, Pace(self._stop))
             session.balance()
             self.ready.set()
             while not self._stop.is_set():
@@ -84,28 +85,35 @@ class ReactionRunner:
 class _Session:
     """One connection's work, from its leases to its loss."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what a session is
         self,
         connection: Connection[Any],
         reader: PartitionReader,
         reaction: Reaction,
         settings: Settings,
         metrics: ReactionMetrics,
+        pace: Pace,
     ) -> None:
         self._connection, self._reader, self._reaction, self._metrics = connection, reader, reaction, metrics
+        self._pace = pace
         self._limits = settings.reactions
         self._leases = Leases(connection, reaction.name)
         self._ledger = ReactionLedger(connection, reaction.name)
         self._committed: dict[tuple[str, int, str], int] = {}
         self._balanced = 0.0
         self._draining = False  # the last step found parked events, and there may be more
+        self._is_behind = False  # the last turn was as large as a turn may be
 
     def step(self) -> None:
         """One turn of what the log has, and one of a tenant with parked events."""
         if time.monotonic() - self._balanced > BALANCE_SECONDS:
             self.balance()
+        if not self._draining and not self._is_behind:
+            self._pace.rest()
         events = self._reader.read(self._limits.batch_events, 0.0 if self._draining else IDLE_SECONDS)
+        self._is_behind = len(events) >= self._limits.batch_events
         if events:
+            self._pace.begun()
             self._turn([Event(*row) for row in events])
         self._draining = self._drain()
 

@@ -321,7 +321,7 @@ def test_whatever_a_validation_result_holds_it_is_read_or_refused(results: list[
         {"severity": {"path": "@.s", "values": {"a": "fatal"}}},
         {"title": []},
         {"title": ["@.a"] * 17},
-        {"title": "{@.a}" * 21},
+        {"title": "{@.a}" * 41},
         {"title": "{@.a"},
         {"title": "a}"},
         {"title": "{a}"},

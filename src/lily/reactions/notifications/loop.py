@@ -5,6 +5,8 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+import uvloop
+
 Result = TypeVar("Result")
 
 
@@ -32,7 +34,7 @@ class EventLoop:
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop = uvloop.new_event_loop()
                 # A daemon: jobs in hand are finished before the worker ends, and nothing else runs here.
                 self._thread = threading.Thread(target=self._loop.run_forever, name="channels", daemon=True)
                 self._thread.start()

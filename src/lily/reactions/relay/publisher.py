@@ -18,6 +18,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from lily.model.errors import Transient
+from lily.reactions.pace import Pace
 from lily.reactions.relay.change_events import sendable
 from lily.reactions.relay.routing import Outgoing, outgoing
 from lily.reactions.relay.topic_ends import TopicEnds
@@ -71,12 +72,17 @@ class Relay:
 
     def _serve(self, outbox: Outbox) -> None:
         self.ready.set()
+        pace = Pace(self._stop)
         try:
             while not self._stop.is_set() and not outbox.try_lock():
                 self._stop.wait(2)
             while not self._stop.is_set():
-                if not self.publish(outbox):
+                pace.begun()
+                published = self.publish(outbox)
+                if not published:
                     outbox.wait(1)
+                elif published < BATCHES_AT_ONCE:
+                    pace.rest()
         finally:
             outbox.close()
 

@@ -14,6 +14,7 @@ from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
 MAX_MESSAGE = 1 << 20  # which brokers accept by default
 MAX_PARTITIONS = 200  # of all topics that one tenant makes Lily create: brokers bear a limited number
 POLL_SECONDS = 0.1
+LINGER_MS = 1  # a job waits for its records, of which few are under way at a time: a longer linger would set its pace
 _LASTING = frozenset(
     {
         KafkaError.MSG_SIZE_TOO_LARGE,
@@ -38,7 +39,7 @@ class Writer:
     def __init__(self, bootstrap: str, seconds: float) -> None:
         self._servers = servers(bootstrap)
         limits = {"delivery.timeout.ms": int(seconds * 1000), "message.max.bytes": MAX_MESSAGE}
-        self._producer = Producer(self._servers | DURABLE | limits)
+        self._producer = Producer(self._servers | DURABLE | limits | {"linger.ms": LINGER_MS})
         self._known: set[str] = set()
         self._closed = threading.Event()
         self._polling = threading.Thread(target=self._poll, name="kafka-channel", daemon=True)

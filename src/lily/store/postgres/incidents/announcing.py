@@ -32,7 +32,7 @@ def announce(connection: Connection[Any], tenant: str, changes: Sequence[Change]
     rows = connection.execute(with_assets("incidents/announced"), parameters).fetchall()
     found = {row[0]: row for row in rows}
     bodies = [_body(found[change.incident_id], change) for change in changes if change.incident_id in found]
-    announced = {"tenant": tenant, "bodies": [Jsonb(body) for body in bodies]}
+    announced = {"tenant": tenant, "bodies": Jsonb(bodies)}
     connection.execute(query("outbox/insert_announcements"), announced)
     connection.execute("select pg_notify('lily_applied', '')")
 

@@ -91,18 +91,19 @@ class IncidentMerger:
             self._connection.execute(query("incidents/upsert"), {"tenant": self._tenant, "rows": Jsonb(rows)})
 
     def _record_history(self, causes: Mapping[str, Sequence[IncidentEvent]]) -> None:
-        entries = [(one, event) for one, events in causes.items() for event in events]
-        if not entries:
-            return
-        parameters = {
-            "tenant": self._tenant,
-            "ids": id_array(one for one, _ in entries),
-            "events": [event.id for _, event in entries],
-            "at": [event.time for _, event in entries],
-            "by": [event.statement.by for _, event in entries],
-            "changes": [Jsonb(event.statement.as_data()) for _, event in entries],
-        }
-        self._connection.execute(query("incidents/record_history"), parameters)
+        rows = [
+            {
+                "incident_id": one,
+                "event_id": event.id,
+                "at": event.time,
+                "by": event.statement.by,
+                "change": event.statement.as_data(),
+            }
+            for one, events in causes.items()
+            for event in events
+        ]
+        if rows:
+            self._connection.execute(query("incidents/record_history"), {"tenant": self._tenant, "rows": Jsonb(rows)})
 
 
 def _described(before: Incident | None, events: Iterable[IncidentEvent]) -> list[Incident]:

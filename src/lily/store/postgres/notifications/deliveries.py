@@ -112,14 +112,18 @@ class DeliveryLedger:
     def settle(self, outcomes: Sequence[Outcome]) -> None:
         if not outcomes:
             return
-        values = {
-            "ids": [one.id for one in outcomes],
-            "states": [one.state for one in outcomes],
-            "receivers": [storable(one.receiver) for one in outcomes],
-            "errors": [storable(one.error) for one in outcomes],
-            "attempts": [int(one.attempted) for one in outcomes],
-        }
-        self._connection.execute(query("notifications/settle_deliveries"), values | {"tenant": self._tenant})
+        rows = [
+            {
+                "id": one.id,
+                "state": one.state,
+                "receiver": storable(one.receiver),
+                "error": storable(one.error),
+                "attempts": int(one.attempted),
+            }
+            for one in outcomes
+        ]
+        values = {"rows": Jsonb(rows), "tenant": self._tenant}
+        self._connection.execute(query("notifications/settle_deliveries"), values)
 
     def dead_letter(self, job: Job, delivery: str, error: str) -> None:
         """One dead letter per delivery, as a job of its own: each can be replayed."""

@@ -4,6 +4,5 @@ set state = coalesce(o.state, d.state), receiver_id = case when o.state = 'deliv
     attempts = case when d.state = 'failed' then 0 else d.attempts end + o.attempts, attempted_at = clock_timestamp(),
     reason = case when o.state = 'suppressed' then o.error else d.reason end,
     delivered_at = case when o.state = 'delivered' then clock_timestamp() else d.delivered_at end
-from unnest(%(ids)s::uuid[], %(states)s::text[], %(receivers)s::text[], %(errors)s::text[], %(attempts)s::integer[])
-     as o (id, state, receiver, error, attempts)
+from jsonb_to_recordset(%(rows)s) as o (id uuid, state text, receiver text, error text, attempts integer)
 where d.tenant_id = %(tenant)s and d.delivery_id = o.id
