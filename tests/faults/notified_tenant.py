@@ -21,9 +21,9 @@ from lily.notify.identities import notification_id
 from lily.notify.subscriptions import Subscription
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.access.secrets import Vault
-from lily.store.postgres.notifications.administration import Administration, NewChannel, sealed_name
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
+from lily.store.postgres.subscriptions.administration import Administration, NewChannel, sealed_name
 from tests.faults.own_stack import OwnStack
 from tests.notification_receiver import Receiver
 from tests.webhook_tool import SECRET

@@ -27,9 +27,10 @@ from lily.reactions.notifications.planning import TASK
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.jobs.queue import Group, JobQueue
-from lily.store.postgres.notifications import administration, panel
-from lily.store.postgres.notifications.administration import TEST_TASK, Administration, NewChannel, sealed_name
+from lily.store.postgres.notifications import panel
 from lily.store.postgres.sessions import Database
+from lily.store.postgres.subscriptions import administration
+from lily.store.postgres.subscriptions.administration import TEST_TASK, Administration, NewChannel, sealed_name
 from tests.lineage_world import World
 from tests.notification_receiver import Receiver
 from tests.postgres.migrated import Migrated

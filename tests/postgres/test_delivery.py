@@ -209,7 +209,7 @@ def test_a_channel_that_breaks_its_port_is_reported_without_its_secrets(
 
 
 def test_a_receiver_that_wants_no_more_gets_no_more_until_a_test_arrives(notified: Notified) -> None:
-    from lily.store.postgres.notifications.administration import request_test  # noqa: PLC0415
+    from lily.store.postgres.subscriptions.administration import request_test  # noqa: PLC0415
 
     notified.subscribe()
     notified.receiver.fail(410)
@@ -282,7 +282,7 @@ def test_a_new_configuration_is_used_for_the_next_message(notified: Notified) ->
     incidents(notified, 1, first=2)
     notified.run()
     assert dict(notified.pool._kept) == before
-    from lily.store.postgres.notifications.administration import NewChannel  # noqa: PLC0415
+    from lily.store.postgres.subscriptions.administration import NewChannel  # noqa: PLC0415
 
     changed = NewChannel("posts", "Posts", "notifier", 100.0, None, None)
     assert notified.wait(notified.administration.replace_channel(changed))

@@ -349,7 +349,7 @@ def test_a_configuration_that_was_moved_to_another_tenant_is_not_used(notified: 
 
 
 def test_a_test_reports_what_the_receiver_returned(notified: Notified) -> None:
-    from lily.store.postgres.notifications.administration import request_test  # noqa: PLC0415 - one test needs it
+    from lily.store.postgres.subscriptions.administration import request_test  # noqa: PLC0415 - one test needs it
 
     notified.receiver.answer = lambda _: (201, {"Location": "message-3"})
     where = notified.receiver.at("trial")

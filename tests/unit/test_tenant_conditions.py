@@ -8,7 +8,19 @@ from importlib.resources.abc import Traversable
 import pytest
 
 POSTGRES = resources.files("lily.store.postgres")
-SUBJECTS = ("at_risk", "enforcement", "incidents", "keys", "notifications", "policies", "quality", "refreshes", "usage")
+SUBJECTS = (
+    "at_risk",
+    "deliveries",
+    "enforcement",
+    "incidents",
+    "keys",
+    "notifications",
+    "policies",
+    "quality",
+    "refreshes",
+    "subscriptions",
+    "usage",
+)
 # Housekeeping and the refresher serve all tenants at once: by statement, the tables in which they do. What else such a
 # statement reads is of the same tenant.
 OF_ALL_TENANTS = {

@@ -29,8 +29,8 @@ from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
-from lily.store.postgres.notifications.administration import TEST_TASK
 from lily.store.postgres.quality.policies import TASK as JUDGE
+from lily.store.postgres.subscriptions.administration import TEST_TASK
 
 RESIDENTS = ("relay", "propagation", "feed", "enforcement", "quality", "incidents", "at_risk", "notifications", "jobs")
 STOP_SECONDS = 30.0

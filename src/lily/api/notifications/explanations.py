@@ -8,10 +8,10 @@ from lily.notify.events import Occurrence
 from lily.notify.matching import Finding, Match
 from lily.notify.mutes import muting
 from lily.notify.quiet_hours import quiet_until
-from lily.store.postgres.notifications.configuration import Configuration, Stored, read_configuration
 from lily.store.postgres.notifications.explained import Found, read_events
 from lily.store.postgres.notifications.panel import read_deliveries
 from lily.store.postgres.notifications.subjects import with_facts
+from lily.store.postgres.subscriptions.configuration import Configuration, Stored, read_configuration
 
 SENT = {
     "waiting": "it waits to be sent",

@@ -5,7 +5,7 @@ from functools import partial
 from lily.api.calls import HttpCall
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import keyed_page
-from lily.store.postgres.notifications import administration
+from lily.store.postgres.subscriptions import administration
 
 
 async def listed(call: HttpCall, what: str, limit: int, cursor: str | None, first: str = "") -> Json:

@@ -12,8 +12,8 @@ from lily.plugins import DestinationGone
 from lily.reactions.notifications.messages import Message
 from lily.reactions.notifications.metrics import DeliveryMetrics
 from lily.reactions.notifications.sending import Sent
+from lily.store.postgres.deliveries.ledger import DeliveryLedger, Outcome, Taken
 from lily.store.postgres.jobs.queue import Job, Later
-from lily.store.postgres.notifications.deliveries import DeliveryLedger, Outcome, Taken
 
 ATTEMPTS = 20  # of one message
 GIVE_UP_SECONDS = 86_400.0  # what has waited for longer is given up with the next failure

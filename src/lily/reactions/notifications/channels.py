@@ -15,8 +15,8 @@ from lily.plugins import CHANNELS, Channel, installed, situated
 from lily.reactions.notifications.loop import EventLoop
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
-from lily.store.postgres.notifications.administration import sealed_name
-from lily.store.postgres.notifications.deliveries import StoredChannel
+from lily.store.postgres.deliveries.ledger import StoredChannel
+from lily.store.postgres.subscriptions.administration import sealed_name
 
 MAX_KEPT = 200
 CLOSE_SECONDS = 60.0  # after it was replaced: by then nothing that another job sends with it is under way

@@ -10,7 +10,7 @@ from lily.notify.occurrence_codec import decoded
 from lily.notify.subscriptions import OWNERS, Subscription
 from lily.notify.wording import MAX_SHOWN, Worded, link_of, standard, template_values, worded
 from lily.plugins import Mention, Notification
-from lily.store.postgres.notifications.deliveries import StoredChannel, Taken
+from lily.store.postgres.deliveries.ledger import StoredChannel, Taken
 
 
 @dataclass(frozen=True, slots=True)

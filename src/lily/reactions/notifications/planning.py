@@ -13,8 +13,8 @@ from lily.notify.quiet_hours import quiet_until
 from lily.notify.subscriptions import Subscription
 from lily.notify.wording import standard
 from lily.store.postgres.jobs.queue import NewJob
-from lily.store.postgres.notifications.configuration import Configuration, Stored
 from lily.store.postgres.notifications.ledger import NewDelivery, NewNotification
+from lily.store.postgres.subscriptions.configuration import Configuration, Stored
 
 TASK = "deliver"
 BATCH = 100  # deliveries of one job: to one destination, each with a receipt of its own

@@ -18,14 +18,14 @@ from lily.notify.events import Occurrence, read_announcement, read_change
 from lily.reactions.base import Event
 from lily.reactions.notifications.planning import group_deliveries, jobs_of, plan
 from lily.store.postgres.jobs.queue import enqueue
-from lily.store.postgres.notifications.configuration import (
+from lily.store.postgres.notifications.ledger import NotificationLedger
+from lily.store.postgres.notifications.subjects import with_facts
+from lily.store.postgres.subscriptions.configuration import (
     NOTHING,
     Configuration,
     read_configuration,
     read_version,
 )
-from lily.store.postgres.notifications.ledger import NotificationLedger
-from lily.store.postgres.notifications.subjects import with_facts
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 AT_ONCE = 500  # events that are matched together

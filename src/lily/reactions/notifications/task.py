@@ -19,8 +19,8 @@ from lily.reactions.notifications.messages import Composer, Message
 from lily.reactions.notifications.metrics import DeliveryMetrics
 from lily.reactions.notifications.sending import send
 from lily.settings import Settings
+from lily.store.postgres.deliveries.ledger import DeliveryLedger, StoredChannel, Taken, Target
 from lily.store.postgres.jobs.queue import Job, Later
-from lily.store.postgres.notifications.deliveries import DeliveryLedger, StoredChannel, Taken, Target
 
 
 class Delivering:

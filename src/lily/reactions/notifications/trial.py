@@ -15,8 +15,8 @@ from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.messages import Message
 from lily.reactions.notifications.sending import send
 from lily.settings import Settings
+from lily.store.postgres.deliveries.ledger import DeliveryLedger, StoredChannel, Target
 from lily.store.postgres.jobs.queue import Job
-from lily.store.postgres.notifications.deliveries import DeliveryLedger, StoredChannel, Target
 
 RETRIED = "It is tried again."  # how channels end a transient error; a test is not repeated
 TEXT = "If you can read this, notifications of Lily reach you here."

@@ -38,8 +38,8 @@ from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_NAME
 from lily.notify.matching import fold
 from lily.plugins import CHANNELS
-from lily.store.postgres.notifications import administration
-from lily.store.postgres.notifications.administration import sealed_name
+from lily.store.postgres.subscriptions import administration
+from lily.store.postgres.subscriptions.administration import sealed_name
 
 PATH = "/channels"
 TEST_SECONDS = 30.0  # how long a response waits for the receiver's

@@ -11,7 +11,7 @@ from lily.api.http.openapi.notifications import Explanation
 from lily.api.http.openapi.responses import Json
 from lily.api.notifications.explanations import read_explained
 from lily.api.routes.notify.subscriptions import PATH, SubscriptionId
-from lily.store.postgres.notifications.administration import find
+from lily.store.postgres.subscriptions.administration import find
 
 MAX_EVENT = 64
 EventId = Annotated[

@@ -17,7 +17,7 @@ from lily.api.reads.references import normal
 from lily.model.errors import Problem, Refused
 from lily.notify.matching import fold
 from lily.notify.mentions import Mention
-from lily.store.postgres.notifications import administration
+from lily.store.postgres.subscriptions import administration
 
 PATH = "/mentions"
 

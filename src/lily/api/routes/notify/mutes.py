@@ -18,7 +18,7 @@ from lily.api.reads.references import resolve
 from lily.model import clock
 from lily.model.errors import Problem, Refused
 from lily.notify.kinds import is_pattern
-from lily.store.postgres.notifications import administration
+from lily.store.postgres.subscriptions import administration
 
 PATH = "/notifications/mutes"
 MuteId = Annotated[uuid.UUID, Path(description="The mute's id.")]

@@ -23,7 +23,7 @@ from lily.api.notifications.lists import administering, listed
 from lily.model.errors import Problem, Refused
 from lily.notify.subscriptions import Subscription
 from lily.notify.templates import check_template
-from lily.store.postgres.notifications import administration
+from lily.store.postgres.subscriptions import administration
 
 PATH = "/subscriptions"
 SubscriptionId = Annotated[

@@ -1,1 +1,1 @@
-"""Channels, subscriptions, mentions and mutes; notifications and their deliveries."""
+"""What happened, for the panel and for `explain`, and what the worker notes of it."""

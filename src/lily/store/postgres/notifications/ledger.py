@@ -55,14 +55,14 @@ class NotificationLedger:
         if not notifications:
             return set()
         return {
-            row[0] for row in self._execute("insert_notifications", {"rows": Jsonb([*map(_stated, notifications)])})
+            row[0] for row in self._execute("notifications/insert", {"rows": Jsonb([*map(_stated, notifications)])})
         }
 
     def insert_deliveries(self, deliveries: Sequence[NewDelivery]) -> None:
         if not deliveries:
             return
         values = {"rows": Jsonb(deliveries), "tenant": self._tenant}
-        self._connection.execute(query("notifications/insert_deliveries"), values)
+        self._connection.execute(query("deliveries/insert"), values)
 
     def open_leads(self, wanted: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """By subscription and target, the delivery that others may still join."""
@@ -70,10 +70,10 @@ class NotificationLedger:
             return {}
         pairs = sorted(wanted)
         values = {"subscriptions": [one for one, _ in pairs], "targets": [target for _, target in pairs]}
-        return {(row[0], row[1]): row[2] for row in self._execute("open_leads", values)}
+        return {(row[0], row[1]): row[2] for row in self._execute("deliveries/open_leads", values)}
 
     def _execute(self, name: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query(f"notifications/{name}"), values | {"tenant": self._tenant}).fetchall()
+        return self._connection.execute(query(name), values | {"tenant": self._tenant}).fetchall()
 
 
 def delete_old_notifications(connection: Connection[Any], keep: timedelta) -> int:

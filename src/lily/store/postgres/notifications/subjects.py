@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from lily.model import ids
 from lily.notify.events import Occurrence, Subject, known
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.notifications.configuration import Configuration
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Fetches, Row
+from lily.store.postgres.subscriptions.configuration import Configuration
 
 CHUNK = 2_000  # assets of one query
 WALK = 50  # assets from which one query walks along lineage

@@ -29,4 +29,4 @@ async def change(
 
 @cache
 def _statement(how: str) -> sql.Composed:
-    return sql.SQL(query(f"notifications/{how}")) + sql.SQL(query("notifications/record"))
+    return sql.SQL(query(f"subscriptions/{how}")) + sql.SQL(query("subscriptions/record"))

@@ -51,14 +51,14 @@ NOTHING = Configuration()
 
 async def read_version(database: Fetches, tenant: str) -> int:
     """0 for a tenant that never had a channel or subscription."""
-    rows = await database.fetch(tenant, query("notifications/version"), {})
+    rows = await database.fetch(tenant, query("subscriptions/version"), {})
     return rows[0][0] if rows else 0
 
 
 async def read_configuration(database: Fetches, tenant: str, *, disabled: bool = False) -> Configuration:
     """The enabled subscriptions, with `disabled` all of them."""
     ((subscriptions, channels, handles, mutes),) = await database.fetch(
-        tenant, query("notifications/configuration"), {"disabled": disabled}
+        tenant, query("subscriptions/configuration"), {"disabled": disabled}
     )
     return Configuration(
         tuple(_stored(tenant, one) for one in subscriptions),

@@ -12,9 +12,9 @@ from lily.notify.kinds import wanted_changes
 from lily.notify.matching import fold
 from lily.notify.mentions import Mention
 from lily.notify.subscriptions import Subscription
-from lily.store.postgres.notifications.changing import Object, change
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
+from lily.store.postgres.subscriptions.changing import Object, change
 
 TEST_TASK = "test-channel"
 FIRST = "00000000-0000-0000-0000-000000000000"
@@ -105,14 +105,14 @@ class Administration:
 
 async def find(database: Database, tenant: str, listed: str, key: str) -> Object | None:
     """`listed` is `channels`, `mentions` or `subscriptions`."""
-    rows = await database.fetch(tenant, query(f"notifications/{listed}"), _one(listed, key))
+    rows = await database.fetch(tenant, query(f"subscriptions/{listed}"), _one(listed, key))
     return rows[0][1] if rows else None
 
 
 async def page(database: Database, tenant: str, listed: str, beyond: str, limit: int) -> list[tuple[str, Object]]:
     """Keys and objects after the key `beyond`; also `mutes`."""
     parameters = {"key": None, "id": None, "beyond": beyond, "limit": limit}
-    rows = await database.fetch(tenant, query(f"notifications/{listed}"), parameters)
+    rows = await database.fetch(tenant, query(f"subscriptions/{listed}"), parameters)
     return [(key, shown) for key, shown in rows]
 
 
@@ -125,7 +125,7 @@ async def request_test(database: Database, tenant: str, key: str, destination: s
         "task": TEST_TASK,
         "group": job_group(f"test/{target_of(key, destination)}"),
     }
-    return bool(await database.fetch(tenant, query("notifications/request_test"), parameters))
+    return bool(await database.fetch(tenant, query("subscriptions/request_test"), parameters))
 
 
 def _one(listed: str, key: str) -> dict[str, Any]:

@@ -70,21 +70,21 @@ class DeliveryLedger:
 
     def take(self, ids: Collection[str]) -> list[Taken]:
         """Locks what is still to be sent, so that nothing joins it any more, and returns it in order."""
-        self._execute("lock_deliveries", {"ids": id_array(ids)})
-        return [Taken(*row) for row in self._execute("take_deliveries", {"ids": id_array(ids)})]
+        self._execute("deliveries/lock", {"ids": id_array(ids)})
+        return [Taken(*row) for row in self._execute("deliveries/take", {"ids": id_array(ids)})]
 
     def channel(self) -> StoredChannel | None:
-        rows = self._execute("channel", {"key": self._target.channel})
+        rows = self._execute("subscriptions/channel", {"key": self._target.channel})
         return StoredChannel(*rows[0]) if rows else None
 
     def handles(self) -> dict[str, dict[str, str]]:
-        rows = self._execute("mentions", {"key": None, "beyond": "", "limit": None})
+        rows = self._execute("subscriptions/mentions", {"key": None, "beyond": "", "limit": None})
         return {key: shown["handles"] for key, shown in rows}
 
     def pace(self) -> tuple[Pace, bool, datetime]:
         """How the destination does, whether it wants no more, and the time."""
         ((failures, paused_until, tokens, refilled_at, error, gone, now),) = self._execute(
-            "pace", {"target": self._target.target}
+            "deliveries/pace", {"target": self._target.target}
         )
         return Pace(failures or 0, paused_until, tokens or 0.0, refilled_at, error or ""), bool(gone), now
 
@@ -100,14 +100,14 @@ class DeliveryLedger:
             "failed": failed,
             "delivered": delivered,
         }
-        self._connection.execute(query("notifications/keep_pace"), values | {"tenant": self._tenant})
+        self._connection.execute(query("deliveries/keep_pace"), values | {"tenant": self._tenant})
 
     def previous(self, incidents: Collection[str]) -> dict[str, str]:
         """By incident, what the receiver returned for the first notification about it."""
         if not incidents:
             return {}
         values = {"target": self._target.target, "incidents": id_array(incidents)}
-        return {row[0]: row[1] for row in self._execute("previous", values)}
+        return {row[0]: row[1] for row in self._execute("deliveries/previous", values)}
 
     def settle(self, outcomes: Sequence[Outcome]) -> None:
         if not outcomes:
@@ -123,7 +123,7 @@ class DeliveryLedger:
             for one in outcomes
         ]
         values = {"rows": Jsonb(rows), "tenant": self._tenant}
-        self._connection.execute(query("notifications/settle_deliveries"), values)
+        self._connection.execute(query("deliveries/settle"), values)
 
     def dead_letter(self, job: Job, delivery: str, error: str) -> None:
         """One dead letter per delivery, as a job of its own: each can be replayed."""
@@ -135,10 +135,10 @@ class DeliveryLedger:
 
     def keep_test(self, test: dict[str, Any]) -> None:
         values = {"tenant": self._tenant, "key": self._target.channel, "test": Jsonb(test)}
-        self._connection.execute(query("notifications/keep_test"), values)
+        self._connection.execute(query("deliveries/keep_test"), values)
 
     def _execute(self, name: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query(f"notifications/{name}"), values | {"tenant": self._tenant}).fetchall()
+        return self._connection.execute(query(name), values | {"tenant": self._tenant}).fetchall()
 
 
 def storable(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Who wants to know what, and how: channels, subscriptions, mentions and mutes."""
