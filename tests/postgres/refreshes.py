@@ -81,6 +81,21 @@ class RefreshWorld:
         with self._owner.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(statement, [self.tenant, data_source]).fetchall()
 
+    def pages(self, size: int) -> list[list[dict[str, Any]]]:
+        """All runs as the API lists them, page by page."""
+        found: list[list[dict[str, Any]]] = []
+        after: runs.Place | None = None
+        while page := self._runner.run(runs.page(self.database, self.tenant, runs.Wanted(), after, size)):
+            found.append(page)
+            after = page[-1]["requested_at"], page[-1]["run_id"]
+            assert len(found) < 100, "the pages do not end"
+        return found
+
+    def audited(self) -> list[str]:
+        """The actions, in order."""
+        rows = self._owner.execute("select action from audit where tenant_id = %s order by id", [self.tenant])
+        return [action for (action,) in rows if action.startswith("refresh")]
+
     def published(self) -> list[Outgoing]:
         """What the relay publishes of this tenant's runs, whether it has before or not."""
         statement = "select batch_id, finished_batch from refresh_runs where tenant_id = %s"

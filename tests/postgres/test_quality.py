@@ -15,6 +15,7 @@ from lily.model.assets import DELETED
 from lily.model.errors import Problem
 from lily.model.layers import TAGS
 from lily.model.records import Position, Refusal
+from lily.model.usage import KEEP_DAYS
 from lily.store.postgres.quality import subjects
 from lily.store.postgres.quality.changes import due_policies
 from lily.store.postgres.usage.counts import delete_old_usage, usage_of
@@ -113,6 +114,18 @@ def test_old_counts_ids_and_closed_findings_are_deleted(watched: Watched) -> Non
         assert left.fetchone() == (0,)
 
 
+def test_the_oldest_day_that_is_kept_is_not_deleted(watched: Watched) -> None:
+    watched.use(ORDERS, {0: 1, 1: 2})
+    with watched.connection.transaction():  # throughout which `now()` is the same
+        watched.connection.execute(
+            "update usage_days set day = (now() at time zone 'UTC')::date - %s - queries::integer + 1 "
+            "where tenant_id = %s",
+            [KEEP_DAYS, watched.tenant],
+        )
+        delete_old_usage(watched.connection)
+    assert list(watched.counts().values()) == [1]
+
+
 def test_a_fall_is_stated_once_and_resolved_when_it_is_over(watched: Watched) -> None:
     watched.policy("p", **DEVIATION)
     assert watched.use(ORDERS, LOW).opened == 1
@@ -125,6 +138,14 @@ def test_a_fall_is_stated_once_and_resolved_when_it_is_over(watched: Watched) ->
     assert opened["assets"] == [watched.id_of(ORDERS)]
     assert (opened["source"], opened["kind"], opened["severity"]) == ("quality", "query_count_deviation", "warning")
     assert opened["title"].endswith("90 % below the mean of the 7 days before (100)")
+
+
+def test_a_fall_that_turns_into_a_rise_closes_one_finding_and_opens_another(watched: Watched) -> None:
+    watched.policy("p", **DEVIATION)
+    watched.use(ORDERS, LOW)
+    counted = watched.use(ORDERS, {0: 1_000})
+    assert (counted.opened, counted.closed) == (1, 1)
+    assert watched.open() == {("p", watched.id_of(ORDERS), "above")}
 
 
 def test_a_new_occurrence_is_a_new_finding(watched: Watched) -> None:
@@ -197,6 +218,36 @@ def test_a_new_day_makes_a_policy_due_once(watched: Watched) -> None:
     assert mine not in due_policies(watched.connection, NOW)
     assert mine not in due_policies(watched.connection, NOW + timedelta(hours=17))
     assert mine in due_policies(watched.connection, NOW + timedelta(hours=19)), "six hours after midnight"
+
+
+def test_a_policy_that_changes_while_it_is_judged_is_judged_again(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched.policy("p", **DEVIATION)
+
+    def candidates(*asked: Any) -> list[str]:
+        watched.policy("p", **DEVIATION, threshold=50)
+        return subjects.candidates(*asked)
+
+    with monkeypatch.context() as changing:
+        changing.setattr("lily.store.postgres.quality.judge.candidates", candidates)
+        watched.pass_over("p")
+    assert (watched.tenant, "p") in due_policies(watched.connection, NOW)
+    watched.pass_over("p")
+    assert (watched.tenant, "p") not in due_policies(watched.connection, NOW)
+
+
+def test_usage_is_known_since_its_first_report_however_late_that_comes(watched: Watched) -> None:
+    watched.world.asset(ORDERS)
+    watched.age(ORDERS)
+    watched.policy("p", asset=ORDERS, policy_type="unused_for_x_days", threshold=10)
+    watched.use("shop.customers", {5: 1})
+    watched.pass_over("p")
+    assert watched.open() == set(), "nobody knows what was used before"
+    watched.use("shop.customers", {20: 1})
+    watched.use("shop.customers", {0: 1})
+    watched.pass_over("p")
+    assert watched.open() == {("p", ORDERS, "unused")}
 
 
 def test_a_fall_is_found_when_the_day_is_over_without_any_event(watched: Watched) -> None:
@@ -276,6 +327,20 @@ def test_an_orphan_has_nothing_downstream_of_it_or_of_its_columns(watched: Watch
     watched.world.edge("shop.a", "bi.y")
     watched.react(governance.edge_record(watched.id_of("shop.a"), watched.id_of("bi.y"), 1, ""))
     assert watched.open() == set()
+
+
+def test_what_was_deleted_does_not_count_as_downstream(watched: Watched) -> None:
+    for name in ("shop.a", "bi.x"):
+        watched.world.asset(name)
+    watched.world.edge("shop.a", "bi.x")
+    watched.age("shop.a", "bi.x")
+    watched.use("shop.c", dict.fromkeys(range(40), 1))
+    watched.policy("p", asset="shop.a", policy_type="orphaned_asset")
+    watched.pass_over("p")
+    assert watched.open() == set()
+    watched.world.person("bi.x", "delete")
+    watched.pass_over("p")
+    assert watched.open() == {("p", "shop.a", "orphaned")}
 
 
 def test_changes_cost_a_tenant_without_such_policies_no_job(watched: Watched) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from lily.bus import topics
 from lily.incidents import INCIDENT_STATED, SERIES_PASSED, IncidentStatement
-from lily.store.postgres.refreshes.refresher import turn
+from lily.store.postgres.refreshes.refresher import delete_old_runs, turn
 from tests.lineage_world import World
 from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import Migrated
@@ -91,6 +91,13 @@ def test_downtime_of_days_is_made_up_for_by_one_run(shop: RefreshWorld) -> None:
     assert len(shop.runs()) == 1
     shop.wait(HOUR)
     assert shop.runs()[1]["due_at"] == START + 11 * DAY
+
+
+@pytest.mark.parametrize(("late", "reason"), [(6 * HOUR - SECOND, "schedule"), (6 * HOUR, "catch-up")])
+def test_a_request_that_misses_the_next_one_is_a_catch_up(shop: RefreshWorld, late: timedelta, reason: str) -> None:
+    shop.set("shop", every=6 * HOUR)
+    shop.wait(6 * HOUR + late)
+    assert [run["reason"] for run in shop.runs()] == [reason]
 
 
 def test_workers_that_take_turns_at_the_same_time_request_one_run(migrated: Migrated, shop: RefreshWorld) -> None:
@@ -197,6 +204,7 @@ def test_a_run_is_handed_to_one_scraper_and_to_another_once_its_lease_has_ended(
     assert shop.take("shop", lease=mine) == taken
     assert shop.take("shop", lease=theirs) is None
     assert not shop.start(run)
+    assert not shop.start(run, theirs)
     assert not shop.finish(run, lease=theirs)
     shop.now += 100 * SECOND
     assert shop.start(run, mine)
@@ -209,6 +217,56 @@ def test_a_run_is_handed_to_one_scraper_and_to_another_once_its_lease_has_ended(
     assert not shop.finish(run, lease=mine)
     assert shop.finish(run, lease=theirs)
     assert len(shop.runs()) == 1
+
+
+def test_a_run_whose_time_is_over_is_neither_taken_nor_started(shop: RefreshWorld) -> None:
+    shop.set("shop", every=DAY, timeout=4 * HOUR)
+    shop.wait(DAY)
+    run = str(shop.runs()[0]["run_id"])
+    shop.now += 4 * HOUR
+    assert shop.take("shop") is None
+    assert not shop.start(run)
+    shop.now -= SECOND
+    assert shop.start(run)
+
+
+def test_what_a_person_does_is_audited_once(shop: RefreshWorld) -> None:
+    shop.set("shop", every=6 * HOUR)
+    shop.set("shop", every=6 * HOUR)
+    run = str(uuid.uuid4())
+    for _ in range(2):
+        shop.request("shop", run)
+        shop.reset("shop")
+    assert shop.audited() == ["refresh-schedule.put", "refresh.requested", "refresh-schedule.delete"]
+
+
+def test_pages_of_runs_follow_each_other_without_gap_or_repetition(shop: RefreshWorld) -> None:
+    sources = [f"source{number}" for number in range(5)]
+    for name in sources:
+        shop.set(name, every=6 * HOUR)
+    shop.wait(6 * HOUR)
+    pages = shop.pages(2)
+    assert [len(page) for page in pages] == [2, 2, 1]
+    assert sorted(run["data_source"] for page in pages for run in page) == sources
+
+
+def test_finished_runs_are_forgotten_after_their_time_and_unfinished_ones_are_not(
+    shop: RefreshWorld, owner: psycopg.Connection
+) -> None:
+    for source, finished in (("old", 91), ("kept", 89), ("unfinished", None)):
+        shop.set(source)
+        run = str(uuid.uuid4())
+        shop.request(source, run)
+        if finished is not None:
+            assert shop.finish(run)
+            aged = "update refresh_runs set finished_at = now() - make_interval(days => %s) where run_id = %s"
+            owner.execute(aged, [finished, run])
+    delete_old_runs(owner)
+    assert {source: len(shop.runs(source)) for source in ("old", "kept", "unfinished")} == {
+        "old": 0,
+        "kept": 1,
+        "unfinished": 1,
+    }
 
 
 def test_a_run_that_a_person_requests_waits_for_nothing_and_is_never_a_second_one(shop: RefreshWorld) -> None:
