@@ -111,7 +111,8 @@ def test_what_the_receiver_refuses_is_a_dead_letter_that_can_be_replayed(notifie
     notified.receiver.work()
     assert notified.wait(records.replay_jobs(notified.database, notified.tenant, [letter])) == [letter]
     notified.run()
-    assert notified.delivery(identity)["state"] == "delivered"
+    receipt = notified.delivery(identity)
+    assert (receipt["state"], receipt["attempts"]) == ("delivered", 1), "a replay counts anew"
     assert {one.key for one in notified.receiver.received} == {identity}
 
 
@@ -158,6 +159,18 @@ def test_a_delivery_is_given_up_after_its_last_attempt(notified: Notified, monke
     assert (receipt["state"], receipt["attempts"]) == ("failed", 3)
     assert len(notified.dead_letters()) == 1
     assert notified.queued() == []
+
+
+def test_a_delivery_that_waited_for_more_than_a_day_is_given_up_with_its_next_failure(notified: Notified) -> None:
+    notified.subscribe()
+    notified.receiver.fail(500)
+    young, old = incidents(notified, 2)
+    notified.connection.execute(
+        "update deliveries set due_at = due_at - interval '25 hours' where notification_id = %s", [old]
+    )
+    notified.run()
+    assert [notified.delivery(one)["state"] for one in (young, old)] == ["waiting", "failed"]
+    assert len(notified.dead_letters()) == 1
 
 
 def test_a_group_that_failed_is_replayed_with_all_of_its_receipts(notified: Notified) -> None:
@@ -249,6 +262,16 @@ def test_a_channel_that_was_removed_is_named_with_the_remedy(notified: Notified)
     notified.connection.execute("delete from notification_channels where tenant_id = %s", [notified.tenant])
     notified.run()
     assert "POST /channels" in notified.delivery(identity)["error"]
+    assert len(notified.dead_letters()) == 1
+
+
+def test_a_group_that_cannot_be_sent_at_all_is_one_dead_letter(notified: Notified) -> None:
+    notified.subscribe(group={"seconds": 600})
+    identities = incidents(notified, 3)
+    notified.connection.execute("delete from notification_channels where tenant_id = %s", [notified.tenant])
+    notified.due()
+    notified.run()
+    assert states(notified, identities) == {"failed": 3}
     assert len(notified.dead_letters()) == 1
 
 

@@ -115,6 +115,57 @@ def test_an_asset_of_an_incident_is_not_reported_again_as_at_risk(notified: Noti
     }
 
 
+def test_an_edge_that_was_removed_leads_to_nothing(notified: Notified) -> None:
+    world = notified.world
+    for name in (ORDERS, "mart.orders", "mart.other"):
+        world.asset(name)
+    for name in ("mart.orders", "mart.other"):
+        world.edge(ORDERS, name)
+    world.unlink(ORDERS, "mart.other")
+    world.settle()
+    notified.subscribe(filters={"downstream_of": [ORDERS]})
+    (linked,) = notified.react(notified.incident("mart.orders"))
+    notified.react(notified.incident("mart.other", number=2), first=2)
+    notified.run()
+    assert [one.key for one in notified.receiver.taken] == [linked]
+
+
+def test_a_tag_that_is_suppressed_does_not_match(notified: Notified) -> None:
+    world = notified.world
+    world.asset(ORDERS, tags=["PII"])
+    for name in ("mart.orders", "mart.masked"):
+        world.asset(name)
+        world.edge(ORDERS, name)
+    world.person("mart.masked", "suppress", tag="PII", reason="masked")
+    world.settle()
+    notified.subscribe(filters={"tags": ["PII"]})
+    (tagged,) = notified.react(notified.incident("mart.orders"))
+    notified.react(notified.incident("mart.masked", number=2), first=2)
+    notified.run()
+    assert [one.key for one in notified.receiver.taken] == [tagged]
+
+
+def test_an_asset_without_an_owner_has_that_of_its_nearest_ancestor(notified: Notified) -> None:
+    world = notified.world
+    world.typed("database", "shop", owner="bob")
+    world.typed("schema", "shop.public", owner="ann", parent="shop")
+    world.asset(ORDERS, parent="shop.public")
+    for owner in ("ann", "bob"):
+        notified.subscribe(notified.receiver.at(owner), filters={"owners": [owner]})
+    notified.react(notified.incident(ORDERS))
+    notified.run()
+    assert [one.path for one in notified.receiver.taken] == ["ann"]
+
+
+def test_a_message_to_owners_does_not_mention_them_as_well(notified: Notified) -> None:
+    notified.world.asset(ORDERS, owner="ann")
+    notified.mention("ann", notifier=notified.receiver.at("ann"))
+    notified.subscribe("@owners")
+    notified.react(notified.incident(ORDERS))
+    notified.run()
+    assert [(one.path, one.body["mentions"]) for one in notified.receiver.taken] == [("ann", [])]
+
+
 def test_owners_without_a_handle_are_reported(notified: Notified) -> None:
     notified.world.asset(ORDERS, owner="ann")
     notified.subscribe("@owners")
