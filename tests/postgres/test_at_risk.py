@@ -108,6 +108,31 @@ def test_an_acknowledged_incident_still_puts_at_risk_and_nothing_is_announced_ag
     assert estate.stored() == before == estate.announced()
 
 
+def test_what_two_incidents_share_is_cleared_for_each_of_them(estate: RiskWorld) -> None:
+    first, second = estate.incident("one", "raw.orders"), estate.incident("two", "mart.orders")
+    estate.deliver()
+    estate.incident("one", state="resolved")
+    estate.world.unlink("mart.orders", "bi.sales")  # so the other one is computed again in the same turn
+    estate.deliver()
+    assert (names_of(estate, first), names_of(estate, second)) == (set(), {"mart.orders"})
+    estate.incident("three", "raw.orders")
+    estate.deliver()
+    for name in ("two", "three"):
+        estate.incident(name, state="resolved")
+    estate.deliver()
+    assert estate.stored() == estate.announced() == set()
+
+
+def test_an_edge_conducts_what_an_acknowledged_incident_puts_at_risk(estate: RiskWorld) -> None:
+    incident = estate.incident("one", "raw.orders", state="acknowledged")
+    estate.world.unlink("mart.orders", "bi.sales")
+    estate.deliver()
+    assert "bi.sales" not in names_of(estate, incident)
+    estate.world.edge("mart.orders", "bi.sales")
+    estate.deliver()
+    assert "bi.sales" in names_of(estate, incident)
+
+
 def test_a_parent_that_comes_later_than_the_edges_below_it_puts_them_at_risk(estate: RiskWorld) -> None:
     """Propagation has not handled the edge yet, so only the hierarchy itself tells that the parent matters."""
     world = estate.world

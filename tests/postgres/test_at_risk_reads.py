@@ -127,6 +127,7 @@ def test_lineage_and_lists_have_columns_that_only_the_lake_has(api: Api, estate:
 
 def test_an_incident_lists_what_it_reaches_page_by_page_with_paths(api: Api, estate: RiskWorld) -> None:
     incident, tenant, id_of = estate.incident("one", "raw"), estate.world.tenant, estate.world.id_of
+    other = estate.incident("two", "mart.orders")
     estate.deliver()
     found = api.run(assets_at_risk(api.database, tenant, incident, start=None, limit=10))
     assert {asset.qualified_name: asset.via for asset in found} == {
@@ -141,6 +142,8 @@ def test_an_incident_lists_what_it_reaches_page_by_page_with_paths(api: Api, est
     paths = api.run(risk_paths(api.database, tenant, incident, [id_of("bi.sales"), id_of("calm")]))
     way = ("raw", "raw.orders", "mart.orders", "bi.sales")
     assert paths == {id_of("bi.sales"): tuple(id_of(name) for name in way)}
+    shorter = api.run(risk_paths(api.database, tenant, other, [id_of("bi.sales"), id_of("raw")]))
+    assert shorter == {id_of("bi.sales"): tuple(id_of(name) for name in way[2:])}, "of each incident alone"
 
 
 def test_no_other_tenant_sees_it(api: Api, estate: RiskWorld, make_world: Callable[[], World]) -> None:
