@@ -48,8 +48,9 @@ def test_the_story_of_an_incident_is_what_the_golden_file_has(server: BadServer,
 
 
 def test_text_is_escaped(server: BadServer, vendor: freshdesk.Freshdesk) -> None:
-    sent(server, replace(OPENED, text='<script>alert("x")</script> & more\nnext'))
+    sent(server, replace(OPENED, text='<script>alert("x")</script> & more\nnext', assets=("shop.<b>orders</b>",)))
     description = vendor.tickets[1]["description"]
+    assert "Assets: shop.&lt;b&gt;orders&lt;/b&gt;" in description
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; more<br>next" in description
     assert 'href="https://lily.example/incidents/7?from=alert&amp;to=me"' in description
 

@@ -19,11 +19,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from lily.cli.keys import _prune
 from lily.model.errors import Terminal
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.access.secrets import Secrets, Vault, read_master_keys
+from lily.store.postgres.keys import rotation
+from lily.store.postgres.keys.rotation import Rotation, Survey
 from lily.store.postgres.keys.sealed_tables import SEALED, sealed_tables
 from lily.store.postgres.migrations import migrate
+from lily.store.postgres.notifications.administration import sealed_name
 from tests.postgres.migrated import PASSWORDS, Migrated
 from tests.postgres_server import postgres_server
 
@@ -33,6 +37,11 @@ PATIENCE_SECONDS = 60
 TARGET = (
     "insert into enforcement_targets (tenant_id, key, name, type, data_source, wrapped_key, sealed) "
     "values (%s, %s, %s, 'postgres', 'shop', %s, %s)"
+)
+
+CHANNEL = (
+    "insert into notification_channels (tenant_id, key, name, type, wrapped_key, sealed) "
+    "values (%s, %s, %s, 'slack', %s, %s)"
 )
 
 
@@ -49,6 +58,7 @@ class Site:
 
     def close(self) -> None:
         self.owner.execute("truncate secrets, enforcement_targets, audit")
+        self.owner.execute("delete from notification_channels")
         self.owner.close()
         self._api.close()
 
@@ -62,6 +72,10 @@ class Site:
     def add_target(self, tenant: str, key: str, config: str) -> None:
         sealed = Vault.of(self.file).seal(tenant, f"enforcement/{key}", config)
         self.owner.execute(TARGET, [tenant, key, key, *sealed])
+
+    def add_channel(self, tenant: str, key: str, config: str) -> None:
+        sealed = Vault.of(self.file).seal(tenant, sealed_name(key), config)
+        self.owner.execute(CHANNEL, [tenant, key, key, *sealed])
 
     def target(self, tenant: str, key: str, *keys: bytes) -> str:
         found = self.owner.execute(
@@ -194,6 +208,31 @@ def test_writers_and_readers_beside_a_rotation_notice_nothing(site: Site) -> Non
     for number in range(ROWS):
         name = f"secret {number:04}"
         assert site.get(TENANT, name, key) == written.get(name, "first")
+
+
+def test_rows_of_all_tenants_and_tables_are_found_whatever_the_order_of_their_keys(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rotation, "BATCH", 1)
+    for tenant, key in ((OTHER, "z"), (TENANT, "a"), (TENANT, "b")):
+        site.put(tenant, key, "value")
+        site.add_target(tenant, key, "config")
+        site.add_channel(tenant, key, "config")
+    new = os.urandom(32)
+    rotating = Rotation(site.owner, [new, *site.keys], "tester")
+    assert rotating.survey() == Survey(9, 9, [])
+    assert rotating.reseal() == 9
+    assert Rotation(site.owner, [new], "tester").survey() == Survey(9, 0, [])
+
+
+def test_no_key_is_removed_that_a_secret_still_needs(site: Site) -> None:
+    (old,) = site.keys
+    site.put(TENANT, "late", "value")
+    known = [os.urandom(32), old]
+    site.file.write_text("".join(f"{base64.b64encode(key).decode()}\n" for key in known))
+    with pytest.raises(Terminal, match="under an old key"):
+        _prune(site.owner, site.file)
+    assert site.keys == known
 
 
 def test_a_secret_that_no_key_decrypts_stops_the_rotation_before_it_changes_anything(site: Site) -> None:

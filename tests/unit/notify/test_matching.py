@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from lily.model import ids
-from lily.notify.events import Occurrence, Subject, read_announcement, read_change
+from lily.notify.events import SEVERITIES, Occurrence, Subject, read_announcement, read_change
+from lily.notify.identities import delivery_id, notification_id, target_of
 from lily.notify.kinds import INCIDENT, RISK, wanted_changes
 from lily.notify.matching import Finding, Matcher, owners_of
 from lily.notify.occurrence_codec import decoded, encoded
@@ -68,6 +69,19 @@ def test_owners_of_what_is_downstream_count_only_if_that_is_wanted() -> None:
     assert not matched(opened(orders), owners=["bi-team"])
     assert matched(opened(orders), owners=["bi-team"], downstream_owners=True)
     assert owners_of(orders, Filters(downstream_owners=True)) == {"ann", "bi-team"}
+
+
+def test_the_least_severity_is_one_that_matches() -> None:
+    found = [severity for severity in SEVERITIES if matched(opened(severity=severity), min_severity="warning")]
+    assert found == ["warning", "critical"]
+
+
+def test_ids_follow_from_all_that_they_identify() -> None:
+    assert notification_id("a", "change-1") == notification_id("a", "change-1")
+    assert len({notification_id(tenant, event) for tenant in "ab" for event in ("change-1", "change-2")}) == 4
+    assert len({delivery_id(one, two, three) for one in "ab" for two in "ab" for three in "ab"}) == 8
+    assert len({target_of(channel, destination) for channel in "ab" for destination in ("", "x")}) == 4
+    assert target_of(f"{'c' * 100}1", "x") != target_of(f"{'c' * 100}2", "x")
 
 
 def test_downstream_of_looks_at_what_an_asset_is_derived_from() -> None:

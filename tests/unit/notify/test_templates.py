@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jinja2 import TemplateError
 
 from lily.model.errors import Refused
-from lily.notify.digests import digest
+from lily.notify.digests import digest, highest
 from lily.notify.events import Occurrence, Subject
 from lily.notify.subscriptions import Template
 from lily.notify.templates import FIELDS, MAX_OUTPUT, check_template, render
@@ -44,6 +44,7 @@ def test_a_template_says_what_happened_with_mentions_and_links() -> None:
     [
         "{{ titel }}",
         "{{ title.__class__ }}",
+        "{{ asset._id }}",
         "{{ ''['__class__'] }}",
         "{{ title|attr('x') }}",
         "{{ 'a' * 1000000000 }}",
@@ -197,3 +198,4 @@ def test_several_messages_are_one_digest() -> None:
     many = digest([Worded(f"t{n}", "") for n in range(60)])
     assert many.title == "60 notifications: t0"
     assert many.text.splitlines()[-1] == "and 10 more"
+    assert highest(["info", "critical", "warning"]) == "critical"
