@@ -1,13 +1,18 @@
 """Who is notified of an event, what is sent, and the receipts: the reaction and the job, without a worker."""
 
+import json
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
+from lily.bus import topics
+from lily.notify.identities import notification_id
+from lily.reactions.base import Event
 from tests.postgres.migrated import Migrated
-from tests.postgres.notified import Notified
+from tests.postgres.notified import NOW, Notified
 
 ORDERS, PEOPLE = "shop.public.orders", "shop.public.people"
 
@@ -37,6 +42,23 @@ def test_an_event_that_the_log_repeats_is_sent_once(notified: Notified) -> None:
     notified.run()
     assert len(notified.receiver.received) == 1
     assert len(notified.listed()) == 1
+
+
+def test_an_event_that_comes_twice_at_once_is_sent_once_under_its_own_id(notified: Notified) -> None:
+    """The relay repeats what it had published when it was killed."""
+    notified.subscribe()
+    record = {"id": "change-1", "time": NOW, "data": notified.incident(ORDERS)}
+    event = Event(topics.NOTIFICATIONS, 0, 0, notified.key, json.dumps(record).encode())
+    notified.handle(event, event)
+    ((_, _, arguments, _),) = notified.queued()
+    assert len(arguments["deliveries"]) == 1
+    notified.connection.execute(  # as jobs are that were queued before
+        "update queued_jobs set arguments = jsonb_set(arguments, '{deliveries}', %s) where tenant_id = %s",
+        [Jsonb(arguments["deliveries"] * 2), notified.tenant],
+    )
+    notified.run()
+    (message,) = notified.receiver.taken
+    assert message.key == notification_id(notified.tenant, "change-1")
 
 
 def test_incidents_are_listed_without_a_subscription_and_other_events_are_not(notified: Notified) -> None:

@@ -81,10 +81,13 @@ class Notifications:
 
 
 def _occurrences(events: Iterable[Event]) -> Iterable[Occurrence]:
+    """Each once: the relay publishes again what it had published when it was killed."""
+    seen: set[str] = set()
     for event in events:
         record = orjson.loads(event.value)
         found = read_change(record) if event.topic == topics.SUBSCRIBED else read_announcement(record)
-        if found is not None:
+        if found is not None and found.event_id not in seen:
+            seen.add(found.event_id)
             yield found
 
 

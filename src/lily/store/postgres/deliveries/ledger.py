@@ -70,8 +70,9 @@ class DeliveryLedger:
 
     def take(self, ids: Collection[str]) -> list[Taken]:
         """Locks what is still to be sent, so that nothing joins it any more, and returns it in order."""
-        self._execute("deliveries/lock", {"ids": id_array(ids)})
-        return [Taken(*row) for row in self._execute("deliveries/take", {"ids": id_array(ids)})]
+        wanted = {"ids": id_array(dict.fromkeys(ids))}  # each is looked up, so one that is named twice would come twice
+        self._execute("deliveries/lock", wanted)
+        return [Taken(*row) for row in self._execute("deliveries/take", wanted)]
 
     def channel(self) -> StoredChannel | None:
         rows = self._execute("subscriptions/channel", {"key": self._target.channel})
