@@ -27,7 +27,7 @@ from lily.store.postgres.keys import rotation
 from lily.store.postgres.keys.rotation import Rotation, Survey
 from lily.store.postgres.keys.sealed_tables import SEALED, sealed_tables
 from lily.store.postgres.migrations import migrate
-from lily.store.postgres.notifications.administration import sealed_name
+from lily.store.postgres.subscriptions.administration import sealed_name
 from tests.postgres.migrated import PASSWORDS, Migrated
 from tests.postgres_server import postgres_server
 
