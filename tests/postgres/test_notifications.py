@@ -39,7 +39,7 @@ def test_an_event_that_the_log_repeats_is_sent_once(notified: Notified) -> None:
     notified.subscribe()
     for _ in range(2):
         notified.react(notified.incident(ORDERS))
-    notified.run()
+    assert notified.run() == 1
     assert len(notified.receiver.received) == 1
     assert len(notified.listed()) == 1
 
@@ -255,6 +255,12 @@ def test_a_subscription_that_changes_takes_effect_with_the_next_event(notified: 
     notified.subscribe(identity=identity)
     notified.react(notified.incident(ORDERS, number=2), first=2)
     assert len(notified.queued()) == 1
+
+
+def test_a_subscription_that_is_disabled_makes_nothing(notified: Notified) -> None:
+    notified.subscribe(filters={"kinds": ["asset.updated"]}, enabled=False)
+    notified.changed(ORDERS)
+    assert (notified.listed(), notified.queued()) == ([], [])
 
 
 def test_a_destination_gets_one_message_however_many_subscriptions_match(notified: Notified) -> None:

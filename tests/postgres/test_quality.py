@@ -235,6 +235,8 @@ def test_a_policy_that_changes_while_it_is_judged_is_judged_again(
     assert (watched.tenant, "p") in due_policies(watched.connection, NOW)
     watched.pass_over("p")
     assert (watched.tenant, "p") not in due_policies(watched.connection, NOW)
+    watched.policy("p", **DEVIATION, threshold=60)
+    assert (watched.tenant, "p") in due_policies(watched.connection, NOW)
 
 
 def test_usage_is_known_since_its_first_report_however_late_that_comes(watched: Watched) -> None:

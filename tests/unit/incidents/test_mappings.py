@@ -421,6 +421,8 @@ def test_standard_webhooks_are_verified_within_five_minutes() -> None:
     for name in headers:
         assert not verifies(scheme, headers | {name: ""}, SECRET)
     assert not verifies(scheme, headers | {"webhook-timestamp": "٣" * 10}, SECRET)
+    unnamed = {"webhook-id": "", "webhook-signature": Webhook(SECRET).sign("", sent, BODY.decode())}
+    assert not verifies(scheme, headers | unnamed, SECRET), "a receiver drops repeats by the id"
 
 
 @pytest.mark.parametrize("algorithm", ["sha256", "sha512"])
