@@ -271,11 +271,10 @@ def test_no_edge_leads_from_an_asset_to_itself() -> None:
     ("sql", "says"),
     [
         ("create view v as select (1 from x", "line 1, column 31: Expecting )"),
-        ("select 1;\nselect from where", "line 2"),
         ("create view v as select 'abc", "line 1, column 24"),
         ("hello", "statement was expected"),
-        ("create view v as selec 1", "line 1, column 24: Invalid expression"),
-        ("select 1;\ncreate table t as\nselectt a", "line 2, column 18: a query is expected"),
+        ("create view v as selec 1", "line 1, column 18: a query is expected after AS"),
+        ("\ncreate table t as\nselectt a", "line 3, column 1: a query is expected after AS"),
         ("create view v as select a b c from t", "line 1, column 29: Invalid expression"),
         ("\x00\x01", "sql"),
     ],
@@ -286,6 +285,15 @@ def test_a_syntax_error_is_refused_with_its_position(sql: str, says: str) -> Non
     problem = refused.value.problems[0]
     assert problem.code == "SQL_SYNTAX"
     assert says in f"{problem.description} {problem.entity}"
+
+
+def test_a_syntax_error_does_not_affect_other_statements() -> None:
+    result = analyzed("create view v as select id from orders;\n  create view w as select (1 from x")
+    assert len(result.edges) == 2
+    assert (result.understood, result.partial, result.not_understood) == (1, 0, 1)
+    (outcome,) = result.without_edges
+    assert outcome[:4] == (2, 2, 3, "not_understood")
+    assert "line 2" in str(outcome.reason)
 
 
 def test_an_unknown_dialect_is_refused_with_the_list_of_known_ones() -> None:

@@ -1,167 +1,159 @@
 """Follows the data through a script, one statement after the other, and through its temporary tables."""
 
+from collections import Counter
+from collections.abc import Iterator
+
 from sqlglot import exp
 
-from lily.intake.sql.column_lineage import CatalogueSchema, Column, Trace, trace_columns
-from lily.intake.sql.dialects import case_sensitive, dialect_of
-from lily.intake.sql.flows import Flow, declared, flows_of
-from lily.intake.sql.parsing import lower_names, parse_script, table_key, with_defaults
-from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Edge
-from lily.model.edges import DERIVED_FROM, INFLUENCES
-from lily.model.errors import Problem, Refused
+from lily.intake.sql.completion import complete_copies
+from lily.intake.sql.defaults import Defaults
+from lily.intake.sql.dialects import allows_lateral_aliases, dialect_of, select_into_makes_a_table
+from lily.intake.sql.graph import Graph, Names
+from lily.intake.sql.outcomes import outcome_of, reason_without_edges
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Outcome
+from lily.intake.sql.relations.catalogue import Tables
+from lily.intake.sql.relations.names import location_of, table_key
+from lily.intake.sql.relations.queries import read_query
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Session
+from lily.intake.sql.script.parsing import parse_query
+from lily.intake.sql.script.statements import Statement, statements_of
+from lily.intake.sql.statements import commands
+from lily.intake.sql.statements.dispatch import apply
+from lily.intake.sql.statements.reading import Reading
+from lily.intake.sql.statements.target import Target
+from lily.intake.sql.statements.writer import Writer
 
-MAX_EDGES = 20_000
 MAX_WARNINGS = 100
 
 
 def analyze(request: AnalysisRequest) -> AnalysisResult:
-    """Raises Refused for a script that cannot be parsed."""
-    statements = parse_script(request.sql, dialect_of(request.dialect))
-    tables: dict[str, str] = {}
-    for statement in statements:
-        for table in statement.find_all(exp.Table):
-            written = table_key(with_defaults(table.copy(), request.database, request.schema))
-            tables.setdefault(written.lower(), written)
+    """Raises Refused for a script of which no statement can be parsed."""
+    statements = statements_of(request.sql, dialect_of(request.dialect))
+    tables = dict(_tables(statements, request))
     if request.known is None:
         return AnalysisResult(len(statements), tables)
-    analysis = Analysis(request)
-    for number, statement in enumerate(statements, 1):
-        lower_names(statement)
-        analysis.add(number, statement)
-    return AnalysisResult(len(statements), tables, list(analysis.edges), list(analysis.warnings)[:MAX_WARNINGS])
+    return Analysis(request).result(statements, tables)
+
+
+def _tables(statements: tuple[Statement, ...], request: AnalysisRequest) -> Iterator[tuple[str, str]]:
+    """The tables that the script names: their keys, and how they are written."""
+    defaults, found = Defaults(request.database, request.schema, dialect_of(request.dialect)), set[str]()
+    for statement in statements:
+        defaults.apply(statement.expression, statement.piece)
+        for table in statement.expression.find_all(exp.Table) if statement.expression is not None else ():
+            key = table_key(table, defaults.database, defaults.schema)
+            if key and key not in found and location_of(table) is None and isinstance(table.this, exp.Identifier):
+                found.add(key)
+                own = ".".join(part.name for part in table.parts)
+                yield key, key[: len(key) - len(own)] + own if key.endswith(own.lower()) else key
 
 
 class Analysis:
     def __init__(self, request: AnalysisRequest) -> None:
-        self.edges: dict[Edge, None] = {}
-        self.warnings: dict[str, None] = {}
-        self._request = request
+        self._dialect = dialect_of(request.dialect)
         self._known = request.known or {}
-        self._columns = CatalogueSchema(case_sensitive(dialect_of(request.dialect)))
-        self._columns.of.update({name: list(table.columns) for name, table in self._known.items() if table.columns})
-        self._ordered = {name for name, table in self._known.items() if table.ordered}
-        self._temporary: dict[str, Trace] = {}
+        self._defaults = Defaults(request.database, request.schema, self._dialect)
+        self._tables = Tables(self._known)
+        self._graph = Graph()
+        self._outcomes: list[Outcome] = []
+        self._warnings: dict[str, None] = {}
+        self._writer = Writer(self._tables, self._graph)
 
-    def add(self, number: int, statement: exp.Expr) -> None:
-        flows = list(flows_of(statement))
-        if not flows:
-            self._add_without_flow(number, statement)
-        for flow in flows:
-            try:
-                found = trace_columns(flow.query, self._columns, self._request.database, self._request.schema)
-            except Exception as error:  # noqa: BLE001 - an error in sqlglot concerns this statement only
-                self._warn(f"statement {number}: its columns could not be analyzed ({str(error)[:200]})")
-                found = Trace(tables=self._tables_of(flow.query))
-            self._warn_of_unresolved(number, found)
-            self._warn_of_unknown_tables(found)
-            self._record(number, flow, self._without_temporary(found))
+    def result(self, statements: tuple[Statement, ...], tables: dict[str, str]) -> AnalysisResult:
+        for statement in statements:
+            self._add(statement)
+        complete_copies(self._writer)
+        names, pairs = Names(self._known), dict(self._graph.pairs())
+        edges = names.edges(pairs)
+        definitions = [pairs[pair] for pair in pairs if len(set(names.edge(pair)[:2])) > 1]
+        return AnalysisResult(
+            len(statements),
+            tables,
+            edges,
+            list(self._warnings)[:MAX_WARNINGS],
+            [None if target is None else names.table(target) for target in definitions],
+            *outcome_counts(self._outcomes),
+        )
 
-    def _add_without_flow(self, number: int, statement: exp.Expr) -> None:
-        created = declared(statement)
-        if created is not None:
-            key = self._key(created.table)
-            self._columns.of[key] = created.columns
-            self._ordered.add(key)
-            if created.temporary:
-                self._temporary[key] = Trace()
-        elif isinstance(statement, exp.Query):
-            self._warn(f"statement {number}: a query whose rows are not stored has no lineage")
-        elif isinstance(statement, exp.Command):
-            self._warn(f"statement {number}: {statement.name.upper()} is not supported and was skipped")
-        elif isinstance(statement, exp.Create | exp.MultitableInserts):
-            self._warn(f"statement {number}: it contains no query whose rows it stores")
+    def _add(self, statement: Statement) -> None:
+        session = Session(
+            self._tables,
+            read_query,
+            self._defaults.database,
+            self._defaults.schema,
+            allows_lateral_aliases(self._dialect),
+            variables=statement.piece.variables,
+        )
+        self._writer.warnings.clear()
+        before, failure = self._writer.written, statement.reason
+        if failure is None:
+            failure = self._apply(statement, session)
+        self._warn(statement, session)
+        reason = None if self._writer.written > before else reason_without_edges(statement, failure)
+        is_partial = bool(session.unknown or session.stars or self._writer.warnings)
+        self._outcomes.append(outcome_of(statement, failure, reason, is_partial=is_partial))
+        if failure is not None or (reason is not None and isinstance(statement.expression, exp.Query)):
+            self._warnings[f"statement {statement.number}: {reason or failure}"] = None
 
-    def _warn_of_unresolved(self, number: int, found: Trace) -> None:
-        for table in found.stars:
-            self._warn(
-                f"statement {number}: * of {table} cannot be expanded because the catalogue has no columns of it"
+    def _apply(self, statement: Statement, session: Session) -> str | None:
+        """Returns why the statement is not understood, or None."""
+        piece, expression = statement.piece, statement.expression
+        if self._defaults.apply(expression, piece):
+            return None
+        if (tables := commands.moved(piece, session)) is not None:
+            rows = self._tables.relation(tables[0])
+            session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
+            self._writer.insert(Target(tables[1]), rows, by_name=True)
+            return None
+        if expression is not None and not isinstance(expression, exp.Command):
+            return self._follow(statement, expression, session)
+        if commands.renamed(piece, session, self._writer) or self._unload(statement, session):
+            return None
+        if commands.dynamic(piece):
+            return "its text is put together when it runs"
+        return None if commands.moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
+
+    def _follow(self, statement: Statement, expression: exp.Expr, session: Session) -> str | None:
+        into_table = select_into_makes_a_table(self._dialect, in_routine=statement.piece.in_routine)
+        try:
+            apply(expression, session, self._writer, into_table=into_table)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            return f"it could not be analyzed ({type(error).__name__}: {str(error)[:200]})"
+        return None
+
+    def _unload(self, statement: Statement, session: Session) -> bool:
+        found = commands.unloaded(statement.piece)
+        if found is None:
+            return False
+        rows = Reading(exp.Select(), session).query(parse_query(found[0], self._dialect))
+        self._writer.insert(Target(found[1]), Relation(tables=rows.tables))
+        return True
+
+    def _warn(self, statement: Statement, session: Session) -> None:
+        start = f"statement {statement.number}:"
+        for text in self._writer.warnings:
+            self._warnings[f"{start} {text}"] = None
+        for table in session.stars:
+            self._warnings[f"{start} {self._star_warning(table)}"] = None
+        for name in session.unknown:
+            self._warnings[f"{start} the table of column {name} is not known"] = None
+        for table in session.named:
+            if not self._tables.is_known(table) and not self._graph.writes(table):
+                self._warnings[
+                    f"{table} is not in the catalogue; if its name there is longer, set default_database and "
+                    "default_schema"
+                ] = None
+
+    def _star_warning(self, table: str) -> str:
+        if self._tables.columns(table):
+            return (
+                f"* of {table} may have more columns than the catalogue knows, because not all have an ordinal_position"
             )
-        for name in found.unknown:
-            self._warn(f"statement {number}: the table of column {name} is not known")
+        return f"* of {table} cannot be expanded because the catalogue has no columns of it"
 
-    def _warn_of_unknown_tables(self, found: Trace) -> None:
-        for table in found.tables.keys() - self._known.keys() - self._columns.of.keys() - self._temporary.keys():
-            self._warn(
-                f"{table} is not in the catalogue; if its name there is longer, set default_database and default_schema"
-            )
 
-    def _warn(self, text: str) -> None:
-        self.warnings[text] = None
-
-    def _without_temporary(self, found: Trace) -> Trace:
-        """Replaces temporary tables by the tables that they were made from."""
-        result = Trace(found.names)
-        result.origins = [self._origins_of(origins) for origins in found.origins]
-        result.filtering = self._origins_of(found.filtering)
-        result.stars = found.stars
-        for table in found.tables:
-            temporary = self._temporary.get(table)
-            result.tables |= {table: None} if temporary is None else temporary.tables
-            result.filtering |= set() if temporary is None else temporary.filtering
-        return result
-
-    def _origins_of(self, columns: set[Column]) -> set[Column]:
-        origins: set[Column] = set()
-        for column in columns:
-            temporary = self._temporary.get(column.table)
-            origins |= {column} if temporary is None else temporary.of(column.name)
-        return origins
-
-    def _record(self, number: int, flow: Flow, found: Trace) -> None:
-        key = self._key(flow.target)
-        names = self._target_columns(number, flow, key, found)
-        if flow.temporary or key in self._temporary:
-            made = self._temporary.setdefault(key, Trace())
-            made.names += names
-            made.origins += found.origins[: len(names)]
-            made.tables |= found.tables
-            made.filtering |= found.filtering
-        else:
-            self._add_edges(key, names, found)
-        if flow.defines and "*" not in names:
-            self._columns.of[key] = names
-            self._ordered.add(key)
-
-    def _target_columns(self, number: int, flow: Flow, key: str, found: Trace) -> list[str]:
-        if flow.columns is not None:
-            return flow.columns[: len(found.origins)]
-        known = self._columns.of.get(key)
-        if flow.defines or not known:
-            return found.names
-        if key in self._ordered and len(known) >= len(found.origins):
-            return list(known)[: len(found.origins)]
-        self._warn(f"statement {number}: the order of the columns of {key} is not known, so they are matched by name")
-        return found.names
-
-    def _add_edges(self, target: str, names: list[str], found: Trace) -> None:
-        for table in found.tables:
-            self._edge(self._table(table), self._table(target), DERIVED_FROM)
-        for name, origins in zip(names, found.origins, strict=False):
-            if name != "*":
-                for column in sorted(origins):
-                    self._edge(self._column(column), self._column(Column(target, name)), DERIVED_FROM)
-        for column in sorted(found.filtering):
-            if column.table != target:
-                self._edge(self._column(column), self._table(target), INFLUENCES)
-
-    def _edge(self, start: str, end: str, kind: str) -> None:
-        if start != end:
-            self.edges[Edge(start, end, kind)] = None
-        if len(self.edges) > MAX_EDGES:
-            raise Refused(Problem("TOO_LONG", f"the script has more than {MAX_EDGES} edges; split it", "sql"))
-
-    def _table(self, key: str) -> str:
-        return self._known[key].qualified_name if key in self._known else key
-
-    def _column(self, column: Column) -> str:
-        known = self._known.get(column.table)
-        own = known.columns.get(column.name) if known is not None else None
-        return own or f"{self._table(column.table)}.{column.name}"
-
-    def _tables_of(self, query: exp.Query) -> dict[str, None]:
-        """All tables in the query but its common table expressions."""
-        common = {cte.alias for cte in query.find_all(exp.CTE)}
-        return {self._key(table): None for table in query.find_all(exp.Table) if table.db or table.name not in common}
-
-    def _key(self, table: exp.Table) -> str:
-        return table_key(with_defaults(table.copy(), self._request.database, self._request.schema))
+def outcome_counts(outcomes: list[Outcome]) -> tuple[int, int, int, list[Outcome]]:
+    counts = Counter(outcome.status for outcome in outcomes)
+    without_edges = [outcome for outcome in outcomes if outcome.reason is not None]
+    return counts["understood"], counts["partial"], counts["not_understood"], without_edges

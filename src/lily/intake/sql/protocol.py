@@ -1,8 +1,9 @@
 """Requests to the analyzer process and its results: plain values that are exchanged as JSON."""
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+Status = Literal["understood", "partial", "not_understood"]
 MAX_SQL_LENGTH = 256 * 1024  # characters
 
 
@@ -18,7 +19,8 @@ class KnownTable:
 
     qualified_name: str
     columns: dict[str, str] = field(default_factory=dict)
-    ordered: bool = False  # whether the columns are in the table's order
+    ordered: bool = False  # the columns are all there are, in the table's order
+    nested: dict[str, str] = field(default_factory=dict)  # fields of structs, by their path: `address.city`
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +46,37 @@ class AnalysisRequest:
         return cls(**given, known=tables)
 
 
+class Outcome(NamedTuple):
+    """What became of a statement; `reason` is None if it has edges."""
+
+    statement: int
+    line: int
+    column: int
+    status: Status
+    reason: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class AnalysisResult:
-    """`tables` maps each table's name in lower case to its spelling in the script."""
+    """`tables` maps each table's name in lower case to its spelling in the script. `definitions` has, for each edge,
+    the table or view whose definition states it, or None."""
 
     statements: int
     tables: dict[str, str]
     edges: list[Edge] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    definitions: list[str | None] = field(default_factory=list)
+    understood: int = 0
+    partial: int = 0
+    not_understood: int = 0
+    without_edges: list[Outcome] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"edges": [list(edge) for edge in self.edges]}
+        lists = {"edges": [list(edge) for edge in self.edges], "without_edges": [list(o) for o in self.without_edges]}
+        return asdict(self) | lists
 
     @classmethod
     def from_json(cls, given: dict[str, Any]) -> "AnalysisResult":
         edges = [Edge(*edge) for edge in given.pop("edges")]
-        return cls(**given, edges=edges)
+        outcomes = [Outcome(*outcome) for outcome in given.pop("without_edges")]
+        return cls(**given, edges=edges, without_edges=outcomes)

@@ -1,0 +1,26 @@
+"""What became of each statement, and why some have no edges."""
+
+from sqlglot import exp
+
+from lily.intake.sql.protocol import Outcome, Status
+from lily.intake.sql.script.statements import Statement
+
+
+def outcome_of(statement: Statement, failure: str | None, reason: str | None, *, is_partial: bool) -> Outcome:
+    status: Status = "not_understood" if failure is not None else "partial" if is_partial else "understood"
+    return Outcome(statement.number, *statement.piece.position, status, reason)
+
+
+def reason_without_edges(statement: Statement, failure: str | None) -> str:
+    if failure is not None:
+        return failure
+    match statement.expression:
+        case exp.Query():
+            return "a query whose rows are not stored has no lineage"
+        case exp.Insert() | exp.Update() | exp.Merge():
+            return "it reads no table"
+        case exp.Create(expression=exp.Query()):
+            return "it reads no table"
+        case exp.Create():
+            return "it contains no query whose rows it stores"
+    return f"{statement.piece.words[0]} moves no data"

@@ -1,0 +1,81 @@
+"""The tables that a script can read: those of the catalogue, those that it made itself, and its temporary ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lily.intake.sql.protocol import KnownTable
+from lily.intake.sql.relations.columns import HINTED, LISTED, UNKNOWN, Column, Field, Rest
+from lily.intake.sql.relations.relation import Relation
+
+
+class Tables:
+    def __init__(self, known: dict[str, KnownTable]) -> None:
+        self.known = known
+        self.temporary: dict[str, Relation] = {}
+        self.used: dict[str, dict[str, None]] = {}  # columns that a script names, of tables that may have more
+        self._made: dict[str, tuple[list[str], bool]] = {}  # by the script: columns, and whether these are all
+
+    def define(self, key: str, columns: Sequence[str], *, complete: bool) -> None:
+        self._made[key] = (list(columns), complete)
+
+    def forget(self, key: str) -> None:
+        self.temporary.pop(key, None)
+        self._made.pop(key, None)
+
+    def rename(self, old: str, new: str) -> None:
+        self.forget(new)
+        if old in self.temporary:
+            self.temporary[new] = self.temporary.pop(old)
+        if old in self._made:
+            self._made[new] = self._made.pop(old)
+
+    def swap(self, one: str, other: str) -> None:
+        for made in (self.temporary, self._made):
+            contents: dict[str, Any] = {name: made.pop(name) for name in (one, other) if name in made}
+            made.update({other if name == one else one: content for name, content in contents.items()})
+
+    def is_known(self, key: str) -> bool:
+        return key in self.known or key in self._made or key in self.temporary
+
+    def columns(self, key: str) -> list[str]:
+        return self._made[key][0] if key in self._made else list(self.known[key].columns) if key in self.known else []
+
+    def ordered_columns(self, key: str) -> list[str] | None:
+        """All columns of a table by position; None if they are not known."""
+        if key in self._made:
+            columns, complete = self._made[key]
+            return columns if complete else None
+        known = self.known.get(key)
+        return list(known.columns) if known is not None and known.ordered and known.columns else None
+
+    def relation(self, key: str) -> Relation:
+        if key in self.temporary:
+            return self.temporary[key]
+        fields: list[Field | Rest] = [
+            Field(name, frozenset({Column(key, name)}), copied=True) for name in self.columns(key)
+        ]
+        if key in self._made and self._made[key][1]:
+            return Relation(fields, {key: None})
+        if self.ordered_columns(key):
+            return Relation(fields, {key: None}, hidden=Rest.of(key, LISTED))
+        return Relation([*fields, Rest.of(key, HINTED if fields else UNKNOWN)], {key: None})
+
+    def use(self, column: Column) -> None:
+        self.used.setdefault(column.table, {})[column.name] = None
+
+    def is_used(self, table: str, name: str) -> bool:
+        return name in self.used.get(table, ())
+
+    def nested(self, column: Column, path: Sequence[str]) -> Column:
+        """The field at a path below a column, or its nearest ancestor that the catalogue has."""
+        known = self.known.get(column.table)
+        for length in range(len(path), 0, -1):
+            name = ".".join((column.name, *path[:length]))
+            if known is not None and name in known.nested:
+                return Column(column.table, name)
+        return column
+
+    def fields_below(self, column: Column) -> list[str]:
+        """The paths of the nested fields of a column."""
+        known, start = self.known.get(column.table), f"{column.name}."
+        return [name[len(start) :] for name in known.nested if name.startswith(start)] if known is not None else []

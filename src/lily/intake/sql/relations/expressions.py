@@ -1,0 +1,177 @@
+"""The columns that the value of an expression comes from."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.clickhouse import dictionary_entry
+from lily.intake.sql.relations.columns import NO_ORIGINS, Column, Field, Origins
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Scope
+
+_SEQUENCE = frozenset({"nextval", "currval", "$action"})
+_JSON_PATHS = (exp.JSONExtract, exp.JSONExtractScalar)
+
+
+class Path(NamedTuple):
+    """A column and the fields below it: `t.address.city`, `payload:city`, `address['city']`."""
+
+    column: exp.Column
+    below: list[str]
+
+
+class Expressions:
+    """Reads the expressions of one query. What subqueries read is added to the query's relation."""
+
+    def __init__(self, scope: Scope, relation: Relation) -> None:
+        self._scope = scope
+        self._relation = relation
+
+    def field(self, expression: exp.Expr, name: str) -> Field:
+        """An item of the SELECT list."""
+        value = expression.unalias().unnest() if not isinstance(expression, exp.Subquery) else expression
+        if isinstance(value, exp.Struct):
+            return Field(name, self.origins(value), parts=self._parts(value))
+        path = _path(value)
+        if path is not None and not isinstance(value, _JSON_PATHS):
+            found = self._referenced(path)
+            if found is not None:
+                return found.renamed(name)
+        return Field(name, self.origins(value))
+
+    def origins(self, *expressions: exp.Expr) -> Origins:
+        found: set[Column] = set()
+        pending = list(expressions)
+        while pending:
+            node = pending.pop()
+            path = _path(node)
+            if path is not None:
+                field = self._referenced(path)
+                found |= self._with_nested(field) if field is not None else NO_ORIGINS
+                pending += _subscripts(node)
+            elif isinstance(node, exp.Query | exp.DML):
+                found |= self._subquery(node)
+            elif isinstance(node, exp.Anonymous) and (entry := dictionary_entry(node)) is not None:
+                found.add(self._looked_up(*entry))
+                pending += node.expressions[2:]
+            elif isinstance(node, exp.Exists):
+                self._read(node.this)
+            elif isinstance(node, exp.In) and node.args.get("query") is not None:
+                pending.append(node.this)
+                self._relation.influences |= self._subquery(node.args["query"])
+            else:
+                pending += node.iter_expressions()
+        return frozenset(found)
+
+    def influence(self, *conditions: exp.Expr | None) -> None:
+        """The columns of a condition select the rows."""
+        self._relation.influences |= self.origins(*filter(None, conditions))
+
+    def _with_nested(self, field: Field) -> Origins:
+        """A struct that is used as a whole shows all of its fields."""
+        if not field.copied:
+            return field.origins
+        below = self._scope.session.tables.fields_below
+        return field.origins | {Column(c.table, f"{c.name}.{path}") for c in field.origins for path in below(c)}
+
+    def _subquery(self, query: exp.Expr) -> Origins:
+        return NO_ORIGINS.union(*(field.origins for field in self._read(query).fields))
+
+    def _looked_up(self, table: exp.Table, attribute: str) -> Column:
+        key = self._scope.session.key(table)
+        self._relation.tables[key] = None
+        return Column(key, attribute)
+
+    def _read(self, query: exp.Expr) -> Relation:
+        read = self._scope.session.read(query, self._scope)
+        self._relation.reads(read)
+        return read
+
+    def _referenced(self, path: Path) -> Field | None:
+        parts = [part.name.lower() for part in path.column.parts]
+        if isinstance(path.column.this, exp.Star | exp.Parameter):
+            return None
+        below = [name.lower() for name in path.below]
+        if parts[-1] in _SEQUENCE and len(parts) > 1:
+            return None
+        found = self._resolved(parts, below)
+        if found is None and not self._scope.is_defined_elsewhere(parts[0]):
+            self._scope.session.unknown[".".join(parts)] = None
+        return found
+
+    def _resolved(self, parts: list[str], below: list[str]) -> Field | None:
+        source = self._scope.source(parts) if len(parts) > 1 else None
+        if source is not None:
+            relation, (name, *rest) = source
+            match = relation.find(name)
+            if match is None:
+                return None
+            self._scope.used(match.field)
+            return self._descend(match.field, [*rest, *below])
+        if len(parts) == 1 and not below and (row := self._row(parts[0])) is not None:
+            return row
+        field = self._scope.column(parts[0])
+        if field is not None and (len(parts) == 1 or self._is_struct(parts[0], field)):
+            return self._descend(field, [*parts[1:], *below])
+        return None
+
+    def _is_struct(self, name: str, field: Field) -> bool:
+        """Whether `name.x` is a field of a column, not a column of a table that the query does not read."""
+        return bool(field.parts) or bool(field.origins) or name in self._scope.merged
+
+    def _row(self, name: str) -> Field | None:
+        relation = self._scope.whole_row(name)
+        if relation is None or self._scope.has(name):
+            return None
+        return Field(name, NO_ORIGINS.union(*(field.origins for field in relation.fields)))
+
+    def _descend(self, field: Field, path: list[str]) -> Field:
+        while path and field.parts and path[0] in field.parts:
+            field, path = field.parts[path[0]], path[1:]
+        if not path or not field.copied:
+            return field if not path else Field(field.name, field.origins)
+        column = self._scope.session.tables.nested(next(iter(field.origins)), path)
+        return Field(path[-1], frozenset({column}), copied=column.name.endswith(path[-1]))
+
+    def _parts(self, struct: exp.Struct) -> dict[str, Field]:
+        """The fields of `struct(email as mail, id)`."""
+        parts: dict[str, Field] = {}
+        for entry in struct.expressions:
+            value = entry.expression if isinstance(entry, exp.PropertyEQ) else entry.unalias()
+            name = (entry.this.name if isinstance(entry, exp.PropertyEQ) else entry.alias_or_name).lower()
+            parts[name] = self.field(value, name)
+        return parts
+
+
+def _path(node: exp.Expr) -> Path | None:
+    match node:
+        case exp.Column():
+            return Path(node, [])
+        case exp.Dot(expression=exp.Identifier()):
+            return _below(node.this, [node.expression.name])
+        case exp.Bracket(expressions=[exp.Literal() as key]):
+            return _below(node.this, [key.name] if key.is_string else [])
+        case exp.JSONExtract() | exp.JSONExtractScalar():
+            return _below(node.this, _keys(node.expression))
+        case exp.Paren():
+            return _path(node.this)
+    return None
+
+
+def _below(node: exp.Expr, names: Iterable[str]) -> Path | None:
+    path = _path(node)
+    return None if path is None else Path(path.column, [*path.below, *names])
+
+
+def _keys(path: exp.Expr) -> list[str]:
+    if not isinstance(path, exp.JSONPath):
+        return []
+    return [str(key.this) for key in path.expressions if isinstance(key, exp.JSONPathKey) and isinstance(key.this, str)]
+
+
+def _subscripts(node: exp.Expr) -> list[exp.Expr]:
+    """Columns inside a path, such as `doc -> t.key`."""
+    if isinstance(node, _JSON_PATHS) and not isinstance(node.expression, exp.JSONPath):
+        return [node.expression]
+    return []

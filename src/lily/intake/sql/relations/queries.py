@@ -1,0 +1,154 @@
+"""What a query yields."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.columns import Field
+from lily.intake.sql.relations.expressions import Expressions
+from lily.intake.sql.relations.names import alias_columns
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.returning import returned
+from lily.intake.sql.relations.scopes import Common, Scope
+from lily.intake.sql.relations.sources import Sources
+from lily.intake.sql.relations.stars import expand, star_of
+from lily.intake.sql.relations.unions import recursive, united
+
+Items = list[exp.Expr]
+
+
+def read_query(query: exp.Expr, outer: Scope) -> Relation:
+    scope = Scope(outer.session, outer)
+    add_common_tables(query, scope)
+    reader = next((reader for kind, reader in _READERS.items() if isinstance(query, kind)), None)
+    return Relation() if reader is None else reader(query, scope)
+
+
+def add_common_tables(query: exp.Expr, scope: Scope) -> None:
+    common = query.args.get("with_")
+    if not isinstance(common, exp.With):
+        return
+    for cte in common.expressions:
+        name = cte.alias.lower()
+        inside = Scope(scope.session, scope.outer)
+        inside.common = dict(scope.common)
+        is_recursive = bool(common.args.get("recursive")) or _names_itself(cte, name)
+        scope.common[name] = _common(cte, name, inside, is_recursive=is_recursive)
+
+
+def _common(cte: exp.Expr, name: str, scope: Scope, *, is_recursive: bool) -> Common:
+    names = alias_columns(cte)
+
+    def read() -> Relation:
+        if is_recursive and isinstance(cte.this.unnest(), exp.SetOperation):
+            return recursive(cte.this.unnest(), name, names, scope)
+        return _renamed(scope.session.read(cte.this, scope), names)
+
+    return Common(read)
+
+
+def _names_itself(cte: exp.Expr, name: str) -> bool:
+    """T-SQL and Oracle do not write RECURSIVE."""
+    return isinstance(cte.this, exp.SetOperation) and any(
+        table.name.lower() == name and not table.db for table in cte.this.find_all(exp.Table)
+    )
+
+
+def _renamed(relation: Relation, names: list[str]) -> Relation:
+    if not names or len(relation.positions()) < len(names):
+        return relation
+    items = [field.renamed(name) for field, name in zip(relation.positions(), names, strict=False)]
+    return Relation(list(items), relation.tables, relation.influences)
+
+
+def _of_subquery(query: exp.Subquery, scope: Scope) -> Relation:
+    if isinstance(query.this, exp.Table):
+        return _of_table(query.this, scope)
+    return scope.session.read(query.this, scope)
+
+
+def _of_table(table: exp.Table, scope: Scope) -> Relation:
+    relation = Relation()
+    Sources(scope, relation).add(table)
+    relation.items = list(scope.sources[0].relation.items)
+    relation.hidden = scope.sources[0].relation.hidden
+    return relation
+
+
+def _of_values(values: exp.Values, scope: Scope) -> Relation:
+    relation = Relation()
+    expressions, names = Expressions(scope, relation), alias_columns(values)
+    rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
+    for at in range(max(map(len, rows), default=0)):
+        name = names[at] if at < len(names) else f"column{at + 1}"
+        relation.items.append(Field(name, expressions.origins(*(row[at] for row in rows if at < len(row)))))
+    return relation
+
+
+def _of_select(select: exp.Select, scope: Scope) -> Relation:
+    relation = Relation()
+    sources, expressions = Sources(scope, relation), Expressions(scope, relation)
+    if (start := select.args.get("from_")) is not None:
+        sources.add(start.this)
+    for lateral in select.args.get("laterals") or ():
+        sources.add(lateral)
+    for join in select.args.get("joins") or ():
+        sources.join(join)
+    lateral_aliases = scope.session.lateral_aliases
+    if not lateral_aliases:
+        expressions.influence(*_rows(select))
+    _add_items(select, scope, relation, expressions)
+    if lateral_aliases:
+        expressions.influence(*_rows(select))
+    expressions.influence(*_groups(select))
+    return relation
+
+
+def _add_items(select: exp.Select, scope: Scope, relation: Relation, expressions: Expressions) -> None:
+    aliases: dict[str, Field] = {}
+    for item in select.expressions:
+        star = star_of(item)
+        if star is not None:
+            relation.items += expand(item, star, scope, expressions)
+            continue
+        for name, value in _named(item):
+            field = expressions.field(value, name)
+            relation.items.append(field)
+            if name and isinstance(item, exp.Alias):
+                aliases.setdefault(name, field)
+                if scope.session.lateral_aliases:
+                    scope.aliases.setdefault(name, field)
+    scope.aliases = aliases  # GROUP BY, HAVING and QUALIFY may use them
+
+
+def _named(item: exp.Expr) -> list[tuple[str, exp.Expr]]:
+    if isinstance(item, exp.Aliases):  # Spark: `posexplode(items) as (pos, item)`
+        return [(name.name.lower(), item.this) for name in item.expressions]
+    if isinstance(item, exp.PropertyEQ | exp.EQ) and isinstance(item.this, exp.Parameter):
+        return []  # T-SQL: the variable in `select @total = sum(amount)`
+    return [((item.alias_or_name or item.output_name).lower(), item)]
+
+
+def _rows(select: exp.Select) -> Items:
+    """Which rows of the sources are read."""
+    connect = select.args.get("connect")
+    clauses = [select.args.get(name) for name in ("prewhere", "where")]
+    return [*filter(None, clauses), *([connect] if connect is not None else [])]
+
+
+def _groups(select: exp.Select) -> Items:
+    return [clause for name in ("group", "having", "qualify") if (clause := select.args.get(name)) is not None]
+
+
+_READERS: dict[type[exp.Expr], Callable[[Any, Scope], Relation]] = {
+    exp.Subquery: _of_subquery,
+    exp.Select: _of_select,
+    exp.SetOperation: united,
+    exp.Values: _of_values,
+    exp.Table: _of_table,
+    exp.Insert: returned,
+    exp.Update: returned,
+    exp.Delete: returned,
+    exp.Merge: returned,
+}

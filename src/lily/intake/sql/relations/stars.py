@@ -1,0 +1,85 @@
+"""Expands `*`, `t.*` and their EXCEPT, REPLACE and RENAME."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.columns import Field, Rest
+from lily.intake.sql.relations.expressions import Expressions
+from lily.intake.sql.relations.scopes import Scope
+
+Items = list[Field | Rest]
+
+
+def star_of(item: exp.Expr) -> exp.Star | None:
+    star = item.this if isinstance(item, exp.Column) else item
+    return star if isinstance(star, exp.Star) else None
+
+
+def expand(item: exp.Expr, star: exp.Star, scope: Scope, expressions: Expressions) -> Items:
+    items = list(_passed_on(item, scope))
+    for entry in items:
+        if isinstance(entry, Rest):
+            scope.session.stars |= dict.fromkeys(sorted(entry.tables))
+    changes = _changes(star, expressions)
+    return [*(_changed(entry, changes) for entry in items if not changes.drops(entry)), *_of_rests(items, changes)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    without: frozenset[str]
+    renamed: dict[str, str]
+    replaced: dict[str, Field]
+
+    def drops(self, entry: Field | Rest) -> bool:
+        return isinstance(entry, Field) and entry.name in self.without
+
+
+def _changes(star: exp.Star, expressions: Expressions) -> _Changes:
+    replaced = {alias.alias.lower(): alias for alias in star.args.get("replace") or ()}
+    return _Changes(
+        frozenset(_name(column) for column in star.args.get("except_") or ()),
+        {_name(alias.this): alias.alias.lower() for alias in star.args.get("rename") or ()},
+        {name: expressions.field(alias, name) for name, alias in replaced.items()},
+    )
+
+
+def _passed_on(item: exp.Expr, scope: Scope) -> Iterator[Field | Rest]:
+    if isinstance(item, exp.Column):
+        parts = [part.name.lower() for part in item.parts[:-1]]
+        found = scope.source([*parts, "*"])
+        yield from found[0].items if found is not None else ()
+        return
+    done: set[str] = set()
+    for source in scope.sources:
+        for entry in source.relation.items if source.in_star else ():
+            if isinstance(entry, Field) and entry.name in scope.merged:
+                if entry.name not in done:
+                    done.add(entry.name)
+                    yield scope.merged[entry.name]
+            else:
+                yield entry
+
+
+def _changed(entry: Field | Rest, changes: _Changes) -> Field | Rest:
+    if isinstance(entry, Rest):
+        named = changes.without | changes.renamed.keys() | changes.replaced.keys()
+        return replace(entry, without=entry.without | named)
+    if entry.name in changes.replaced:
+        return changes.replaced[entry.name]
+    return entry.renamed(changes.renamed.get(entry.name, entry.name))
+
+
+def _of_rests(items: Items, changes: _Changes) -> Items:
+    """The columns that RENAME and REPLACE name among unknown ones. Their position is not known."""
+    known = {entry.name for entry in items if isinstance(entry, Field)}
+    rests = [entry for entry in items if isinstance(entry, Rest)]
+    if len(rests) != 1:
+        return []
+    renamed = [rests[0].field(old).renamed(new) for old, new in changes.renamed.items() if old not in known]
+    return [*renamed, *(field for name, field in changes.replaced.items() if name not in known)]
+
+
+def _name(column: exp.Expr) -> str:
+    return column.name.lower()

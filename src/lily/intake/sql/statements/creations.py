@@ -1,0 +1,76 @@
+"""CREATE TABLE, CREATE VIEW, clones and dictionaries."""
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Session
+from lily.intake.sql.statements.reading import Reading
+from lily.intake.sql.statements.target import Target, is_temporary, target_of
+from lily.intake.sql.statements.writer import Writer
+
+_WITH_ROWS = frozenset({"TABLE", "VIEW"})
+
+
+def create(statement: exp.Create, session: Session, writer: Writer) -> None:
+    kind = str(statement.args.get("kind") or "").upper().split()[-1:]
+    target = target_of(statement.this, session)
+    if target is None:
+        return
+    if kind == ["DICTIONARY"]:
+        _dictionary(statement, target, session, writer)
+    elif kind and kind[0] in _WITH_ROWS:
+        table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
+        temporary = is_temporary(table, statement)
+        _create(statement, Target(target.key, target.columns, temporary), session, writer)
+
+
+def _create(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:
+    clone, reading = statement.args.get("clone"), Reading(statement, session)
+    if clone is not None and isinstance(clone.this, exp.Table):
+        writer.define(target, reading.query(clone.this))
+    elif isinstance(statement.expression, exp.Query):
+        _from_query(statement, target, reading.query(statement.expression), session, writer)
+    else:
+        _declare(statement, target, session, writer)
+
+
+def _from_query(statement: exp.Create, target: Target, rows: Relation, session: Session, writer: Writer) -> None:
+    into = next((entry for entry in _properties(statement) if isinstance(entry, exp.ToTableProperty)), None)
+    if into is not None:  # ClickHouse: the view inserts what it selects into a table
+        stored = target_of(into.this, session)
+        if stored is not None:
+            writer.insert(stored, rows, by_name=True)
+        return
+    writer.define(target, rows)
+
+
+def _declare(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:
+    """A table without rows. Its columns are known to later statements."""
+    like = next((entry for entry in statement.find_all(exp.LikeProperty)), None)
+    model = like.this if like is not None else statement.expression
+    columns = target.columns or []
+    complete = bool(columns)
+    if isinstance(model, exp.Table):
+        key = session.key(model)
+        columns, complete = writer.tables.columns(key), writer.tables.ordered_columns(key) is not None
+    writer.declare(target, columns, complete=complete)
+
+
+def _dictionary(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:
+    """ClickHouse: a copy of the columns of the table that its source names."""
+    settings = {
+        entry.name.lower(): entry.args["value"].name
+        for entry in statement.find_all(exp.DictSubProperty)
+        if isinstance(entry.args.get("value"), exp.Expr)
+    }
+    writer.declare(target, target.columns or [], complete=bool(target.columns))
+    if "table" in settings:
+        table = exp.table_(settings["table"], db=settings.get("db") or None)
+        rows = session.tables.relation(session.key(table))
+        found = [match.field for name in target.columns or () if (match := rows.find(name)) is not None]
+        writer.insert(target, Relation(list(found), rows.tables), by_name=True)
+
+
+def _properties(statement: exp.Create) -> list[exp.Expr]:
+    properties = statement.args.get("properties")
+    return list(properties.expressions) if isinstance(properties, exp.Properties) else []

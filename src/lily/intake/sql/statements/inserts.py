@@ -1,0 +1,90 @@
+"""INSERT in all its forms."""
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Session, Source
+from lily.intake.sql.statements.reading import Reading
+from lily.intake.sql.statements.target import Target, target_of
+from lily.intake.sql.statements.writer import Writer
+
+
+def insert(statement: exp.Insert, session: Session, writer: Writer) -> None:
+    if isinstance(statement.this, exp.Directory):
+        rows = Reading(statement, session).query(statement.expression)
+        writer.insert(Target(statement.this.this.name), Relation(tables=rows.tables))
+        return
+    target = target_of(statement.this, session)
+    if target is None or statement.expression is None:
+        return
+    rows = Reading(statement, session).query(statement.expression)
+    if rows.tables:
+        writer.insert(target, rows, by_name=bool(statement.args.get("by_name")))
+    _on_conflict(statement, target, rows, session, writer)
+
+
+def _on_conflict(statement: exp.Insert, target: Target, rows: Relation, session: Session, writer: Writer) -> None:
+    """`on conflict do update set a = excluded.b`: `excluded` are the rows of the INSERT."""
+    conflict = statement.args.get("conflict")
+    if not isinstance(conflict, exp.OnConflict) or not conflict.expressions:
+        return
+    reading = Reading(statement, session)
+    names = target.columns or [field.name for field in rows.fields]
+    fields = [field.renamed(name) for name, field in zip(names, rows.positions(), strict=False)]
+    written = session.tables.relation(target.key)
+    reading.scope.sources.append(Source("excluded", (), Relation(list(fields))))
+    reading.scope.sources.append(Source(_alias(statement), (target.key.rpartition(".")[2],), written))
+    reading.assign(conflict.expressions)
+    reading.rows.tables |= rows.tables
+    if rows.tables:
+        own = [field.name for field in reading.rows.fields]
+        writer.insert(Target(target.key, own, target.temporary), reading.rows)
+
+
+def _alias(statement: exp.Insert) -> str:
+    table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
+    return str(statement.args["alias"].name if statement.args.get("alias") else table.name).lower()
+
+
+def insert_many(statement: exp.MultitableInserts, session: Session, writer: Writer) -> None:
+    """`INSERT ALL … SELECT …`, and Hive's `FROM source INSERT … SELECT …`."""
+    reading, source = Reading(statement, session), statement.args.get("source")
+    if source is None:
+        return
+    if any(isinstance(entry, exp.Insert) for entry in statement.expressions):
+        _of_hive(statement, source, session, writer)
+        return
+    rows = reading.query(source)
+    for entry in statement.expressions:
+        if isinstance(entry, exp.ConditionalInsert) and isinstance(entry.this, exp.Insert):
+            _insert_some(entry, rows, session, writer)
+
+
+def _insert_some(entry: exp.ConditionalInsert, rows: Relation, session: Session, writer: Writer) -> None:
+    target = target_of(entry.this.this, session)
+    if target is None:
+        return
+    reading = Reading(entry, session)
+    reading.scope.sources.append(Source("", (), rows))
+    reading.rows.reads(rows)
+    reading.expressions.influence(entry.args.get("expression") or None)
+    values = entry.this.expression
+    if isinstance(values, exp.Values) and values.expressions:
+        row = values.expressions[0]
+        for value in row.expressions if isinstance(row, exp.Tuple) else [row]:
+            reading.rows.items.append(reading.expressions.field(value, value.alias_or_name.lower()))
+    else:
+        reading.rows.items = list(rows.items)
+    writer.insert(target, reading.rows)
+
+
+def _of_hive(statement: exp.MultitableInserts, source: exp.Expr, session: Session, writer: Writer) -> None:
+    for entry in statement.expressions:
+        if not isinstance(entry, exp.Insert) or not isinstance(entry.expression, exp.Select):
+            continue
+        query = entry.expression.copy()
+        if query.args.get("from_") is None:
+            query = query.from_(source.copy())
+        target = target_of(entry.this, session)
+        if target is not None:
+            writer.insert(target, Reading(statement, session).query(query))

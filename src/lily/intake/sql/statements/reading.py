@@ -1,0 +1,57 @@
+"""Rows that a statement puts together itself: values of SET, of VALUES and of MERGE."""
+
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.columns import Field
+from lily.intake.sql.relations.expressions import Expressions
+from lily.intake.sql.relations.queries import add_common_tables
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Scope, Session
+from lily.intake.sql.relations.sources import Sources
+
+
+class Reading:
+    """The scope of a statement, and the rows that it writes."""
+
+    def __init__(self, statement: exp.Expr, session: Session) -> None:
+        self.outer = Scope(session)
+        add_common_tables(statement, self.outer)
+        self.scope = Scope(session, self.outer)
+        self.rows = Relation()
+        self.sources = Sources(self.scope, self.rows)
+        self.expressions = Expressions(self.scope, self.rows)
+
+    def query(self, query: exp.Expr) -> Relation:
+        return self.scope.session.read(query, self.scope)
+
+    def assign(self, assignments: Iterable[exp.Expr]) -> None:
+        for name, value, at in assigned(assignments):
+            if at is None:
+                self.rows.items.append(self.expressions.field(value, name))
+                continue
+            read = self.query(value)
+            self.rows.reads(read)
+            positions = read.positions()
+            self.rows.items.append(positions[at].renamed(name) if at < len(positions) else Field(name))
+
+
+def assigned(assignments: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr, int | None]]:
+    """The column and the value of each `SET a = x`; for `SET (a, b) = (select …)` the position in the query."""
+    for entry in assignments:
+        if not isinstance(entry, exp.EQ | exp.PropertyEQ):
+            continue
+        if isinstance(entry.this, exp.Tuple):
+            columns, value = entry.this.expressions, entry.expression
+            for at, column in enumerate(columns):
+                if isinstance(value, exp.Tuple):
+                    yield column_name(column), value.expressions[at], None
+                else:
+                    yield column_name(column), value, at
+        elif isinstance(entry.this, exp.Column | exp.Dot | exp.Identifier):
+            yield column_name(entry.this), entry.expression, None
+
+
+def column_name(column: exp.Expr) -> str:
+    return column.name.lower()

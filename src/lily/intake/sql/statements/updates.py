@@ -1,0 +1,70 @@
+"""UPDATE and DELETE."""
+
+from sqlglot import exp
+
+from lily.intake.sql.relations.columns import Column
+from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.scopes import Session
+from lily.intake.sql.statements.reading import Reading, assigned
+from lily.intake.sql.statements.target import Target, is_temporary
+from lily.intake.sql.statements.writer import Writer
+
+
+def update(statement: exp.Update, session: Session, writer: Writer) -> None:
+    table = statement.this
+    if not isinstance(table, exp.Table):
+        return
+    reading, source = Reading(statement, session), statement.args.get("from_")
+    written = _written(table, source)
+    reading.sources.add(table if source is None or written is table else _bare(written))
+    if source is not None:
+        reading.sources.add(source.this)
+    reading.expressions.influence(statement.args.get("where"))
+    target = _target(written, reading, session)
+    reading.rows.tables = {key: None for key in reading.rows.tables if key != target.key}
+    for name, _, _ in assigned(statement.expressions):
+        session.tables.use(Column(target.key, name))  # so that it is not ambiguous in the values
+    reading.assign(statement.expressions)
+    names = [field.name for field in reading.rows.fields]
+    if reading.rows.tables or any(field.origins for field in reading.rows.fields):
+        writer.insert(Target(target.key, names, target.temporary), reading.rows)
+
+
+def delete(statement: exp.Delete, session: Session, writer: Writer) -> None:
+    """Other tables decide which rows are left."""
+    table = statement.this
+    if not isinstance(table, exp.Table):
+        return
+    reading = Reading(statement, session)
+    reading.sources.add(table)
+    for other in statement.args.get("using") or ():
+        reading.sources.add(other)
+    reading.expressions.influence(statement.args.get("where"))
+    named = statement.args.get("tables") or [table]
+    for written in named:
+        target = _target(_written(written, table), reading, session)
+        writer.influence(target, Relation(influences=reading.rows.influences))
+
+
+def _target(table: exp.Table, reading: Reading, session: Session) -> Target:
+    """T-SQL also updates common table expressions: what changes is the table below."""
+    common = reading.outer.common_table(table.name.lower()) if not table.db else None
+    if common is None:
+        return Target(session.key(table), temporary=is_temporary(table))
+    tables = list(common.relation().tables)
+    return Target(tables[0] if tables else session.key(table))
+
+
+def _written(table: exp.Table, source: exp.Expr | None) -> exp.Table:
+    """In T-SQL and in MySQL the target may be an alias of the FROM clause."""
+    for other in source.find_all(exp.Table) if source is not None else ():
+        if other.alias and other.alias.lower() == table.name.lower() and not table.db:
+            return other
+    return table
+
+
+def _bare(table: exp.Table) -> exp.Table:
+    """The table without its joins, which belong to the FROM clause."""
+    bare = table.copy()
+    bare.set("joins", None)
+    return bare
