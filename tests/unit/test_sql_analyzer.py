@@ -9,17 +9,18 @@ import pytest
 import uvloop
 
 from lily.api.http.errors import Declined
-from lily.api.ingest import sql_analyzer
-from lily.api.ingest.sql_analyzer import MAX_SCRIPTS_OF_TENANT, SqlAnalyzer, Unreadable
+from lily.api.ingest import sql_process
+from lily.api.ingest.sql_analyzer import MAX_SCRIPTS_OF_TENANT, SqlAnalyzer
+from lily.api.ingest.sql_process import Unreadable
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 
 Result = TypeVar("Result")
 VIEW = AnalysisRequest("create view v as select a from t", "postgres", known={})
 
 
-def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]]) -> Result:
+def with_analyzer(work: Callable[[SqlAnalyzer], Awaitable[Result]], processes: int = 1) -> Result:
     async def run() -> Result:
-        analyzer = SqlAnalyzer()
+        analyzer = SqlAnalyzer(processes)
         try:
             return await work(analyzer)
         finally:
@@ -65,6 +66,36 @@ def test_tenants_take_turns() -> None:
     assert with_analyzer(work) == ["north", "north", "south", "east", "north", "south", "north", "north"]
 
 
+def test_a_slow_script_of_one_tenant_does_not_stall_another() -> None:
+    slow = AnalysisRequest("create view v as select " + "+".join("a" * 20_000), "postgres", known={})
+
+    async def work(analyzer: SqlAnalyzer) -> list[str]:
+        done: list[str] = []
+
+        async def analyze(tenant: str, request: AnalysisRequest) -> None:
+            await analyzer.analyze(tenant, request)
+            done.append(tenant)
+
+        await asyncio.gather(*(analyzer.analyze(tenant, VIEW) for tenant in ("north", "south")))  # both have started
+        await asyncio.gather(analyze("north", slow), analyze("north", slow), analyze("south", VIEW))
+        return done
+
+    assert with_analyzer(work, processes=2)[0] == "south"
+
+
+def test_a_script_is_analyzed_where_it_was_parsed() -> None:
+    async def work(analyzer: SqlAnalyzer) -> bool:
+        await analyzer.analyze("north", VIEW)
+        first = analyzer._free[-1]
+        await analyzer.analyze("north", AnalysisRequest("select 1", "postgres", known={}))
+        analyzer._free.reverse()
+        await analyzer.analyze("north", AnalysisRequest("select 2", "postgres", known={}))
+        with analyzer._process("select 1") as process:
+            return process is first
+
+    assert with_analyzer(work, processes=2)
+
+
 def test_a_syntax_error_does_not_end_the_process() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         with pytest.raises(Unreadable, match="SQL_SYNTAX"):
@@ -93,7 +124,7 @@ def test_excessive_nesting_is_refused(sql: str) -> None:
 
 def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
-        monkeypatch.setattr(sql_analyzer, "SECONDS", 0.5)
+        monkeypatch.setattr(sql_process, "SECONDS", 0.5)
         with pytest.raises(Unreadable, match="not parsed within"):
             await analyzer.analyze(
                 "north", AnalysisRequest(f"create view v as select {'+'.join('a' * 30_000)}", "postgres", known={})
@@ -107,9 +138,10 @@ def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytes
 def test_a_process_that_ended_between_requests_is_replaced() -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         await analyzer.analyze("north", VIEW)
-        assert analyzer._process is not None
-        analyzer._process.kill()
-        await analyzer._process.wait()
+        (process,) = [process._process for process in analyzer._all]
+        assert process is not None
+        process.kill()
+        await process.wait()
         return len((await analyzer.analyze("north", VIEW)).edges)
 
     assert with_analyzer(work) == 2

@@ -63,6 +63,25 @@ def test_a_caller_that_gives_up_at_its_turn_passes_it_on() -> None:
     assert asyncio.run(run())
 
 
+def test_a_tenant_does_not_take_the_places_of_others() -> None:
+    async def run() -> list[str]:
+        turns, served, release = TenantTurns(places=2, share=1), list[str](), asyncio.Event()
+
+        async def caller(tenant: str) -> None:
+            async with turns.turn(tenant):
+                served.append(tenant)
+                await release.wait()
+
+        tasks = [asyncio.create_task(caller(tenant)) for tenant in ("a", "a", "b", "c")]
+        await asyncio.sleep(0)
+        while_taken = list(served)
+        release.set()
+        await asyncio.gather(*tasks)
+        return [*while_taken, "|", *served[len(while_taken) :]]
+
+    assert asyncio.run(run()) == ["a", "b", "|", "a", "c"]
+
+
 def test_a_share_is_free_again_after_its_use() -> None:
     shares = TenantShares(1, lambda share: Transient(f"at most {share}"))
     for _ in range(2):

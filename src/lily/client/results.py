@@ -157,6 +157,10 @@ class SqlLineage:
     statements: int
     stored: bool
     warnings: list[str]
+    understood: int = 0
+    partial: int = 0
+    not_understood: int = 0
+    without_edges: list[dict[str, Any]] = field(default_factory=list)
     readable: bool = False
 
 

@@ -1,67 +1,115 @@
 """Looks up the tables that an SQL script names: their spelling in the catalogue, and their columns in order."""
 
 import asyncio
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from lily.api.auth.authorisation import denials
 from lily.api.calls import Call
 from lily.api.reads.visible_pages import visible_page
+from lily.intake.sql.dialects import spellings
 from lily.intake.sql.protocol import KnownTable
-from lily.model import ids
-from lily.model.assets import entity_type, shown_fields
+from lily.model.assets import entity_type, is_deleted, shown_fields
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.search import SearchRequest
+from lily.store.postgres.queries import query
 
-TABLE_TYPES = ("table", "view", "materialized_view")
 PAGE = 1_000
 MAX_COLUMNS = 10_000
-CANDIDATES = 200  # assets with the same words in their names; one may differ only in case
+MAX_DEPTH = 8  # of nested fields
+NAMES_PER_QUERY = 500
+AT_A_TIME = 8  # reads of columns: a script names hundreds of tables, and other requests need connections too
+_STRUCT = re.compile(r"\b(?:struct|record|row|object|map|nested|tuple|variant|json)\b", re.IGNORECASE)
 
 
-async def known_tables(call: Call, tables: dict[str, str]) -> dict[str, KnownTable]:
+async def known_tables(call: Call, tables: dict[str, str], dialect: str) -> dict[str, KnownTable]:
     """By name in lower case; `tables` has the script's spelling. Tables that a policy denies to the caller are left
     out, as if they were not ingested. Raises LakeUnavailable if columns cannot be read."""
-    assets = await _by_spelling(call, tables)
-    for key in tables.keys() - assets.keys():
-        if (asset := await _ignoring_case(call, key)) is not None:
-            assets[key] = asset
+    assets = await _assets(call, tables, dialect)
     denied = await denials(call, "READ", list(assets.values()))
     assets = {key: asset for key, asset in assets.items() if asset.id not in denied}
-    columns = await asyncio.gather(*(_columns(call, asset) for asset in assets.values()))
+    places = asyncio.Semaphore(AT_A_TIME)
+
+    async def columns_of(table: StoredAsset) -> KnownTable:
+        async with places:
+            return await _columns(call, table)
+
+    columns = await asyncio.gather(*(columns_of(asset) for asset in assets.values()))
     return dict(zip(assets, columns, strict=True))
 
 
-async def _by_spelling(call: Call, tables: dict[str, str]) -> dict[str, StoredAsset]:
-    """Tables spelled as written, in lower case or in upper case: they are found by id, without a search."""
-    spellings = {
-        ids.asset_id(call.tenant, spelling): key
-        for key, written in tables.items()
-        for spelling in (key.upper(), written, key)
-    }
-    assets = await call.services.reader.find_many(call.tenant, list(spellings)) if spellings else {}
-    return {spellings[asset_id]: asset for asset_id, asset in assets.items()}
+async def _assets(call: Call, tables: dict[str, str], dialect: str) -> dict[str, StoredAsset]:
+    """If several assets differ only in case, the one that the dialect's rule for names means."""
+    found = await _ids_in_any_case(call, list(tables))
+    assets = await _read(call, sorted({asset_id for listed in found.values() for asset_id in listed}))
+    meant: dict[str, StoredAsset] = {}
+    for key, written in tables.items():
+        listed = [assets[asset_id] for asset_id in found.get(key, ()) if asset_id in assets]
+        live = [asset for asset in listed if not is_deleted(asset.layers)]
+        candidates = {asset.qualified_name: asset for asset in live or listed}
+        for spelling in [*spellings(dialect, key, written), *sorted(candidates)]:
+            if spelling in candidates:
+                meant[key] = candidates[spelling]
+                break
+    return meant
 
 
-async def _ignoring_case(call: Call, key: str) -> StoredAsset | None:
-    for kind in TABLE_TYPES:  # not all types: columns would need a search of the lake
-        listing = SearchRequest({"q": key, "entity_type": kind}, False, "qualified_name", "asc", CANDIDATES)
-        page = await visible_page(call, listing, None, None)
-        for asset in page.assets:
-            if asset.qualified_name.lower() == key:
-                return asset
-    return None
+async def _ids_in_any_case(call: Call, names: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for batch in _batches(names):
+        rows = await call.services.database.fetch(call.tenant, query("policies/ids_in_any_case"), {"names": batch})
+        for name, asset_id, _ in rows:
+            found.setdefault(name, []).append(asset_id)
+    return found
+
+
+async def _read(call: Call, asset_ids: Sequence[str]) -> dict[str, StoredAsset]:
+    found: dict[str, StoredAsset] = {}
+    for batch in _batches(asset_ids):
+        found |= await call.services.reader.find_many(call.tenant, batch)
+    return found
+
+
+def _batches(items: Sequence[str]) -> Iterable[list[str]]:
+    return (list(items[at : at + NAMES_PER_QUERY]) for at in range(0, len(items), NAMES_PER_QUERY))
 
 
 async def _columns(call: Call, table: StoredAsset) -> KnownTable:
     columns = await _children(call, table)
-    found = [(shown_fields(column.layers), column.qualified_name) for column in columns]
-    positions = [fields.get("ordinal_position") for fields, _ in found]
-    ordered = bool(found) and all(type(position) is int for position in positions)
+    found = [(shown_fields(column.layers), column) for column in columns]
+    ordered = _is_complete([fields.get("ordinal_position") for fields, _ in found])
     if ordered:
         found.sort(key=lambda entry: entry[0]["ordinal_position"])
-    names = {str(fields.get("name") or name.rpartition(".")[2]).lower(): name for fields, name in found}
-    return KnownTable(table.qualified_name, names, ordered)
+    names = {_name(fields, column): column.qualified_name for fields, column in found}
+    nested: dict[str, str] = {}
+    for fields, column in found:
+        if _STRUCT.search(str(fields.get("data_type") or "")):
+            await _add_fields(call, column, _name(fields, column), nested, MAX_DEPTH)
+    return KnownTable(table.qualified_name, names, ordered, nested)
+
+
+def _is_complete(positions: list[Any]) -> bool:
+    """Whether no column is missing: their positions are 1, 2, 3 and so on, or begin at 0."""
+    numbers = sorted(position for position in positions if type(position) is int)
+    start = numbers[0] if numbers else -1
+    return bool(positions) and start in {0, 1} and numbers == list(range(start, start + len(positions)))
+
+
+async def _add_fields(call: Call, column: StoredAsset, path: str, nested: dict[str, str], depth: int) -> None:
+    """Adds the fields of a struct, which are the children of its column."""
+    for child in await _children(call, column):
+        name = f"{path}.{_name(shown_fields(child.layers), child)}"
+        if len(nested) < MAX_COLUMNS:
+            nested[name] = child.qualified_name
+            if depth > 1 and _STRUCT.search(str(shown_fields(child.layers).get("data_type") or "")):
+                await _add_fields(call, child, name, nested, depth - 1)
+
+
+def _name(fields: Mapping[str, Any], column: StoredAsset) -> str:
+    return str(fields.get("name") or column.qualified_name.rpartition(".")[2]).lower()
 
 
 async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:

@@ -17,7 +17,7 @@ from lily.intake.sql.relations.queries import read_query
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Session
 from lily.intake.sql.script.parsing import parse_query
-from lily.intake.sql.script.statements import Statement, statements_of
+from lily.intake.sql.script.statements import TOO_DEEP, Statement, statements_of
 from lily.intake.sql.statements import commands
 from lily.intake.sql.statements.dispatch import apply
 from lily.intake.sql.statements.reading import Reading
@@ -118,6 +118,8 @@ class Analysis:
         into_table = select_into_makes_a_table(self._dialect, in_routine=statement.piece.in_routine)
         try:
             apply(expression, session, self._writer, into_table=into_table)
+        except RecursionError:
+            return TOO_DEEP
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             return f"it could not be analyzed ({type(error).__name__}: {str(error)[:200]})"
         return None

@@ -254,9 +254,21 @@ class SqlEdge(BaseModel, extra="allow"):
     to_id: str
 
 
+class SqlStatement(BaseModel):
+    statement: int
+    line: int
+    column: int
+    status: Literal["understood", "partial", "not_understood"]
+    reason: str
+
+
 class SqlLineage(BaseModel):
     edges: list[SqlEdge]
     statements: int
+    understood: int
+    partial: int
+    not_understood: int
+    without_edges: list[SqlStatement]
     stored: bool
     warnings: list[str]
 

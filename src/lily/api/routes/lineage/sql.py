@@ -15,15 +15,14 @@ from lily.api.http.openapi.responses import Json, SqlLineage
 from lily.api.ingest.known_tables import known_tables
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record
-from lily.api.ingest.sql_analyzer import Unreadable
+from lily.api.ingest.sql_edges import Resolved, edge_events, resolved
+from lily.api.ingest.sql_process import Unreadable
 from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
-from lily.model import clock, ids
-from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
-from lily.model.errors import Problem, Refused
-from lily.model.values import MAX_QUALIFIED_NAME, Checker
-from lily.observe import traces
+from lily.model.edges import EdgeKey
+from lily.model.errors import Problem
 
-MAX_TABLES = 500  # of one script: each is looked up with its columns
+MAX_TABLES = 2_000  # of one script: each is looked up with its columns
+MAX_REASONS = 1_000  # statements without edges in a response
 
 router = APIRouter(tags=["lineage"])
 
@@ -36,7 +35,11 @@ router = APIRouter(tags=["lineage"])
 )
 async def from_sql(call: WritesLineage) -> Json:
     """Finds the lineage of tables and columns in a SQL script, and stores it unless `dry_run` is true. `*` is expanded
-    from the catalogue."""
+    from the catalogue.
+
+    A statement that cannot be parsed does not affect the others: `understood`, `partial` and `not_understood` count the
+    statements, and `without_edges` has the position of each that has no lineage, with the reason. A view or table that
+    is defined anew replaces the edges of its earlier definition."""
     append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
@@ -44,16 +47,29 @@ async def from_sql(call: WritesLineage) -> Json:
             analysis = await _analysis(call, body)
     except Unreadable as error:
         return problems_response(422, error.problems)
-    edges = _resolved(call.tenant, analysis.edges)
+    edges = resolved(call.tenant, analysis)
     stored = bool(edges) and not body.dry_run
     if stored:
-        await authorise_edges(call, edges.values())
+        await authorise_edges(call, [edge.key for edge in edges.values()])
     status, headers = await _store(append, edges) if stored else (200, {})
+    return Json(_content(analysis, edges, stored=stored), status, headers)
+
+
+def _content(analysis: AnalysisResult, edges: dict[Edge, Resolved], *, stored: bool) -> dict[str, Any]:
     found = [
-        {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(key)} for e, key in edges.items()
+        {"from": e.from_name, "to": e.to_name, "relationship_type": e.type, **_ids(stored_edge.key)}
+        for e, stored_edge in edges.items()
     ]
-    content = {"edges": found, "statements": analysis.statements, "stored": stored, "warnings": analysis.warnings}
-    return Json(content, status, headers)
+    return {
+        "edges": found,
+        "statements": analysis.statements,
+        "understood": analysis.understood,
+        "partial": analysis.partial,
+        "not_understood": analysis.not_understood,
+        "without_edges": [outcome._asdict() for outcome in analysis.without_edges[:MAX_REASONS]],
+        "stored": stored,
+        "warnings": analysis.warnings,
+    }
 
 
 async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
@@ -63,38 +79,14 @@ async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
     named = await call.services.sql_analyzer.analyze(call.tenant, request)
     if len(named.tables) > MAX_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script names at most {MAX_TABLES} tables; split it", "sql"))
-    known = await known_tables(call, named.tables)
+    known = await known_tables(call, named.tables, body.dialect)
     return await call.services.sql_analyzer.analyze(call.tenant, request.with_tables(known))
 
 
-def _resolved(tenant: str, edges: list[Edge]) -> dict[Edge, EdgeKey]:
-    """The keys of the edges. Raises Refused if a name is not a valid name of an asset."""
-    checker, keys = Checker(), dict[Edge, EdgeKey]()
-    for edge in edges:
-        ends = [checker.name(name, "sql", MAX_QUALIFIED_NAME) or "" for name in edge[:2]]
-        if any(ids.looks_like_uuid(name) for name in ends):
-            checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
-        start, end = (ids.asset_id(tenant, name) for name in ends)
-        keys[Edge(ends[0], ends[1], edge.type)] = EdgeKey(start, end, edge.type)
-    if checker.problems:
-        raise Refused(*checker.problems[:20])
-    return keys
-
-
-async def _store(append: LogAppend, edges: dict[Edge, EdgeKey]) -> tuple[int, dict[str, str]]:
-    """Stores the edges in the source layer, so what a user set on an edge takes precedence."""
-    time = clock.now()
-    await append.add(lineage_record(_event(append.call, time, key)) for key in edges.values())
+async def _store(append: LogAppend, edges: dict[Edge, Resolved]) -> tuple[int, dict[str, str]]:
+    await append.add(lineage_record(event) for event in edge_events(append.call, edges.values()))
     settlement = await append.settle()
     return settlement.status, settlement.headers()
-
-
-def _event(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
-    may_declassify = call.principal.may("policy:write")
-    statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, may_declassify)
-    return EdgeEvent(
-        ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
-    )
 
 
 def _ids(key: EdgeKey) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lily.intake.sql.script.splitting import Splitter
 from lily.model.errors import Problem, Refused
 
 MAX_STATEMENTS = 5_000
+TOO_DEEP = "it is nested too deeply"
 _UNPARSED = frozenset({"RENAME", "EXCHANGE", "UNLOAD", "EXEC", "EXECUTE", "CALL", "EXPLAIN", "SHOW"})
 
 
@@ -39,6 +40,8 @@ def statements_of(script: str, dialect: str) -> tuple[Statement, ...]:
         raise Refused(Problem("TOO_LONG", f"a script may have at most {MAX_STATEMENTS} statements; split it", "sql"))
     found = tuple(_statements(pieces, dialect, marks))
     failed = [statement.reason for statement in found if statement.reason and statement.piece.reason is None]
+    if failed == [TOO_DEEP] * len(found) and found:
+        raise Refused(Problem("TOO_COMPLEX", f"{TOO_DEEP}; split it", "sql"))
     if failed and len(failed) == len(found):
         raise Refused(*(Problem("SQL_SYNTAX", reason, "sql") for reason in failed[:20]))
     return found
@@ -63,6 +66,8 @@ def _parsed(number: int, piece: Piece, dialect: str) -> Statement:
         return Statement(number, piece, parsed(piece, dialect))
     except NotParsed as error:
         return Statement(number, piece, None, error.description)
+    except RecursionError:
+        return Statement(number, piece, None, TOO_DEEP)
 
 
 def _span(piece: Piece) -> tuple[int, int]:
