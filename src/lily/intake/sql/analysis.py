@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from sqlglot import exp
 
@@ -15,9 +16,11 @@ from lily.intake.sql.relations.catalogue import Tables
 from lily.intake.sql.relations.names import location_of, table_key
 from lily.intake.sql.relations.queries import read_query
 from lily.intake.sql.relations.relation import Relation
-from lily.intake.sql.relations.scopes import Session
-from lily.intake.sql.script.parsing import parse_query
+from lily.intake.sql.relations.scopes import Scope, Session
+from lily.intake.sql.script.parsing import NotParsed, parse_query, parsed
+from lily.intake.sql.script.piece import Piece
 from lily.intake.sql.script.statements import TOO_DEEP, Statement, statements_of
+from lily.intake.sql.script.without_data import moves_no_data
 from lily.intake.sql.statements import commands
 from lily.intake.sql.statements.dispatch import apply
 from lily.intake.sql.statements.reading import Reading
@@ -84,6 +87,7 @@ class Analysis:
             self._defaults.schema,
             allows_lateral_aliases(self._dialect),
             variables=statement.piece.variables,
+            rows={name: partial(self._rows_of, query) for name, query in statement.piece.rows},
         )
         self._writer.warnings.clear()
         before, failure = self._writer.written, statement.reason
@@ -96,15 +100,17 @@ class Analysis:
         if failure is not None or (reason is not None and isinstance(statement.expression, exp.Query)):
             self._warnings[f"statement {statement.number}: {reason or failure}"] = None
 
+    def _rows_of(self, query: Piece) -> Relation:
+        """The rows of a loop's variable."""
+        session = Session(self._tables, read_query, self._defaults.database, self._defaults.schema)
+        return read_query(parsed(query, self._dialect), Scope(session))
+
     def _apply(self, statement: Statement, session: Session) -> str | None:
         """Returns why the statement is not understood, or None."""
         piece, expression = statement.piece, statement.expression
         if self._defaults.apply(expression, piece):
             return None
-        if (tables := commands.moved(piece, session)) is not None:
-            rows = self._tables.relation(tables[0])
-            session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
-            self._writer.insert(Target(tables[1]), rows, by_name=True)
+        if self._moved(piece, session):
             return None
         if expression is not None and not isinstance(expression, exp.Command):
             return self._follow(statement, expression, session)
@@ -112,7 +118,22 @@ class Analysis:
             return None
         if commands.dynamic(piece):
             return "its text is put together when it runs"
-        return None if commands.moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
+        return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
+
+    def _moved(self, piece: Piece, session: Session) -> bool:
+        """Whether it is a statement that copies all columns of a table, and that sqlglot does not parse."""
+        if (moved := commands.moved(piece, session)) is not None:
+            self._writer.insert(Target(moved[1]), self._all_columns(moved[0], session), by_name=True)
+        elif (stream := commands.stream(piece, session)) is not None:
+            self._writer.define(Target(stream[0]), self._all_columns(stream[1], session))
+        else:
+            return False
+        return True
+
+    def _all_columns(self, table: str, session: Session) -> Relation:
+        rows = self._tables.relation(table)
+        session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
+        return rows
 
     def _follow(self, statement: Statement, expression: exp.Expr, session: Session) -> str | None:
         into_table = select_into_makes_a_table(self._dialect, in_routine=statement.piece.in_routine)
@@ -120,6 +141,8 @@ class Analysis:
             apply(expression, session, self._writer, into_table=into_table)
         except RecursionError:
             return TOO_DEEP
+        except NotParsed as error:
+            return error.description
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             return f"it could not be analyzed ({type(error).__name__}: {str(error)[:200]})"
         return None

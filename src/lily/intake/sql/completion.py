@@ -18,8 +18,8 @@ def complete_copies(writer: Writer) -> None:
 
 
 def _pass_up(writer: Writer, target: str, rests: list[Rest]) -> None:
-    """A column of the copy is a column of its only source."""
-    if len(rests) != 1 or len(rests[0].tables) != 1:
+    """A column of the copy is a column of its source, or of each table of a union."""
+    if len(rests) != 1:
         return
     known = set(writer.tables.columns(target))
     for name in list(writer.tables.used.get(target, ())):

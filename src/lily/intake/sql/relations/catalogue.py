@@ -61,6 +61,8 @@ class Tables:
         return Relation([*fields, Rest.of(key, HINTED if fields else UNKNOWN)], {key: None})
 
     def use(self, column: Column) -> None:
+        if column.name.startswith("metadata$"):
+            return  # Snowflake adds these to every stream
         self.used.setdefault(column.table, {})[column.name] = None
 
     def is_used(self, table: str, name: str) -> bool:

@@ -101,7 +101,7 @@ class Expressions:
         return found
 
     def _resolved(self, parts: list[str], below: list[str]) -> Field | None:
-        source = self._scope.source(parts) if len(parts) > 1 else None
+        source = self._source(parts) if len(parts) > 1 else None
         if source is not None:
             relation, (name, *rest) = source
             match = relation.find(name)
@@ -115,6 +115,14 @@ class Expressions:
         if field is not None and (len(parts) == 1 or self._is_struct(parts[0], field)):
             return self._descend(field, [*parts[1:], *below])
         return None
+
+    def _source(self, parts: list[str]) -> tuple[Relation, list[str]] | None:
+        found = self._scope.source(parts)
+        if found is None and parts[0] in self._scope.session.rows:
+            rows = self._scope.session.rows[parts[0]]()
+            self._relation.reads(rows)
+            return rows, parts[1:]
+        return found
 
     def _is_struct(self, name: str, field: Field) -> bool:
         """Whether `name.x` is a field of a column, not a column of a table that the query does not read."""

@@ -17,6 +17,8 @@ def is_function(source: exp.Expr) -> bool:
     if isinstance(source, exp.Lateral):
         return is_function(source.this)
     if isinstance(source, exp.Table):
+        if isinstance(source.this, exp.DynamicIdentifier):
+            return False
         return isinstance(source.this, exp.Func | exp.Dot | exp.Anonymous)
     if isinstance(source, exp.Query | exp.Table | exp.Values):
         return False

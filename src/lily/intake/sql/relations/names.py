@@ -10,6 +10,8 @@ _FILE_FORMATS = frozenset({"parquet", "orc", "csv", "json", "avro", "text", "del
 
 
 def name_parts(table: exp.Table) -> list[str]:
+    if isinstance(table.this, exp.DynamicIdentifier):  # Snowflake: `identifier('db.schema.t')`
+        return table.this.name.lower().split(".")
     parts = [part.name.lower() for part in table.parts if part.name]
     if parts and isinstance(table.this, exp.Identifier) and table.this.args.get("temporary"):
         parts[-1] = "#" + parts[-1].lstrip("#")

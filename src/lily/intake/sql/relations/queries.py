@@ -31,10 +31,19 @@ def add_common_tables(query: exp.Expr, scope: Scope) -> None:
         return
     for cte in common.expressions:
         name = cte.alias.lower()
+        if cte.args.get("scalar"):
+            _add_constant(cte.this, name, scope)
+            continue
         inside = Scope(scope.session, scope.outer)
         inside.common = dict(scope.common)
         is_recursive = bool(common.args.get("recursive")) or _names_itself(cte, name)
         scope.common[name] = _common(cte, name, inside, is_recursive=is_recursive)
+
+
+def _add_constant(value: exp.Expr, name: str, scope: Scope) -> None:
+    relation = Relation()
+    scope.constants[name] = Field(name, Expressions(scope, relation).origins(value))
+    scope.read_by_constants.append(relation)
 
 
 def _common(cte: exp.Expr, name: str, scope: Scope, *, is_recursive: bool) -> Common:
@@ -88,6 +97,8 @@ def _of_values(values: exp.Values, scope: Scope) -> Relation:
 
 def _of_select(select: exp.Select, scope: Scope) -> Relation:
     relation = Relation()
+    for read in scope.read_by_constants:
+        relation.reads(read)
     sources, expressions = Sources(scope, relation), Expressions(scope, relation)
     if (start := select.args.get("from_")) is not None:
         sources.add(start.this)

@@ -1,6 +1,6 @@
 """The names that an expression can use: the sources of its query, and those of the queries around it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ class Session:
     unknown: dict[str, None] = field(default_factory=dict)  # columns whose table is not known
     stars: dict[str, None] = field(default_factory=dict)  # tables whose `*` is not known to be complete
     variables: frozenset[str] = frozenset()
+    rows: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)  # variables of loops over queries
     named: dict[str, str] = field(default_factory=dict)  # tables that are read, and how they are written
 
     def key(self, table: exp.Table) -> str:
@@ -65,6 +66,8 @@ class Scope:
         self.sources: list[Source] = []
         self.common: dict[str, Common] = {}
         self.merged: dict[str, Field] = {}  # columns of JOIN … USING
+        self.constants: dict[str, Field] = {}  # ClickHouse: `with (select …) as x`
+        self.read_by_constants: list[Relation] = []
         self.aliases: dict[str, Field] = {}  # of the SELECT list
 
     def common_table(self, name: str) -> Common | None:
@@ -116,8 +119,9 @@ class Scope:
         if name in self.merged:
             return Match(EXACT, self.merged[name])
         matches = [match for source in self.sources if (match := source.relation.find(name)) is not None]
-        if not any(match.openness == EXACT for match in matches) and name in self.aliases:
-            return Match(EXACT, self.aliases[name])
+        named = self.aliases.get(name) or self.constants.get(name)
+        if not any(match.openness == EXACT for match in matches) and named is not None:
+            return Match(EXACT, named)
         return best(matches) or best(self._used_before(matches))
 
     def _used_before(self, matches: list[Match]) -> Iterator[Match]:

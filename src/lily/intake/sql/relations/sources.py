@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from lily.intake.sql.relations.columns import Field, Rest
+from lily.intake.sql.relations.columns import NO_ORIGINS, Field, Rest
 from lily.intake.sql.relations.expressions import Expressions
 from lily.intake.sql.relations.functions import files_of, function_relation, is_function
 from lily.intake.sql.relations.names import alias_columns, alias_of, location_of, name_parts
@@ -22,7 +22,7 @@ class Sources:
         self._expressions = Expressions(scope, relation)
 
     def add(self, source: exp.Expr, *, in_star: bool = True) -> None:
-        if isinstance(source, exp.Final):  # ClickHouse
+        while isinstance(source, exp.Final | exp.Stream):  # of ClickHouse, of Databricks
             source = source.this
         if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Table) and not alias_of(source):
             self.add(source.this, in_star=in_star)  # a join in parentheses
@@ -63,6 +63,8 @@ class Sources:
         parts = name_parts(table)
         if len(parts) == 1 and (common := self._scope.common_table(parts[0])) is not None:
             return common.relation()
+        if parts == ["dual"]:
+            return Relation(every=NO_ORIGINS)
         session = self._scope.session
         if len(parts) > 1 and self._scope.sources and (found := self._scope.source(parts)) is not None:
             field = found[0].find(found[1][0])  # BigQuery: `from t, t.items`

@@ -66,6 +66,11 @@ def _for(words: list[str]) -> int:
     return _until("LOOP", "DO")(words)
 
 
+def _before_verb(words: list[str]) -> int:
+    """Oracle: `forall i in 1 .. n update …`."""
+    return next((at for at, word in enumerate(words) if word in {"INSERT", "UPDATE", "DELETE", "MERGE"}), len(words))
+
+
 def _label(words: list[str]) -> int:
     if words[0] == "<<" and ">>" in words[:4]:
         return words.index(">>") + 1
@@ -86,4 +91,5 @@ _STEPS: dict[str, Callable[[list[str]], int]] = {
     "WHILE": _until("LOOP", "DO"),
     "UNTIL": len,
     "FOR": _for,
+    "FORALL": _before_verb,
 }

@@ -16,9 +16,12 @@ class Jinja:
         self._found = [(mark.start(), mark.end(), mark[0]) for mark in _MARKS.finditer(script)]
         self.text = _MARKS.sub(_placeholder, script) if self._found else script
 
-    def between(self, start: int, end: int) -> str | None:
-        """The first mark in this part of the script."""
-        return next((mark for begin, until, mark in self._found if begin < end and until > start), None)
+    def between(self, start: int, end: int, strings: list[tuple[int, int]]) -> str | None:
+        """The first mark in this part of the script. In a string it does not matter."""
+        for begin, until, mark in self._found:
+            if begin < end and until > start and not any(s <= begin and until <= e for s, e in strings):
+                return mark
+        return None
 
 
 def reason(mark: str) -> str:

@@ -45,6 +45,8 @@ class Piece:
     in_routine: bool = False  # so that `select … into x` assigns a variable
     reason: str | None = None  # why it cannot be analyzed
     words: list[str] = field(default_factory=list)
+    chunk: tuple[int, int] | None = None  # from one semicolon to the next, if there is no other statement between
+    rows: tuple[tuple[str, "Piece"], ...] = ()  # variables of loops, and the queries whose rows they are
     variables: frozenset[str] = frozenset()  # of the script so far: names that are not columns
 
     @property

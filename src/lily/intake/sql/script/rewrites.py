@@ -83,8 +83,24 @@ def _as_insert(piece: Piece) -> Piece:
     return replace(piece, tokens=[token, *piece.tokens[1:]], words=["INSERT", *piece.words[1:]])
 
 
+def _as_load(piece: Piece) -> Piece:
+    """MySQL: `load data infile '/x' into table t …`, as Hive writes it."""
+    words = piece.words
+    if "INFILE" not in words or "INTO" not in words:
+        return piece
+    at, into = words.index("INFILE"), words.index("INTO")
+    end = into + 3
+    while words[end : end + 1] == ["."]:
+        end += 2
+    found = piece.tokens[at]
+    token = Token(TokenType.VAR, "INPATH", found.line, found.col, found.start, found.end)
+    named = replace(piece, tokens=[*piece.tokens[:at], token, *piece.tokens[at + 1 :]])
+    return _only(named, [*range(at + 2), *range(into, end)])
+
+
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "MERGE": (_without_schema_evolution, _without_delete),
     "INSERT": (_without_format,),
+    "LOAD": (_as_load,),
     "REPLACE": (_as_insert,),
 }

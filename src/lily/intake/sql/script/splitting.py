@@ -10,7 +10,7 @@ from lily.intake.sql.dialects import semicolons_are_optional
 from lily.intake.sql.script import routines, transact_sql
 from lily.intake.sql.script.control_flow import is_control, peeled
 from lily.intake.sql.script.piece import Piece, Text, piece_of, tokens_of
-from lily.intake.sql.script.variables import declared_variables, parameters
+from lily.intake.sql.script.variables import declared_variables, parameters, row_variables
 
 _VERBS = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE", "WITH", "CALL", "EXECUTE"}
@@ -26,6 +26,7 @@ class Splitter:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._variables: set[str] = set()
+        self._rows: dict[str, Piece] = {}
 
     def split(self, script: str) -> Iterator[Piece]:
         """Raises TokenError if no part of the script can be split into tokens."""
@@ -47,6 +48,7 @@ class Splitter:
             piece, in_routine, declaring = self._without_header(chunk, in_routine=in_routine, declaring=declaring)
             for part in self._statements(piece):
                 self._variables |= declared_variables(part, is_declaration=declaring)
+                self._rows |= row_variables(part, self._rows)
                 inner = peeled(part)
                 if declaring and inner.words and inner.words[0] not in _VERBS:
                     continue
@@ -72,7 +74,8 @@ class Splitter:
         if not piece.tokens:
             return
         if semicolons_are_optional(self._dialect):
-            yield from (part for part in transact_sql.split(piece) if routines.kind_of(part) is None)
+            parts = [part for part in transact_sql.split(piece) if routines.kind_of(part) is None]
+            yield from (replace(part, chunk=part.chunk if len(parts) == 1 else None) for part in parts)
         else:
             yield piece
 
@@ -85,21 +88,22 @@ class Splitter:
         if language is not None:
             yield piece.refused(f"it is written in {language.lower()}, not in SQL")
         elif body is None or depth >= MAX_NESTING:
-            yield replace(piece, in_routine=in_routine, variables=frozenset(self._variables))
+            rows = tuple(self._rows.items())
+            yield replace(piece, in_routine=in_routine, rows=rows, variables=frozenset(self._variables))
         else:
             inner = _string_text(piece, piece.tokens[body])
             self._variables |= parameters(piece) if is_routine else set()
             yield from self._pieces(inner, in_routine=in_routine or is_routine, depth=depth + 1)
 
     def _chunks(self, text: Text, *, in_routine: bool) -> Iterator[Piece]:
-        found: list[Token] = []
+        found, start = list[Token](), 0
         for token in self._tokens(text):
             if token.token_type is TokenType.SEMICOLON:
-                yield piece_of(found, text, in_routine=in_routine)
-                found = []
+                yield replace(piece_of(found, text, in_routine=in_routine), chunk=(start, token.start))
+                found, start = [], token.end + 1
             else:
                 found.append(token)
-        yield piece_of(found, text, in_routine=in_routine)
+        yield replace(piece_of(found, text, in_routine=in_routine), chunk=(start, len(text.text)))
 
     def _tokens(self, text: Text) -> list[Token]:
         return tokens_of(text.text, self._dialect)

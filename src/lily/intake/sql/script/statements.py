@@ -9,8 +9,9 @@ from sqlglot.errors import TokenError
 
 from lily.intake.sql.script import jinja
 from lily.intake.sql.script.parsing import NotParsed, parsed, token_problem
-from lily.intake.sql.script.piece import Piece
+from lily.intake.sql.script.piece import STRINGS, Piece
 from lily.intake.sql.script.splitting import Splitter
+from lily.intake.sql.script.without_data import moves_no_data
 from lily.model.errors import Problem, Refused
 
 MAX_STATEMENTS = 5_000
@@ -49,7 +50,7 @@ def statements_of(script: str, dialect: str) -> tuple[Statement, ...]:
 
 def _statements(pieces: list[Piece], dialect: str, marks: jinja.Jinja) -> Iterator[Statement]:
     for number, piece in enumerate(pieces, 1):
-        mark = marks.between(*_span(piece))
+        mark = marks.between(*_span(piece), _strings(piece))
         if mark is not None:
             yield Statement(number, piece.refused(jinja.reason(mark)), None, jinja.reason(mark))
         elif piece.words[0] == "INSERT" and {"EXEC", "EXECUTE"} & set(piece.words[2:]):
@@ -65,10 +66,16 @@ def _parsed(number: int, piece: Piece, dialect: str) -> Statement:
     try:
         return Statement(number, piece, parsed(piece, dialect))
     except NotParsed as error:
-        return Statement(number, piece, None, error.description)
+        return Statement(number, piece, None, None if moves_no_data(piece) else error.description)
     except RecursionError:
         return Statement(number, piece, None, TOO_DEEP)
 
 
 def _span(piece: Piece) -> tuple[int, int]:
-    return piece.text.place(piece.tokens[0].start), piece.text.place(piece.tokens[-1].end) + 1
+    start, end = piece.chunk or (piece.tokens[0].start, piece.tokens[-1].end + 1)
+    return piece.text.place(start), piece.text.place(end)
+
+
+def _strings(piece: Piece) -> list[tuple[int, int]]:
+    place = piece.text.place
+    return [(place(t.start), place(t.end) + 1) for t in piece.tokens if t.token_type in STRINGS]

@@ -54,12 +54,14 @@ def _begins(words: list[str], start: int, at: int) -> bool:
 def _is_clause(words: list[str], start: int, at: int) -> bool:
     """A word that also begins a statement, but here is a part of one."""
     head, word = words[start], words[at]
-    if word == "WITH" and not _is_common_table(words, at):
+    if word == "WITH" and (not _is_common_table(words, at) or _is_option(words[start:at])):
         return True
     if word == "UPDATE" and words[at + 1 : at + 2] == ["("]:
         return True  # the function of triggers
     if word == "SET" and (head in _BEFORE_SET or _main_verb(words, start, at) == "UPDATE"):
         return head in _BEFORE_SET or "SET" not in words[start:at]
+    if head in {"GRANT", "DENY", "REVOKE"}:
+        return word != "GO"
     return head == "ALTER" and word in {"ALTER", "DROP", "WITH"}
 
 
@@ -92,6 +94,11 @@ def _awaits_rows(words: list[str], start: int, at: int) -> bool:
 def _is_common_table(words: list[str], at: int) -> bool:
     following = words[at + 1 : at + 3]
     return len(following) == 2 and following[0] not in {"(", "TIES", "CUBE", "ROLLUP"} and following[1] in {"AS", "("}
+
+
+def _is_option(words: list[str]) -> bool:
+    """`create view v with schemabinding as …`."""
+    return words[0] in {"CREATE", "ALTER"} and "AS" not in words
 
 
 def _is_header(words: list[str]) -> bool:

@@ -1,5 +1,7 @@
 """Variables and parameters of procedures and scripts, which look like columns."""
 
+from collections.abc import Mapping
+
 from lily.intake.sql.script.piece import Piece
 
 _MODES = frozenset({"IN", "OUT", "INOUT", "VARIADIC", "CONST", "LET"})
@@ -39,3 +41,23 @@ def _names(words: list[str]) -> set[str]:
             break
         found.add(words[at + 1].lower())
     return found
+
+
+def row_variables(piece: Piece, cursors: Mapping[str, Piece]) -> dict[str, Piece]:
+    """Of `for r in (select …) loop`, and of `cursor c is select …` with `for r in c loop`: name and query."""
+    words = piece.words
+    if words[:1] == ["CURSOR"] and "SELECT" in words:
+        return {words[1].lower(): piece.part(words.index("SELECT"))}
+    found: dict[str, Piece] = {}
+    for at in range(len(words) - 3):
+        if words[at] == "FOR" and words[at + 2] == "IN":
+            query = _looped(piece.part(at + 3), {**cursors, **found})
+            found |= {words[at + 1].lower(): query} if query is not None else {}
+    return found
+
+
+def _looped(rest: Piece, cursors: Mapping[str, Piece]) -> Piece | None:
+    if rest.words[0] not in {"(", "SELECT", "WITH"}:
+        return cursors.get(rest.words[0].lower())
+    end = next((at for at, word in enumerate(rest.words) if word in {"LOOP", "DO"}), len(rest.words))
+    return rest.part(0, end)

@@ -12,6 +12,10 @@ from lily.intake.sql.statements.writer import Writer
 _NAME = r'((?:[\w$#]+|"[^"]+"|`[^`]+`|\[[^\]]+\])(?:\s*\.\s*(?:[\w$#]+|"[^"]+"|`[^`]+`|\[[^\]]+\]))*)'
 _RENAMES = re.compile(rf"{_NAME}\s+to\s+{_NAME}", re.IGNORECASE)
 _EXCHANGE = re.compile(rf"exchange\s+tables\s+{_NAME}\s+and\s+{_NAME}", re.IGNORECASE)
+_STREAM = re.compile(
+    rf"create\b.*?\bstream\s+(?:if\s+not\s+exists\s+)?{_NAME}\b.*?\bon\s+(?:table|view)\s+{_NAME}",
+    re.IGNORECASE | re.DOTALL,
+)
 _UNLOAD = re.compile(r"\bto\s+'([^']+)'", re.IGNORECASE)
 _MOVES = [
     (re.compile(rf"alter\s+table\s+{_NAME}\s+{clause}\s+{_NAME}", re.IGNORECASE | re.DOTALL), is_reversed)
@@ -24,57 +28,6 @@ _MOVES = [
     )
 ]
 _QUOTES = re.compile(r'["`\[\]\s]')
-_MOVES_NO_DATA = frozenset(
-    [
-        "ADD",
-        "ANALYZE",
-        "ATTACH",
-        "CALL",
-        "CHECKPOINT",
-        "CLUSTER",
-        "COLLECT",
-        "COMMENT",
-        "DEALLOCATE",
-        "DECLARE",
-        "DENY",
-        "DESC",
-        "DESCRIBE",
-        "DETACH",
-        "DISCARD",
-        "EXPLAIN",
-        "GRANT",
-        "HELP",
-        "INSTALL",
-        "INVALIDATE",
-        "KILL",
-        "LIST",
-        "LISTEN",
-        "LOAD",
-        "LOCK",
-        "LS",
-        "MSCK",
-        "NOTIFY",
-        "OPTIMIZE",
-        "PREPARE",
-        "PURGE",
-        "PUT",
-        "REFRESH",
-        "REINDEX",
-        "REMOVE",
-        "REPAIR",
-        "RESET",
-        "REVOKE",
-        "RM",
-        "SET",
-        "SHOW",
-        "SYSTEM",
-        "UNCACHE",
-        "UNDROP",
-        "UNLOCK",
-        "UNSET",
-        "VACUUM",
-    ]
-)
 
 
 def renamed(piece: Piece, session: Session, writer: Writer) -> bool:
@@ -108,6 +61,12 @@ def moved(piece: Piece, session: Session) -> tuple[str, str] | None:
     return None
 
 
+def stream(piece: Piece, session: Session) -> tuple[str, str] | None:
+    """The stream and the table of Snowflake's `create stream s on table t`."""
+    found = _STREAM.match(piece.source) if piece.words[0] == "CREATE" and "STREAM" in piece.words[:4] else None
+    return None if found is None else (_key(found[1], session), _key(found[2], session))
+
+
 def unloaded(piece: Piece) -> tuple[str, str] | None:
     """The query and the path of Redshift's `UNLOAD ('select …') TO 's3://…'`."""
     if piece.words[0] != "UNLOAD":
@@ -115,10 +74,6 @@ def unloaded(piece: Piece) -> tuple[str, str] | None:
     query = next((token.text for token in piece.tokens if token.token_type in STRINGS), None)
     path = _UNLOAD.search(piece.source)
     return None if query is None or path is None else (query, path[1])
-
-
-def moves_no_data(piece: Piece) -> bool:
-    return piece.words[0] in _MOVES_NO_DATA
 
 
 def dynamic(piece: Piece) -> bool:

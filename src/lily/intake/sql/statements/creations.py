@@ -30,8 +30,19 @@ def _create(statement: exp.Create, target: Target, session: Session, writer: Wri
         writer.define(target, reading.query(clone.this))
     elif isinstance(statement.expression, exp.Query):
         _from_query(statement, target, reading.query(statement.expression), session, writer)
+    elif (files := _files(statement)) is not None:
+        writer.define(target, session.tables.relation(files))
     else:
         _declare(statement, target, session, writer)
+
+
+def _files(statement: exp.Create) -> str | None:
+    """Spark: `create temporary view v using parquet options (path '/data/x')`."""
+    for entry in _properties(statement):
+        for option in entry.expressions if isinstance(entry, exp.OptionsProperty) else ():
+            if option.name.lower() == "path" and isinstance(option.args.get("value"), exp.Literal):
+                return str(option.args["value"].name)
+    return None
 
 
 def _from_query(statement: exp.Create, target: Target, rows: Relation, session: Session, writer: Writer) -> None:

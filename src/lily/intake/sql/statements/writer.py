@@ -41,7 +41,7 @@ class Writer:
             self.tables.define(target.key, columns, complete=complete)
 
     def insert(self, target: Target, rows: Relation, *, by_name: bool = False) -> None:
-        self.written += bool(rows.tables) or bool(rows.fields)
+        self.written += bool(rows.tables) or any(field.origins for field in rows.fields)
         named = self._matched(target, rows, by_name=by_name)
         if target.temporary or target.key in self.tables.temporary:
             known = self.tables.temporary.get(target.key)

@@ -1,0 +1,64 @@
+"""Statements that move no rows between tables, whatever they are made of."""
+
+from lily.intake.sql.script.piece import Piece
+
+_MOVES_NO_DATA = frozenset(
+    [
+        "ADD",
+        "ALTER",
+        "ANALYZE",
+        "ATTACH",
+        "CALL",
+        "CHECKPOINT",
+        "CLUSTER",
+        "COLLECT",
+        "COMMENT",
+        "DEALLOCATE",
+        "DECLARE",
+        "DENY",
+        "DESC",
+        "DESCRIBE",
+        "DETACH",
+        "DISCARD",
+        "DROP",
+        "EXPLAIN",
+        "GRANT",
+        "HELP",
+        "INSTALL",
+        "INVALIDATE",
+        "KILL",
+        "LIST",
+        "LISTEN",
+        "LOAD",
+        "LOCK",
+        "LS",
+        "MSCK",
+        "NOTIFY",
+        "OPTIMIZE",
+        "PREPARE",
+        "PURGE",
+        "PUT",
+        "REFRESH",
+        "REINDEX",
+        "REMOVE",
+        "REPAIR",
+        "RESET",
+        "REVOKE",
+        "RM",
+        "SET",
+        "SHOW",
+        "SYSTEM",
+        "TRUNCATE",
+        "UNCACHE",
+        "UNDROP",
+        "UNLOCK",
+        "UNSET",
+        "VACUUM",
+    ]
+)
+
+
+def moves_no_data(piece: Piece) -> bool:
+    if piece.words[0] == "CREATE":
+        return not {"TABLE", "VIEW"} & set(piece.words[1:6])
+    return piece.words[0] in _MOVES_NO_DATA
