@@ -50,8 +50,10 @@ def _common(cte: exp.Expr, name: str, scope: Scope, *, is_recursive: bool) -> Co
     names = alias_columns(cte)
 
     def read() -> Relation:
-        if is_recursive and isinstance(cte.this.unnest(), exp.SetOperation):
-            return recursive(cte.this.unnest(), name, names, scope)
+        query = cte.this.unnest()
+        if is_recursive and isinstance(query, exp.SetOperation):
+            add_common_tables(query, scope)
+            return recursive(query, name, names, scope)
         return _renamed(scope.session.read(cte.this, scope), names)
 
     return Common(read)
@@ -59,9 +61,10 @@ def _common(cte: exp.Expr, name: str, scope: Scope, *, is_recursive: bool) -> Co
 
 def _names_itself(cte: exp.Expr, name: str) -> bool:
     """T-SQL and Oracle do not write RECURSIVE."""
-    return isinstance(cte.this, exp.SetOperation) and any(
-        table.name.lower() == name and not table.db for table in cte.this.find_all(exp.Table)
-    )
+    query = cte.this
+    if not isinstance(query, exp.SetOperation) or any(cte.alias.lower() == name for cte in query.find_all(exp.CTE)):
+        return False
+    return any(table.name.lower() == name and not table.db for table in query.find_all(exp.Table))
 
 
 def _renamed(relation: Relation, names: list[str]) -> Relation:

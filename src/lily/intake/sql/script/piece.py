@@ -57,6 +57,11 @@ class Piece:
     def source(self) -> str:
         return self.text.text[self.tokens[0].start : self.tokens[-1].end + 1]
 
+    @property
+    def plain(self) -> str:
+        """The statement without comments, its tokens separated by single spaces."""
+        return " ".join(self.text.text[token.start : token.end + 1] for token in self.tokens)
+
     def part(self, start: int, end: int | None = None) -> "Piece":
         return replace(self, tokens=self.tokens[start:end], words=self.words[start:end])
 

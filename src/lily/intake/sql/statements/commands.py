@@ -32,7 +32,7 @@ _QUOTES = re.compile(r'["`\[\]\s]')
 
 def renamed(piece: Piece, session: Session, writer: Writer) -> bool:
     """Applies a statement that renames tables. False if the piece is something else."""
-    source = piece.source
+    source = piece.plain
     if (found := _EXCHANGE.match(source)) is not None:
         swap(_key(found[1], session), _key(found[2], session), writer)
         return True
@@ -54,7 +54,7 @@ def moved(piece: Piece, session: Session) -> tuple[str, str] | None:
     if piece.words[:2] != ["ALTER", "TABLE"]:
         return None
     for pattern, is_reversed in _MOVES:
-        found = pattern.match(piece.source)
+        found = pattern.match(piece.plain)
         if found is not None:
             one, other = (_key(found[at], session) for at in (1, 2))
             return (other, one) if is_reversed else (one, other)
@@ -63,7 +63,7 @@ def moved(piece: Piece, session: Session) -> tuple[str, str] | None:
 
 def stream(piece: Piece, session: Session) -> tuple[str, str] | None:
     """The stream and the table of Snowflake's `create stream s on table t`."""
-    found = _STREAM.match(piece.source) if piece.words[0] == "CREATE" and "STREAM" in piece.words[:4] else None
+    found = _STREAM.match(piece.plain) if piece.words[0] == "CREATE" and "STREAM" in piece.words[:4] else None
     return None if found is None else (_key(found[1], session), _key(found[2], session))
 
 
@@ -72,7 +72,7 @@ def unloaded(piece: Piece) -> tuple[str, str] | None:
     if piece.words[0] != "UNLOAD":
         return None
     query = next((token.text for token in piece.tokens if token.token_type in STRINGS), None)
-    path = _UNLOAD.search(piece.source)
+    path = _UNLOAD.search(piece.plain)
     return None if query is None or path is None else (query, path[1])
 
 
