@@ -24,6 +24,7 @@ class Source(NamedTuple):
     parts: tuple[str, ...]  # the table's name as written; empty if it has an alias
     relation: Relation
     in_star: bool = True
+    table: str = ""  # the last part of the table's name, also if it has an alias
 
 
 @dataclass(slots=True)
@@ -80,7 +81,12 @@ class Scope:
                 for source in scope.sources:
                     if _is_named(source, parts[:length]):
                         return source.relation, list(parts[length:])
-        return None
+        return self._by_table(parts)
+
+    def _by_table(self, parts: Sequence[str]) -> tuple[Relation, list[str]] | None:
+        """A table that has an alias, but is named as if it had none."""
+        found = [source.relation for source in self.sources if source.table and source.table == parts[0]]
+        return (found[0], list(parts[1:])) if len(found) == 1 else None
 
     def column(self, name: str) -> Field | None:
         """A column without the name of its table; None if it is not known which table has it."""

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from lily.intake.sql.relations.clickhouse import remote_table
 from lily.intake.sql.relations.columns import NO_ORIGINS, Field, Rest
 from lily.intake.sql.relations.expressions import Expressions
 from lily.intake.sql.relations.functions import files_of, function_relation, is_function
@@ -29,7 +30,8 @@ class Sources:
         else:
             relation = self._with_alias(source, self._pivoted(source, self._read(source)))
             self._relation.reads(relation)
-            self._scope.sources.append(Source(*_names(source), relation, in_star))
+            table = source.name.lower() if isinstance(source, exp.Table) else ""
+            self._scope.sources.append(Source(*_names(source), relation, in_star, table))
         for join in source.args.get("joins") or ():
             self.join(join)
         for lateral in source.args.get("laterals") or ():
@@ -46,11 +48,13 @@ class Sources:
             using = self._shared_names(before)
         for name in using:
             self._merge(name, before, str(join.side or "").upper())
-        self._expressions.influence(join.args.get("on"))
+        self._expressions.influence(join.args.get("on"), join.args.get("match_condition"))
 
     def _read(self, source: exp.Expr) -> Relation:
         if (files := files_of(source)) is not None:
             return self._scope.session.tables.relation(files)
+        if (remote := remote_table(source)) is not None:
+            source = remote
         if is_function(source):
             return function_relation(source, self._expressions)
         if isinstance(source, exp.Table):

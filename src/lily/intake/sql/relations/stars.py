@@ -49,7 +49,10 @@ def _passed_on(item: exp.Expr, scope: Scope) -> Iterator[Field | Rest]:
     if isinstance(item, exp.Column):
         parts = [part.name.lower() for part in item.parts[:-1]]
         found = scope.source([*parts, "*"])
-        yield from found[0].items if found is not None else ()
+        if found is None:
+            scope.session.unknown[".".join([*parts, "*"])] = None
+            return
+        yield from found[0].items
         return
     done: set[str] = set()
     for source in scope.sources:

@@ -98,8 +98,15 @@ def _as_load(piece: Piece) -> Piece:
     return _only(named, [*range(at + 2), *range(into, end)])
 
 
+def _without_snapshot(piece: Piece) -> Piece:
+    """BigQuery: `create snapshot table x clone y`."""
+    words = piece.words
+    return _without(piece, words.index("SNAPSHOT"), words.index("SNAPSHOT") + 1) if "SNAPSHOT" in words[:4] else piece
+
+
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "MERGE": (_without_schema_evolution, _without_delete),
+    "CREATE": (_without_snapshot,),
     "INSERT": (_without_format,),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert,),

@@ -14,6 +14,8 @@ _OTHER_LANGUAGES = frozenset(
 
 def kind_of(piece: Piece) -> str | None:
     """What a CREATE statement with a body creates."""
+    if piece.words[0] in {"PROCEDURE", "FUNCTION"}:
+        return piece.words[0]  # in a package
     if piece.words[0] not in {"CREATE", "ALTER"}:
         return None
     for word in piece.words[1:8]:

@@ -68,7 +68,7 @@ class Splitter:
         self._variables |= parameters(chunk.part(0, length))
         in_header = kind not in {"TASK", "PIPE", "ALERT"}
         declares = in_header and chunk.words[length - 1 : length] in (["AS"], ["IS"])
-        return chunk.part(length), in_routine or in_header, declares
+        return self._without_header(chunk.part(length), in_routine=in_routine or in_header, declaring=declares)
 
     def _statements(self, piece: Piece) -> Iterator[Piece]:
         if not piece.tokens:

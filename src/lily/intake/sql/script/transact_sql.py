@@ -58,8 +58,9 @@ def _is_clause(words: list[str], start: int, at: int) -> bool:
         return True
     if word == "UPDATE" and words[at + 1 : at + 2] == ["("]:
         return True  # the function of triggers
-    if word == "SET" and (head in _BEFORE_SET or _main_verb(words, start, at) == "UPDATE"):
-        return head in _BEFORE_SET or "SET" not in words[start:at]
+    if word == "SET":
+        verb = _main_verb(words, start, at) or head
+        return verb in _BEFORE_SET or (verb == "UPDATE" and "SET" not in words[start:at])
     if head in {"GRANT", "DENY", "REVOKE"}:
         return word != "GO"
     return head == "ALTER" and word in {"ALTER", "DROP", "WITH"}

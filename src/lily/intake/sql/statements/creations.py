@@ -25,15 +25,26 @@ def create(statement: exp.Create, session: Session, writer: Writer) -> None:
 
 
 def _create(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:
-    clone, reading = statement.args.get("clone"), Reading(statement, session)
-    if clone is not None and isinstance(clone.this, exp.Table):
-        writer.define(target, reading.query(clone.this))
+    reading = Reading(statement, session)
+    if (copied := _copied(statement)) is not None:
+        rows = reading.query(copied)
+        session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
+        writer.define(target, rows)
     elif isinstance(statement.expression, exp.Query):
         _from_query(statement, target, reading.query(statement.expression), session, writer)
     elif (files := _files(statement)) is not None:
         writer.define(target, session.tables.relation(files))
     else:
         _declare(statement, target, session, writer)
+
+
+def _copied(statement: exp.Create) -> exp.Table | None:
+    """The table of CLONE and COPY, and of Teradata's `create table a as b with data`."""
+    clone = statement.args.get("clone")
+    if clone is not None and isinstance(clone.this, exp.Table):
+        return clone.this
+    with_data = any(isinstance(p, exp.WithDataProperty) and not p.args.get("no") for p in _properties(statement))
+    return statement.expression if with_data and isinstance(statement.expression, exp.Table) else None
 
 
 def _files(statement: exp.Create) -> str | None:
