@@ -69,6 +69,71 @@ def test_a_plain_query_states_no_edge(door: Door) -> None:
     assert told["warnings"]
 
 
+def downstream(door: Door, name: str) -> set[str]:
+    found = door.http.get(f"/lineage/{ids.asset_id(door.tenant, name)}", params={"depth": 1})
+    return {edge["to"] for edge in found.json()["edges"]} if found.status_code == 200 else set()
+
+
+def test_a_view_that_is_defined_anew_replaces_the_edges_of_its_earlier_definition(door: Door) -> None:
+    view = ids.asset_id(door.tenant, "shop.public.v")
+    ask(door, "create view v as select a from one")
+    ask(door, "insert into v (b) select b from three")
+    assert view in downstream(door, "shop.public.one")
+    ask(door, "create or replace view v as select a from two")
+    assert view not in downstream(door, "shop.public.one")
+    assert view in downstream(door, "shop.public.two")
+    assert view in downstream(door, "shop.public.three")
+
+
+def test_a_redefinition_does_not_touch_other_views(door: Door) -> None:
+    ask(door, "create view v as select a from one; create view w as select a from one")
+    ask(door, "create or replace view v as select a from two")
+    assert downstream(door, "shop.public.one") == {ids.asset_id(door.tenant, "shop.public.w")}
+
+
+def test_each_statement_is_counted_and_one_without_edges_is_named_with_its_reason(door: Door) -> None:
+    told = ask(door, "create view v as select a from t;\nselect (1;\n  drop table x", dry_run=True)
+    assert [told[count] for count in ("statements", "understood", "partial", "not_understood")] == [3, 2, 0, 1]
+    broken, dropped = told["without_edges"]
+    assert (broken["statement"], broken["line"], broken["column"], broken["status"]) == (2, 2, 1, "not_understood")
+    assert "line 2" in broken["reason"]
+    assert (dropped["line"], dropped["column"], dropped["status"]) == (3, 3, "understood")
+
+
+def test_an_incomplete_list_of_columns_is_a_hint(door: Door) -> None:
+    door.ingest("shop.public.people")
+    row = table("shop.public.people.email", "column", parent="shop.public.people")
+    door.http.post(
+        "/ingest-metadata/bulk", content=orjson.dumps([row]), headers=WAIT | {"Content-Type": "application/json"}
+    )
+    sql = "create view v as with src as (select * from people) select id as person_id, email from src"
+    told = ask(door, sql, dry_run=True)
+    assert ("shop.public.people.id", "shop.public.v.person_id", "derived-from") in pairs(told)
+    assert ("shop.public.people.email", "shop.public.v.person_id", "derived-from") not in pairs(told)
+    assert told["partial"] == 1
+
+
+def test_a_nested_field_is_followed_to_its_leaf(door: Door) -> None:
+    door.ingest("shop.public.events")
+    rows = [
+        table("shop.public.events.device", "column", parent="shop.public.events", data_type="STRUCT<os STRING>"),
+        table("shop.public.events.device.os", "column", parent="shop.public.events.device", data_type="STRING"),
+    ]
+    door.http.post(
+        "/ingest-metadata/bulk", content=orjson.dumps(rows), headers=WAIT | {"Content-Type": "application/json"}
+    )
+    told = ask(door, "create view v as select e.device.os as os from events e", "bigquery", dry_run=True)
+    assert ("shop.public.events.device.os", "shop.public.v.os", "derived-from") in pairs(told)
+
+
+def test_the_rule_of_the_dialect_decides_between_names_that_differ_in_case(door: Door) -> None:
+    for name in ("shop.public.t", "SHOP.PUBLIC.T"):
+        door.ingest(name)
+    sql = "create view v as select a from t"
+    assert ("SHOP.PUBLIC.T", "shop.public.v", "derived-from") in pairs(ask(door, sql, "snowflake", dry_run=True))
+    assert ("shop.public.t", "shop.public.v", "derived-from") in pairs(ask(door, sql, "postgresql", dry_run=True))
+
+
 @pytest.mark.parametrize(
     ("body", "code", "says"),
     [

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from lily.intake.sql.relations.clickhouse import dictionary_entry
 from lily.intake.sql.relations.columns import NO_ORIGINS, Column, Field, Origins
+from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Scope
 
@@ -89,7 +90,7 @@ class Expressions:
         return read
 
     def _referenced(self, path: Path) -> Field | None:
-        parts = [part.name.lower() for part in path.column.parts]
+        parts = [identifier_name(part) for part in path.column.parts]
         if isinstance(path.column.this, exp.Star | exp.Parameter):
             return None
         below = [name.lower() for name in path.below]
@@ -112,9 +113,7 @@ class Expressions:
         if len(parts) == 1 and not below and (row := self._row(parts[0])) is not None:
             return row
         field = self._scope.column(parts[0])
-        if field is not None and (len(parts) == 1 or self._is_struct(parts[0], field)):
-            return self._descend(field, [*parts[1:], *below])
-        return None
+        return None if field is None else self._descend(field, [*parts[1:], *below])
 
     def _source(self, parts: list[str]) -> tuple[Relation, list[str]] | None:
         found = self._scope.source(parts)
@@ -123,10 +122,6 @@ class Expressions:
             self._relation.reads(rows)
             return rows, parts[1:]
         return found
-
-    def _is_struct(self, name: str, field: Field) -> bool:
-        """Whether `name.x` is a field of a column, not a column of a table that the query does not read."""
-        return bool(field.parts) or bool(field.origins) or name in self._scope.merged
 
     def _row(self, name: str) -> Field | None:
         relation = self._scope.whole_row(name)

@@ -9,6 +9,11 @@ _PARTITION_DECORATOR = re.compile(r"[$@][0-9_]+$")  # BigQuery: a partition, or 
 _FILE_FORMATS = frozenset({"parquet", "orc", "csv", "json", "avro", "text", "delta", "binaryfile", "iceberg"})
 
 
+def identifier_name(part: exp.Expr) -> str:
+    name = part.name.lower()
+    return f"#{name.lstrip('#')}" if part.args.get("temporary") else name
+
+
 def name_parts(table: exp.Table) -> list[str]:
     if isinstance(table.this, exp.DynamicIdentifier):  # Snowflake: `identifier('db.schema.t')`
         return table.this.name.lower().split(".")

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from lily.intake.sql.relations.columns import Field
 from lily.intake.sql.relations.expressions import Expressions
+from lily.intake.sql.relations.match_recognize import matched_rows
 from lily.intake.sql.relations.names import alias_columns
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.returning import returned
@@ -109,6 +110,8 @@ def _of_select(select: exp.Select, scope: Scope) -> Relation:
         sources.add(lateral)
     for join in select.args.get("joins") or ():
         sources.join(join)
+    if (match := select.args.get("match")) is not None:
+        scope.sources = [matched_rows(match, scope, expressions)]
     lateral_aliases = scope.session.lateral_aliases
     if not lateral_aliases:
         expressions.influence(*_rows(select))
@@ -139,6 +142,9 @@ def _add_items(select: exp.Select, scope: Scope, relation: Relation, expressions
 def _named(item: exp.Expr) -> list[tuple[str, exp.Expr]]:
     if isinstance(item, exp.Aliases):  # Spark: `posexplode(items) as (pos, item)`
         return [(name.name.lower(), item.this) for name in item.expressions]
+    if isinstance(item, exp.QueryTransform):  # Hive: `transform(a, b) using 'script' as (c, d)`
+        schema = item.args.get("schema")
+        return [(name.name.lower(), item) for name in schema.expressions] if schema is not None else []
     if isinstance(item, exp.PropertyEQ | exp.EQ) and isinstance(item.this, exp.Parameter):
         return []  # T-SQL: the variable in `select @total = sum(amount)`
     return [((item.alias_or_name or item.output_name).lower(), item)]

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from lily.intake.sql.relations.columns import Field, Rest
 from lily.intake.sql.relations.expressions import Expressions
+from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.scopes import Scope
 
 Items = list[Field | Rest]
@@ -47,7 +48,7 @@ def _changes(star: exp.Star, expressions: Expressions) -> _Changes:
 
 def _passed_on(item: exp.Expr, scope: Scope) -> Iterator[Field | Rest]:
     if isinstance(item, exp.Column):
-        parts = [part.name.lower() for part in item.parts[:-1]]
+        parts = [identifier_name(part) for part in item.parts[:-1]]
         found = scope.source([*parts, "*"])
         if found is None:
             scope.session.unknown[".".join([*parts, "*"])] = None

@@ -16,10 +16,10 @@ _AFTER_BEGIN = frozenset({"TRY", "CATCH", "ATOMIC"})
 
 def is_control(piece: Piece) -> bool:
     words = piece.words
-    if not words or words[0] in _CONTROL:
+    if not words or words[0].split(" ")[0] in _CONTROL:  # a token may have two words: `commit transaction`
         return True
-    if words[0] == "BEGIN":
-        return len(words) == 1 or words[1] in _TRANSACTION
+    if words[0].split(" ")[0] == "BEGIN":
+        return len(words) == 1 or " " in words[0] or words[1] in _TRANSACTION
     return words[1:2] in ([":="], ["TYPE"]) and words[0] not in {"CREATE", "ALTER", "DROP"}
 
 

@@ -38,6 +38,20 @@ class Text:
         return Text(self.text[start:end], self, start)
 
 
+class FixedText(Text):
+    """A text that stands for a part of the script: all of it is at that part's position."""
+
+    def __init__(self, text: str, position: tuple[int, int]) -> None:
+        super().__init__(text)
+        self._position = position
+
+    def position(self, at: int) -> tuple[int, int]:  # noqa: ARG002 - as Text
+        return self._position
+
+    def place(self, at: int) -> int:  # noqa: ARG002 - as Text
+        return -1
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     tokens: list[Token]

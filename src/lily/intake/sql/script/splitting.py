@@ -9,6 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from lily.intake.sql.dialects import semicolons_are_optional
 from lily.intake.sql.script import routines, transact_sql
 from lily.intake.sql.script.control_flow import is_control, peeled
+from lily.intake.sql.script.output_clause import without_output
 from lily.intake.sql.script.piece import Piece, Text, piece_of, tokens_of
 from lily.intake.sql.script.variables import declared_variables, parameters, row_variables
 
@@ -88,8 +89,9 @@ class Splitter:
         if language is not None:
             yield piece.refused(f"it is written in {language.lower()}, not in SQL")
         elif body is None or depth >= MAX_NESTING:
-            rows = tuple(self._rows.items())
-            yield replace(piece, in_routine=in_routine, rows=rows, variables=frozenset(self._variables))
+            rows, variables = tuple(self._rows.items()), frozenset(self._variables)
+            parts = without_output(piece, self._dialect) if semicolons_are_optional(self._dialect) else [piece]
+            yield from (replace(part, in_routine=in_routine, rows=rows, variables=variables) for part in parts)
         else:
             inner = _string_text(piece, piece.tokens[body])
             self._variables |= parameters(piece) if is_routine else set()

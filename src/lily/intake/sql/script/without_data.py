@@ -61,4 +61,4 @@ _MOVES_NO_DATA = frozenset(
 def moves_no_data(piece: Piece) -> bool:
     if piece.words[0] == "CREATE":
         return not {"TABLE", "VIEW"} & set(piece.words[1:6])
-    return piece.words[0] in _MOVES_NO_DATA
+    return piece.words[0].split(" ")[0] in _MOVES_NO_DATA

@@ -61,6 +61,10 @@ class Writer:
         names = target.columns
         if names is None and not by_name:
             names = self._positions(target, rows)
+        if names is None and any(field.origins and not field.name for field in rows.fields):
+            self.warnings[f"columns of {target.key} are not known, so those without a name in the query are lost"] = (
+                None
+            )
         items = list(rows.items) if names is None else self._by_position(target, rows, names)
         return Relation(items, rows.tables, rows.influences)
 
