@@ -25,6 +25,7 @@ from bench import (
     propagation,
     reads,
     restricted_lists,
+    sql_lineage,
     travel,
     webhooks,
 )  # fmt: skip
@@ -59,6 +60,7 @@ MEASUREMENTS = (
     _measurement("travel", "a tag committed to 10,000 assets readable; the hot lane meanwhile", travel.measure),
     _measurement("edges", "edges/s through POST /lineage until they can be read and tags have followed", edges.measure),
     _measurement("openlineage", "OpenLineage events/s until they can be read", openlineage.measure),
+    _measurement("sql_lineage", "a dbt project of 500 models in one POST /lineage/sql", sql_lineage.measure),
     _measurement("lineage_reads", "GET /lineage/{id}, also among a million others", lineage_reads.measure),
     _measurement("policies", "checks/s in process against cedarpy, decided alike; compile time", policies.measure),
     _measurement(

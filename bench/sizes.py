@@ -35,6 +35,7 @@ class Sizes:
     graphs: tuple[int, ...]  # datasets around the one whose lineage is read
     others: int  # assets and edges that have nothing to do with them
     openlineage_events: int  # of new jobs in one round, and as many of their next runs
+    sql_models: int  # of a dbt project, in one script
     edge_writes: int
     policies: int
     policy_checks: int
@@ -79,6 +80,7 @@ FULL = Sizes(
     graphs=(400, 2_000),
     others=1_000_000,
     openlineage_events=20_000,
+    sql_models=500,
     edge_writes=100_000,
     policies=100,
     policy_checks=100_000,
@@ -122,6 +124,7 @@ QUICK = Sizes(
     graphs=(400, 2_000),
     others=100_000,
     openlineage_events=400,
+    sql_models=50,
     edge_writes=10_000,
     policies=100,
     policy_checks=10_000,

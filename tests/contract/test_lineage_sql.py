@@ -149,6 +149,11 @@ def test_what_cannot_be_read_is_refused_with_why(door: Door, body: dict[str, Any
     assert says in answer.json()["errors"][0]["description"]
 
 
+def test_a_script_of_ten_megabytes_is_refused(door: Door) -> None:
+    answer = door.http.post("/lineage/sql", json={"sql": "select 1;\n" * 1_000_000, "dialect": "postgres"})
+    assert (answer.status_code, codes(answer)) == (413, {"TOO_LARGE"})
+
+
 @pytest.mark.parametrize(
     "body", [{}, {"sql": "select 1"}, {"sql": 7, "dialect": "postgres"}, {"query": "select 1"}, []]
 )

@@ -122,6 +122,31 @@ def test_excessive_nesting_is_refused(sql: str) -> None:
     assert with_analyzer(work) == 2
 
 
+def test_a_statement_that_is_nested_too_deeply_does_not_affect_the_others() -> None:
+    deep = "create view w as select " + "(" * 10_000 + "a" + ")" * 10_000 + " from t"
+
+    async def work(analyzer: SqlAnalyzer) -> AnalysisResult:
+        return await analyzer.analyze("north", AnalysisRequest(f"{VIEW.sql};\n{deep}", "postgres", known={}))
+
+    result = with_analyzer(work)
+    assert (result.understood, result.not_understood, len(result.edges)) == (1, 1, 2)
+    assert result.without_edges[0][:2] == (2, 2)
+    assert "nested too deeply" in str(result.without_edges[0].reason)
+
+
+def test_a_query_that_doubles_its_columns_again_and_again_is_refused() -> None:
+    step = "c{next} as (select x.*, y.* from c{n} x cross join c{n} y)"
+    steps = ["with c0 as (select a, b from t)", *(step.format(next=n + 1, n=n) for n in range(40))]
+    sql = " ".join(["create view v as", ", ".join(steps), "select * from c40"])
+
+    async def work(analyzer: SqlAnalyzer) -> int:
+        with pytest.raises(Unreadable, match="TOO_COMPLEX"):
+            await analyzer.analyze("north", AnalysisRequest(sql, "postgres", known={}))
+        return len((await analyzer.analyze("north", VIEW)).edges)
+
+    assert with_analyzer(work) == 2
+
+
 def test_a_process_that_takes_too_long_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(analyzer: SqlAnalyzer) -> int:
         monkeypatch.setattr(sql_process, "SECONDS", 0.5)

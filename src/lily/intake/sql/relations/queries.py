@@ -15,8 +15,10 @@ from lily.intake.sql.relations.scopes import Common, Scope
 from lily.intake.sql.relations.sources import Sources
 from lily.intake.sql.relations.stars import expand, star_of
 from lily.intake.sql.relations.unions import recursive, united
+from lily.model.errors import Problem, Refused
 
 Items = list[exp.Expr]
+MAX_COLUMNS = 50_000  # of one query: queries that join themselves with `*` double their columns again and again
 
 
 def read_query(query: exp.Expr, outer: Scope) -> Relation:
@@ -128,6 +130,8 @@ def _add_items(select: exp.Select, scope: Scope, relation: Relation, expressions
         star = star_of(item)
         if star is not None:
             relation.items += expand(item, star, scope, expressions)
+            if len(relation.items) > MAX_COLUMNS:
+                raise Refused(Problem("TOO_COMPLEX", f"a query has more than {MAX_COLUMNS} columns; split it", "sql"))
             continue
         for name, value in _named(item):
             field = expressions.field(value, name)

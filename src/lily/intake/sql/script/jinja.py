@@ -1,6 +1,7 @@
 """Jinja that was left in a script: the model was not compiled."""
 
 import re
+from bisect import bisect_right
 
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _MARKS = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
@@ -18,8 +19,11 @@ class Jinja:
 
     def between(self, start: int, end: int, strings: list[tuple[int, int]]) -> str | None:
         """The first mark in this part of the script. In a string it does not matter."""
-        for begin, until, mark in self._found:
-            if begin < end and until > start and not any(s <= begin and until <= e for s, e in strings):
+        first = bisect_right(self._found, start, key=lambda found: found[1])
+        for begin, until, mark in self._found[first:]:
+            if begin >= end:
+                return None
+            if not any(s <= begin and until <= e for s, e in strings):
                 return mark
         return None
 
