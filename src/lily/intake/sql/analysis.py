@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from lily.intake.sql.completion import complete_copies
 from lily.intake.sql.defaults import Defaults
@@ -92,7 +93,7 @@ class Analysis:
         self._writer.warnings.clear()
         before, failure = self._writer.written, statement.reason
         if failure is None:
-            failure = self._apply(statement, session)
+            failure = self._applied(statement, session)
         self._warn(statement, session)
         reason = None if self._writer.written > before else reason_without_edges(statement, failure)
         is_partial = bool(session.unknown or session.stars or self._writer.warnings)
@@ -105,15 +106,27 @@ class Analysis:
         session = Session(self._tables, read_query, self._defaults.database, self._defaults.schema)
         return read_query(parsed(query, self._dialect), Scope(session))
 
+    def _applied(self, statement: Statement, session: Session) -> str | None:
+        """Returns why the statement is not understood, or None. An error in one statement concerns it alone."""
+        try:
+            return self._apply(statement, session)
+        except RecursionError:
+            return TOO_DEEP
+        except NotParsed as error:
+            return error.description
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError, SqlglotError) as error:
+            return f"it could not be analyzed ({type(error).__name__}: {str(error)[:200]})"
+
     def _apply(self, statement: Statement, session: Session) -> str | None:
-        """Returns why the statement is not understood, or None."""
         piece, expression = statement.piece, statement.expression
         if self._defaults.apply(expression, piece):
             return None
         if self._moved(piece, session):
             return None
         if expression is not None and not isinstance(expression, exp.Command):
-            return self._follow(statement, expression, session)
+            into_table = select_into_makes_a_table(self._dialect, in_routine=piece.in_routine)
+            apply(expression, session, self._writer, into_table=into_table)
+            return None
         if commands.renamed(piece, session, self._writer) or self._unload(statement, session):
             return None
         if commands.dynamic(piece):
@@ -134,18 +147,6 @@ class Analysis:
         rows = self._tables.relation(table)
         session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
         return rows
-
-    def _follow(self, statement: Statement, expression: exp.Expr, session: Session) -> str | None:
-        into_table = select_into_makes_a_table(self._dialect, in_routine=statement.piece.in_routine)
-        try:
-            apply(expression, session, self._writer, into_table=into_table)
-        except RecursionError:
-            return TOO_DEEP
-        except NotParsed as error:
-            return error.description
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            return f"it could not be analyzed ({type(error).__name__}: {str(error)[:200]})"
-        return None
 
     def _unload(self, statement: Statement, session: Session) -> bool:
         found = commands.unloaded(statement.piece)

@@ -41,7 +41,7 @@ def table_key(table: exp.Table, database: str | None = None, schema: str | None 
     if location is not None:
         return location
     parts = name_parts(table)
-    if not parts or parts[-1][0] in "#@":
+    if not parts or parts[-1][:1] in {"", "#", "@"}:
         return parts[-1] if parts else ""
     parts[-1] = _PARTITION_DECORATOR.sub("", parts[-1])
     if len(parts) == 1 and schema:

@@ -52,8 +52,8 @@ def _written(piece: Piece) -> str | None:
 
 def _end_of_target(words: list[str], start: int) -> int:
     end = start + 1
-    while words[end : end + 1] == ["."] or words[end - 1] in {"@", "#"}:
+    while end < len(words) and (words[end] == "." or words[end - 1] in {"@", "#"}):
         end += 2 if words[end] == "." else 1
-    if words[end : end + 1] == ["("]:
+    if words[end : end + 1] == ["("] and ")" in words[end:]:
         end = words.index(")", end) + 1
     return end

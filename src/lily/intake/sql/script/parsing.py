@@ -33,7 +33,11 @@ def parsed(piece: Piece, dialect: str) -> exp.Expr:
 
 
 def parse_query(sql: str, dialect: str) -> exp.Expr:
-    found = engine_of(dialect).parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens_of(sql, dialect), sql)
+    """A query that is written as a string. Raises NotParsed."""
+    try:
+        found = engine_of(dialect).parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens_of(sql, dialect), sql)
+    except (ParseError, TokenError) as error:
+        raise NotParsed("its query cannot be parsed") from error
     if not found or found[0] is None:
         raise NotParsed("a query is expected")
     return found[0]

@@ -92,6 +92,8 @@ def _as_load(piece: Piece) -> Piece:
     end = into + 3
     while words[end : end + 1] == ["."]:
         end += 2
+    if at > into or end > len(words):
+        return piece
     found = piece.tokens[at]
     token = Token(TokenType.VAR, "INPATH", found.line, found.col, found.start, found.end)
     named = replace(piece, tokens=[*piece.tokens[:at], token, *piece.tokens[at + 1 :]])

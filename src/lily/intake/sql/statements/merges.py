@@ -18,7 +18,7 @@ def merge(statement: exp.Merge, session: Session, writer: Writer) -> None:
         reading = _reading(statement, target, session)
         reading.expressions.influence(statement.args.get("on"), when.args.get("condition") or None)
         then = when.args.get("then")
-        if isinstance(then, exp.Update) and then.expressions:
+        if isinstance(then, exp.Update) and isinstance(then.args.get("expressions"), list):
             _update(then, reading, target, writer)
         elif isinstance(then, exp.Update):
             _all_by_name(reading, target, writer)
