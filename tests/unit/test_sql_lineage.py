@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from lily.intake.sql.analysis import analyze
+from lily.intake.sql.dialects import case_rule, spellings
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, KnownTable
 from lily.model.errors import Refused
 
@@ -305,6 +306,30 @@ def test_a_first_request_lists_the_tables() -> None:
     told = analyzed('insert into T select * from a.B join "C".d.e on true', known=None)
     assert told.tables == {"shop.public.t": "shop.public.T", "shop.a.b": "shop.a.B", "c.d.e": "C.d.e"}
     assert told.edges == []
+
+
+def test_tables_of_statements_that_are_not_parsed_are_listed_too() -> None:
+    sql = "unload ('select a from s1') to 's3://x'; alter table t append from s2;"
+    assert set(analyzed(sql, "redshift", known=None, database=None, schema=None).tables) == {"s1", "s2", "t"}
+    loop = "begin for r in (select id from s3) loop insert into u values (r.id); end loop; end;"
+    assert set(analyzed(loop, "oracle", known=None, database=None, schema=None).tables) == {"s3", "u"}
+
+
+def test_every_dialect_name_is_known_in_any_case_and_has_a_rule_for_names() -> None:
+    for name in ("postgresql", "MSSQL", "Spark", "databricks", "redshift", "athena", "presto", "trino", "vertica"):
+        assert edges("create view v as select id from orders", name) == {"orders -> v", "orders.id -> v.id"}
+    rules = {name: case_rule(name) for name in ("postgresql", "snowflake", "oracle", "bigquery", "tsql", "mssql")}
+    assert rules == {
+        "postgresql": "lower",
+        "snowflake": "upper",
+        "oracle": "upper",
+        "bigquery": "kept",
+        "tsql": "kept",
+        "mssql": "kept",
+    }
+    assert spellings("snowflake", "db.t", "db.T") == ("DB.T", "db.T", "db.t")
+    assert spellings("postgres", "db.t", "db.T") == ("db.t", "db.T", "DB.T")
+    assert spellings("bigquery", "db.t", "db.T") == ("db.T", "db.t", "DB.T")
 
 
 def test_requests_and_results_survive_json() -> None:

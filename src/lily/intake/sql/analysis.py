@@ -1,7 +1,6 @@
 """Follows the data through a script, one statement after the other, and through its temporary tables."""
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 
 from sqlglot import exp
@@ -11,10 +10,10 @@ from lily.intake.sql.completion import complete_copies
 from lily.intake.sql.defaults import Defaults
 from lily.intake.sql.dialects import allows_lateral_aliases, dialect_of, select_into_makes_a_table
 from lily.intake.sql.graph import Graph, Names
+from lily.intake.sql.named_tables import named_tables
 from lily.intake.sql.outcomes import outcome_of, reason_without_edges
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Outcome
 from lily.intake.sql.relations.catalogue import Tables
-from lily.intake.sql.relations.names import location_of, table_key
 from lily.intake.sql.relations.queries import read_query
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Scope, Session
@@ -33,24 +32,12 @@ MAX_WARNINGS = 100
 
 def analyze(request: AnalysisRequest) -> AnalysisResult:
     """Raises Refused for a script of which no statement can be parsed."""
-    statements = statements_of(request.sql, dialect_of(request.dialect))
-    tables = dict(_tables(statements, request))
+    dialect = dialect_of(request.dialect)
+    statements = statements_of(request.sql, dialect)
+    tables = dict(named_tables(statements, Defaults(request.database, request.schema, dialect), dialect))
     if request.known is None:
         return AnalysisResult(len(statements), tables)
     return Analysis(request).result(statements, tables)
-
-
-def _tables(statements: tuple[Statement, ...], request: AnalysisRequest) -> Iterator[tuple[str, str]]:
-    """The tables that the script names: their keys, and how they are written."""
-    defaults, found = Defaults(request.database, request.schema, dialect_of(request.dialect)), set[str]()
-    for statement in statements:
-        defaults.apply(statement.expression, statement.piece)
-        for table in statement.expression.find_all(exp.Table) if statement.expression is not None else ():
-            key = table_key(table, defaults.database, defaults.schema)
-            if key and key not in found and location_of(table) is None and isinstance(table.this, exp.Identifier):
-                found.add(key)
-                own = ".".join(part.name for part in table.parts)
-                yield key, key[: len(key) - len(own)] + own if key.endswith(own.lower()) else key
 
 
 class Analysis:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from lily.intake.sql.dialects import KNOWN as DIALECTS
 from lily.lineage.attribute_rules import Mode
 from lily.lineage.definitions import Direction, OnDelete
 from lily.model.edges import MAX_TYPE
@@ -164,7 +165,7 @@ def edges_schema(shape: type[BaseModel]) -> Schema:
 
 class SqlBody(_Strict):
     sql: str
-    dialect: Annotated[str, Field(max_length=64)]
+    dialect: Annotated[str, Field(max_length=64, description=f"One of: {', '.join(DIALECTS)}")]
     default_database: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     default_schema: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     dry_run: bool = False
