@@ -78,12 +78,12 @@ class Analysis:
             rows={name: partial(self._rows_of, query) for name, query in statement.piece.rows},
         )
         self._writer.warnings.clear()
-        before, failure = self._writer.written, statement.reason
+        before, failure = self._writer.changes, statement.reason
         if failure is None:
             failure = self._applied(statement, session)
         self._warn(statement, session)
-        reason = None if self._writer.written > before else reason_without_edges(statement, failure)
-        is_partial = bool(session.unknown or session.stars or self._writer.warnings)
+        reason = None if self._writer.changes > before else reason_without_edges(statement, failure)
+        is_partial = bool(session.unknown or session.stars or session.notes or self._writer.warnings)
         self._outcomes.append(outcome_of(statement, failure, reason, is_partial=is_partial))
         if failure is not None or (reason is not None and isinstance(statement.expression, exp.Query)):
             self._warnings[f"statement {statement.number}: {reason or failure}"] = None
@@ -124,6 +124,8 @@ class Analysis:
         """Whether it is a statement that copies all columns of a table, and that sqlglot does not parse."""
         if (moved := commands.moved(piece, session)) is not None:
             self._writer.insert(Target(moved[1]), self._all_columns(moved[0], session), by_name=True)
+        elif (loaded := commands.loaded(piece, session)) is not None:
+            self._writer.insert(Target(loaded[1]), Relation(tables={loaded[0]: None}))
         elif (stream := commands.stream(piece, session)) is not None:
             self._writer.define(Target(stream[0]), self._all_columns(stream[1], session))
         else:
@@ -145,7 +147,7 @@ class Analysis:
 
     def _warn(self, statement: Statement, session: Session) -> None:
         start = f"statement {statement.number}:"
-        for text in self._writer.warnings:
+        for text in [*self._writer.warnings, *session.notes]:
             self._warnings[f"{start} {text}"] = None
         for table in session.stars:
             self._warnings[f"{start} {self._star_warning(table)}"] = None

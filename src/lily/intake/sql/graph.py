@@ -19,6 +19,7 @@ class Graph:
         self.defined: dict[str, dict[Pair, None]] = {}
         self.stated: dict[Pair, None] = {}
         self._written: set[str] = set()
+        self.additions = 0  # also of edges that were there already
 
     def begin_definition(self, target: str) -> None:
         self.defined[target] = {}
@@ -67,6 +68,7 @@ class Graph:
         if pair[0] == pair[1]:
             return
         self._written.add(_table(pair[1]))
+        self.additions += 1
         (self.stated if defines is None else self.defined.setdefault(defines, {}))[pair] = None
         if len(self.stated) > MAX_EDGES or (defines and len(self.defined[defines]) > MAX_EDGES):
             raise too_many_edges()

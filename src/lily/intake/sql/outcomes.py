@@ -18,7 +18,7 @@ def reason_without_edges(statement: Statement, failure: str | None) -> str:
         case exp.Query():
             return "a query whose rows are not stored has no lineage"
         case exp.Insert() | exp.Update() | exp.Merge():
-            return "it reads no table"
+            return "it reads no table, or only the one that it writes"
         case exp.Create(expression=exp.Query()):
             return "it reads no table"
         case exp.Create():

@@ -10,6 +10,7 @@ from lily.intake.sql.relations.names import alias_columns, alias_of
 from lily.intake.sql.relations.relation import Relation
 
 _FILES = re.compile(r"(?:read_\w+|\w+_scan|s3|s3cluster|gcs|url|file|azureblobstorage|hdfs|iceberg|deltalake)")
+_QUERY = re.compile(r"\s*(?:select|with)\s", re.IGNORECASE)
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")
 
 
@@ -47,6 +48,12 @@ def files_of(source: exp.Expr) -> str | None:
     if not isinstance(first, exp.Literal) or not first.is_string:
         return None
     return first.name if _FILES.fullmatch(name.lower()) else None
+
+
+def query_text(source: exp.Expr) -> str | None:
+    """A query in a string that a function executes: `crosstab('select …')`, `openquery(server, 'select …')`."""
+    texts = (literal.name for literal in source.find_all(exp.Literal) if literal.is_string)
+    return next((text for text in texts if _QUERY.match(text)), None)
 
 
 def _arguments(source: exp.Expr) -> list[exp.Expr]:

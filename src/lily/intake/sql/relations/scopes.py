@@ -37,6 +37,7 @@ class Session:
     schema: str | None = None
     lateral_aliases: bool = False
     unknown: dict[str, None] = field(default_factory=dict)  # columns whose table is not known
+    notes: dict[str, None] = field(default_factory=dict)  # what else is not followed
     stars: dict[str, None] = field(default_factory=dict)  # tables whose `*` is not known to be complete
     variables: frozenset[str] = frozenset()
     rows: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)  # variables of loops over queries

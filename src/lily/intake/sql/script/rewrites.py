@@ -66,6 +66,14 @@ def _without_format(piece: Piece) -> Piece:
     return _without(piece, start, ends[0]) if ends else piece
 
 
+def _without_hint(piece: Piece) -> Piece:
+    """T-SQL: `insert into t with (tablock) (a, b) select …`."""
+    for at in range(2, min(len(piece.words) - 2, 12)):
+        if piece.words[at : at + 2] == ["WITH", "("] and ")" in piece.words[at:]:
+            return _without(piece, at, piece.words.index(")", at) + 1)
+    return piece
+
+
 def _without(piece: Piece, start: int, end: int) -> Piece:
     return _only(piece, [*range(start), *range(end, len(piece.tokens))])
 
@@ -109,7 +117,7 @@ def _without_snapshot(piece: Piece) -> Piece:
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "MERGE": (_without_schema_evolution, _without_delete),
     "CREATE": (_without_snapshot,),
-    "INSERT": (_without_format,),
+    "INSERT": (_without_format, _without_hint),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert,),
 }

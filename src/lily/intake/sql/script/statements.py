@@ -16,7 +16,7 @@ from lily.model.errors import Problem, Refused
 
 MAX_STATEMENTS = 5_000
 TOO_DEEP = "it is nested too deeply"
-_UNPARSED = frozenset({"RENAME", "EXCHANGE", "UNLOAD", "EXEC", "EXECUTE", "CALL", "EXPLAIN", "SHOW"})
+_UNPARSED = frozenset({"BULK", "RENAME", "EXCHANGE", "UNLOAD", "EXEC", "EXECUTE", "CALL", "EXPLAIN", "SHOW"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _CONTINUED = {  # words before which the statement is not over
     "ALTER": frozenset({"OR", "GRANT"}),
     "EXECUTE": frozenset({"WITH", "GRANT", ","}),
 }
-_DML_CONTINUED = frozenset({"THEN", "FOR", "AFTER", "OF", ",", "ON", "GRANT"})
+_DML_CONTINUED = frozenset({"BULK", "THEN", "FOR", "AFTER", "OF", ",", "ON", "GRANT"})
 _ROUTINES = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
 _BEFORE_SET = frozenset({"ALTER", "MERGE"})
 
@@ -68,10 +68,20 @@ def _is_clause(words: list[str], start: int, at: int) -> bool:
 
 def _is_main_verb(words: list[str], start: int, at: int) -> bool:
     """`with x as (…) insert into t select …`: none of these words begins another statement."""
-    head, word, verb = words[start], words[at], _main_verb(words, start, at)
-    if head == "WITH" and not verb:
+    word, verb, common = words[at], _main_verb(words, start, at), _common_tables(words, start, at)
+    if common is not None and not _main_verb(words, common, at):
         return word in _VERBS
     return verb == "INSERT" and word in {"SELECT", "EXEC", "EXECUTE", "WITH"} and _awaits_rows(words, start, at)
+
+
+def _common_tables(words: list[str], start: int, at: int) -> int | None:
+    """Where the last `with x as (…)` of the statement begins."""
+    depth, found = 0, None
+    for place in range(start, at):
+        depth += {"(": 1, ")": -1}.get(words[place], 0)
+        if depth == 0 and words[place] == "WITH" and _is_common_table(words, place):
+            found = place
+    return found
 
 
 def _main_verb(words: list[str], start: int, at: int) -> str:

@@ -16,6 +16,7 @@ _STREAM = re.compile(
     rf"create\b.*?\bstream\s+(?:if\s+not\s+exists\s+)?{_NAME}\b.*?\bon\s+(?:table|view)\s+{_NAME}",
     re.IGNORECASE | re.DOTALL,
 )
+_BULK = re.compile(rf"bulk\s+insert\s+{_NAME}\s+from\s+'([^']+)'", re.IGNORECASE)
 _UNLOAD = re.compile(r"\bto\s+'([^']+)'", re.IGNORECASE)
 _MOVES = [
     (re.compile(rf"alter\s+table\s+{_NAME}\s+{clause}\s+{_NAME}", re.IGNORECASE | re.DOTALL), is_reversed)
@@ -59,6 +60,12 @@ def moved(piece: Piece, session: Session) -> tuple[str, str] | None:
             one, other = (_key(found[at], session) for at in (1, 2))
             return (other, one) if is_reversed else (one, other)
     return None
+
+
+def loaded(piece: Piece, session: Session) -> tuple[str, str] | None:
+    """The path and the table of T-SQL's `bulk insert t from 'path'`."""
+    found = _BULK.match(piece.plain)
+    return None if found is None else (found[2], _key(found[1], session))
 
 
 def stream(piece: Piece, session: Session) -> tuple[str, str] | None:

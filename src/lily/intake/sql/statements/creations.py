@@ -30,6 +30,10 @@ def _create(statement: exp.Create, target: Target, session: Session, writer: Wri
         rows = reading.query(copied)
         session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
         writer.define(target, rows)
+    elif isinstance(statement.expression, exp.Query) and _is_without_rows(statement):
+        rows = reading.query(statement.expression)
+        names = target.columns or [field.name for field in rows.fields if field.name]
+        writer.declare(target, names, complete=not rows.is_open)
     elif isinstance(statement.expression, exp.Query):
         _from_query(statement, target, reading.query(statement.expression), session, writer)
     elif (files := _files(statement)) is not None:
@@ -45,6 +49,12 @@ def _copied(statement: exp.Create) -> exp.Table | None:
         return clone.this
     with_data = any(isinstance(p, exp.WithDataProperty) and not p.args.get("no") for p in _properties(statement))
     return statement.expression if with_data and isinstance(statement.expression, exp.Table) else None
+
+
+def _is_without_rows(statement: exp.Create) -> bool:
+    """`create table t as select … with no data`. A materialized view is filled later."""
+    is_table = str(statement.args.get("kind") or "").upper() == "TABLE"
+    return is_table and any(isinstance(p, exp.WithDataProperty) and p.args.get("no") for p in _properties(statement))
 
 
 def _files(statement: exp.Create) -> str | None:

@@ -1,6 +1,6 @@
 """Rows that a statement puts together itself: values of SET, of VALUES and of MERGE."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
@@ -26,8 +26,9 @@ class Reading:
     def query(self, query: exp.Expr) -> Relation:
         return self.scope.session.read(query, self.scope)
 
-    def assign(self, assignments: Iterable[exp.Expr]) -> None:
-        for name, value, at in assigned(assignments):
+    def assign(self, assignments: Iterable[exp.Expr], names: Collection[str] = ()) -> None:
+        """`names` are those of the table that is written, which may stand before its columns."""
+        for name, value, at in assigned(assignments, names):
             if at is None:
                 self.rows.items.append(self.expressions.field(value, name))
                 continue
@@ -37,7 +38,9 @@ class Reading:
             self.rows.items.append(positions[at].renamed(name) if at < len(positions) else Field(name))
 
 
-def assigned(assignments: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr, int | None]]:
+def assigned(
+    assignments: Iterable[exp.Expr], names: Collection[str] = ()
+) -> Iterator[tuple[str, exp.Expr, int | None]]:
     """The column and the value of each `SET a = x`; for `SET (a, b) = (select …)` the position in the query."""
     for entry in assignments:
         if not isinstance(entry, exp.EQ | exp.PropertyEQ):
@@ -46,12 +49,17 @@ def assigned(assignments: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr, i
             columns, value = entry.this.expressions, entry.expression
             for at, column in enumerate(columns):
                 if isinstance(value, exp.Tuple):
-                    yield column_name(column), value.expressions[at], None
+                    yield column_name(column, names), value.expressions[at], None
                 else:
-                    yield column_name(column), value, at
+                    yield column_name(column, names), value, at
         elif isinstance(entry.this, exp.Column | exp.Dot | exp.Identifier):
-            yield column_name(entry.this), entry.expression, None
+            yield column_name(entry.this, names), entry.expression, None
 
 
-def column_name(column: exp.Expr) -> str:
-    return column.name.lower()
+def column_name(column: exp.Expr, names: Collection[str] = ()) -> str:
+    """The name of a column that is written; of a nested field its path."""
+    parts = [part.name.lower() for part in column.parts] if isinstance(column, exp.Column | exp.Dot) else []
+    for at in range(len(parts) - 1, 0, -1):
+        if parts[at - 1] in names:
+            return ".".join(parts[at:])
+    return parts[-1] if parts else column.name.lower()

@@ -22,9 +22,10 @@ def update(statement: exp.Update, session: Session, writer: Writer) -> None:
     reading.expressions.influence(statement.args.get("where"))
     target = _target(written, reading, session)
     reading.rows.tables = {key: None for key in reading.rows.tables if key != target.key}
-    for name, _, _ in assigned(statement.expressions):
+    own = {written.alias.lower(), written.name.lower(), table.name.lower()} - {""}
+    for name, _, _ in assigned(statement.expressions, own):
         session.tables.use(Column(target.key, name))  # so that it is not ambiguous in the values
-    reading.assign(statement.expressions)
+    reading.assign(statement.expressions, own)
     names = [field.name for field in reading.rows.fields]
     if reading.rows.tables or any(field.origins for field in reading.rows.fields):
         writer.insert(Target(target.key, names, target.temporary), reading.rows)

@@ -12,16 +12,21 @@ class Writer:
     def __init__(self, tables: Tables, graph: Graph) -> None:
         self.tables = tables
         self.graph = graph
-        self.written = 0  # how often rows of tables were written
+        self._temporary = 0  # how often temporary tables were written
         self.warnings: dict[str, None] = {}
         self.copies: dict[str, list[Rest]] = {}  # tables that have the unknown columns of other tables
+
+    @property
+    def changes(self) -> int:
+        """Grows with every statement that has lineage."""
+        return self.graph.additions + self._temporary
 
     def define(self, target: Target, rows: Relation) -> None:
         """The statement makes the table with the columns of the rows."""
         fields = _numbered(rows, target.columns)
         named = Relation(fields, rows.tables, rows.influences, rows.hidden, rows.every)
-        self.written += bool(rows.tables) or target.temporary
         if target.temporary:
+            self._temporary += 1
             self.tables.forget(target.key)
             self.tables.temporary[target.key] = named
             return
@@ -41,9 +46,9 @@ class Writer:
             self.tables.define(target.key, columns, complete=complete)
 
     def insert(self, target: Target, rows: Relation, *, by_name: bool = False) -> None:
-        self.written += bool(rows.tables) or any(field.origins for field in rows.fields)
         named = self._matched(target, rows, by_name=by_name)
         if target.temporary or target.key in self.tables.temporary:
+            self._temporary += 1
             known = self.tables.temporary.get(target.key)
             self.tables.temporary[target.key] = named if known is None else unite(known, named, by_name=True)
         else:
@@ -54,7 +59,6 @@ class Writer:
         for column in sorted(rows.influences):
             if target.key not in self.tables.temporary:
                 self.graph.influence(column, target.key)
-                self.written += 1
 
     def _matched(self, target: Target, rows: Relation, *, by_name: bool) -> Relation:
         """The rows under the names of the target's columns."""
