@@ -4,11 +4,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import psutil  # type: ignore[import-untyped]
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
+from lily.intake.sql.protocol import Status
 from lily.model.lanes import LANES, Lane
 from lily.policy import ACTIONS, Action
 
@@ -52,6 +53,13 @@ class ApiMetrics:
         self.accepted: dict[Lane, Counter] = {lane: accepted.labels(lane) for lane in LANES}
         self.refused = self._counter("lily_events_refused", "Events that the API refused")
         self.bytes = self._counter("lily_event_bytes", "Bytes of the events that were accepted")
+        statements = Counter(
+            "lily_sql_statements",
+            "Statements of SQL scripts, by how they were understood",
+            ["status"],
+            registry=self.registry,
+        )
+        self.sql_statements = {status: statements.labels(status) for status in get_args(Status)}
         webhooks = Counter("lily_webhooks", "Webhooks of other systems", ["outcome"], registry=self.registry)
         self.webhooks_accepted, self.webhooks_refused = webhooks.labels("accepted"), webhooks.labels("refused")
         self.peer_errors = self._counter("lily_metrics_peer_errors", "Processes whose metrics could not be fetched")

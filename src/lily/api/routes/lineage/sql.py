@@ -47,12 +47,20 @@ async def from_sql(call: WritesLineage) -> Json:
             analysis = await _analysis(call, body)
     except Unreadable as error:
         return problems_response(422, error.problems)
+    _count(call, analysis)
     edges = resolved(call.tenant, analysis)
     stored = bool(edges) and not body.dry_run
     if stored:
         await authorise_edges(call, [edge.key for edge in edges.values()])
     status, headers = await _store(append, edges) if stored else (200, {})
     return Json(_content(analysis, edges, stored=stored), status, headers)
+
+
+def _count(call: Call, analysis: AnalysisResult) -> None:
+    statements = call.services.metrics.sql_statements
+    statements["understood"].inc(analysis.understood)
+    statements["partial"].inc(analysis.partial)
+    statements["not_understood"].inc(analysis.not_understood)
 
 
 def _content(analysis: AnalysisResult, edges: dict[Edge, Resolved], *, stored: bool) -> dict[str, Any]:
