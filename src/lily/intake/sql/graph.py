@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from lily.intake.sql.protocol import Edge, KnownTable
 from lily.intake.sql.relations.columns import Column
-from lily.model.edges import DERIVED_FROM, INFLUENCES
+from lily.model.edges import DERIVED_FROM, INFLUENCES, MAX_CLAIMS
 from lily.model.errors import Problem, Refused
 
-MAX_EDGES = 20_000
+MAX_EDGES = 50_000  # of a script; of one definition as many as one event can claim
 End = Column | str  # a column, or a table
 Pair = tuple[End, End, str]
 
@@ -70,7 +70,7 @@ class Graph:
         self._written.add(_table(pair[1]))
         self.additions += 1
         (self.stated if defines is None else self.defined.setdefault(defines, {}))[pair] = None
-        if len(self.stated) > MAX_EDGES or (defines and len(self.defined[defines]) > MAX_EDGES):
+        if len(self.stated) > MAX_EDGES or (defines and len(self.defined[defines]) > MAX_CLAIMS):
             raise too_many_edges()
 
 

@@ -7,7 +7,10 @@ from lily.intake.sql.script.statements import Statement
 
 
 def outcome_of(statement: Statement, failure: str | None, reason: str | None, *, is_partial: bool) -> Outcome:
-    status: Status = "not_understood" if failure is not None else "partial" if is_partial else "understood"
+    """A failure after some edges were found leaves these: then the statement is understood in part."""
+    failed, some = failure is not None, reason is None
+    status: Status = "partial" if is_partial or (failed and some) else "understood"
+    status = "not_understood" if failed and not some else status
     return Outcome(statement.number, *statement.piece.position, status, reason)
 
 

@@ -1,25 +1,15 @@
 """The columns that the value of an expression comes from."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
-
 from sqlglot import exp
 
 from lily.intake.sql.relations.clickhouse import dictionary_entry
 from lily.intake.sql.relations.columns import NO_ORIGINS, Column, Field, Origins
 from lily.intake.sql.relations.names import identifier_name
+from lily.intake.sql.relations.paths import JSON_PATHS, Path, path_of, subscripts
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Scope
 
 _SEQUENCE = frozenset({"nextval", "currval", "$action"})
-_JSON_PATHS = (exp.JSONExtract, exp.JSONExtractScalar)
-
-
-class Path(NamedTuple):
-    """A column and the fields below it: `t.address.city`, `payload:city`, `address['city']`."""
-
-    column: exp.Column
-    below: list[str]
 
 
 class Expressions:
@@ -34,8 +24,8 @@ class Expressions:
         value = expression.unalias().unnest() if not isinstance(expression, exp.Subquery) else expression
         if isinstance(value, exp.Struct):
             return Field(name, self.origins(value), parts=self._parts(value))
-        path = _path(value)
-        if path is not None and not isinstance(value, _JSON_PATHS):
+        path = path_of(value)
+        if path is not None and not isinstance(value, JSON_PATHS):
             found = self._referenced(path)
             if found is not None:
                 return found.renamed(name)
@@ -46,11 +36,11 @@ class Expressions:
         pending = list(expressions)
         while pending:
             node = pending.pop()
-            path = _path(node)
+            path = path_of(node)
             if path is not None:
                 field = self._referenced(path)
                 found |= self._with_nested(field) if field is not None else NO_ORIGINS
-                pending += _subscripts(node)
+                pending += subscripts(node)
             elif isinstance(node, exp.Query | exp.DML):
                 found |= self._subquery(node)
             elif isinstance(node, exp.Anonymous) and (entry := dictionary_entry(node)) is not None:
@@ -145,36 +135,3 @@ class Expressions:
             name = (entry.this.name if isinstance(entry, exp.PropertyEQ) else entry.alias_or_name).lower()
             parts[name] = self.field(value, name)
         return parts
-
-
-def _path(node: exp.Expr) -> Path | None:
-    match node:
-        case exp.Column():
-            return Path(node, [])
-        case exp.Dot(expression=exp.Identifier()):
-            return _below(node.this, [node.expression.name])
-        case exp.Bracket(expressions=[exp.Literal() as key]):
-            return _below(node.this, [key.name] if key.is_string else [])
-        case exp.JSONExtract() | exp.JSONExtractScalar():
-            return _below(node.this, _keys(node.expression))
-        case exp.Paren():
-            return _path(node.this)
-    return None
-
-
-def _below(node: exp.Expr, names: Iterable[str]) -> Path | None:
-    path = _path(node)
-    return None if path is None else Path(path.column, [*path.below, *names])
-
-
-def _keys(path: exp.Expr) -> list[str]:
-    if not isinstance(path, exp.JSONPath):
-        return []
-    return [str(key.this) for key in path.expressions if isinstance(key, exp.JSONPathKey) and isinstance(key.this, str)]
-
-
-def _subscripts(node: exp.Expr) -> list[exp.Expr]:
-    """Columns inside a path, such as `doc -> t.key`."""
-    if isinstance(node, _JSON_PATHS) and not isinstance(node.expression, exp.JSONPath):
-        return [node.expression]
-    return []
