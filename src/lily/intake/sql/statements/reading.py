@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Iterator
 from sqlglot import exp
 
 from lily.intake.sql.relations.columns import Field
+from lily.intake.sql.relations.common_tables import add_common_tables
 from lily.intake.sql.relations.expressions import Expressions
-from lily.intake.sql.relations.queries import add_common_tables
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Scope, Session
 from lily.intake.sql.relations.sources import Sources
