@@ -28,6 +28,8 @@ class Defaults:
         if kind.split(" ")[0] in _IGNORED or not isinstance(use.this, exp.Table):
             return
         parts = name_parts(use.this)
+        if not parts:
+            return
         if len(parts) > 1:
             self.database, self.schema = parts[-2:]
         elif kind == "CATALOG" or (kind in {"", "DATABASE"} and self._dialect in _DATABASE_FIRST):
