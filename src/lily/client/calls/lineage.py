@@ -31,7 +31,8 @@ def relate_by_sql(
     dry_run: bool = False,
     wait: int | None = None,
 ) -> Call[SqlLineage]:
-    """Derives edges from a SQL script and stores them in the source layer, unless it is a dry run."""
+    """Derives edges from a SQL script and stores them, unless it is a dry run: those of a definition replace the edges
+    of the earlier one, all others are added to the source layer."""
     body = {"sql": sql, "dialect": dialect, "dry_run": dry_run}
     body |= {"default_database": default_database, "default_schema": default_schema}
     return Call("POST", "/lineage/sql", parsing.sql_lineage, content=encoded(body), wait=wait)
