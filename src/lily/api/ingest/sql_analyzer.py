@@ -1,7 +1,7 @@
 """Analyzes SQL in separate processes, one script at a time in each.
 
-A script can take the whole time limit. So each tenant has a limited number of scripts and one process at a time, and
-tenants take turns: one whose scripts are slow does not occupy all processes.
+A script can take the whole time limit. So each tenant has a limited number of scripts at a time, tenants take turns,
+and one process is always left to the others: a tenant whose scripts are slow does not occupy all of them.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from lily.model.errors import Problem, Transient
 
 PROCESSES = 3  # each is limited to 1.5 GB, and ends when it is idle
 MAX_SCRIPTS = 64  # of all tenants at a time
-MAX_SCRIPTS_OF_TENANT = 5  # at a time: one that is parsed and four that wait
+MAX_SCRIPTS_OF_TENANT = 5  # at a time: two that are analyzed and three that wait
 
 
 class SqlAnalyzer:
@@ -27,7 +27,7 @@ class SqlAnalyzer:
     def __init__(self, processes: int = PROCESSES) -> None:
         self._free = [SqlProcess() for _ in range(processes)]
         self._all = tuple(self._free)
-        self._turns = TenantTurns(processes)
+        self._turns = TenantTurns(processes, share=max(1, processes - 1))
         self._shares = TenantShares(MAX_SCRIPTS_OF_TENANT, _too_many)
         self._scripts = 0
 
