@@ -55,15 +55,6 @@ def test_unusual_but_valid_events_are_accepted(event: dict[str, Any]) -> None:
         (run_event(inputs=[{"namespace": "x"}]), "inputs[0].name"),
         (run_event(inputs=[dataset("")]), "inputs[0].name"),
         (run_event(outputs=[dataset(RUN)]), "outputs[0].name"),
-        (run_event(outputs=[{"namespace": DB, "name": "a", "facets": []}]), "outputs[0].facets"),
-        (run_event(outputs=[dataset("a", schema=[])]), "outputs[0].facets.schema"),
-        (run_event(outputs=[dataset("a", schema={"fields": [{}]})]), "outputs[0].facets.schema.fields.name"),
-        (run_event(outputs=[dataset("a", columnLineage={"fields": []})]), "outputs[0].facets.columnLineage.fields"),
-        (
-            run_event(outputs=[dataset("a", columnLineage={"fields": {"x": 7}})]),
-            "outputs[0].facets.columnLineage.fields",
-        ),
-        (run_event(outputs=[dataset("a", tags={"tags": [{"key": 7}]})]), "outputs[0].facets.tags.tags.key"),
         (run_event(outputs=[dataset("x" * 2000)]), "outputs[0].name"),
     ],
 )
@@ -71,6 +62,87 @@ def test_an_invalid_event_is_refused_with_its_problem(event: Any, entity: str) -
     with pytest.raises(Refused) as refused:
         converted(event)
     assert entity in {problem.entity for problem in refused.value.problems}
+
+
+SOUND: dict[str, Any] = {
+    "schema": schema("x"),
+    "documentation": {"description": "all orders"},
+    "ownership": {"owners": [{"name": "ann"}]},
+    "tags": {"tags": [{"key": "daily"}]},
+    "columnLineage": {"fields": {"x": {"inputFields": [{"namespace": DB, "name": "b", "field": "y"}]}}},
+    "datasetType": {"datasetType": "VIEW"},
+}
+
+
+@pytest.mark.parametrize(
+    ("facet", "broken", "entity"),
+    [
+        ("schema", [], "schema"),
+        ("schema", {"fields": {}}, "schema.fields"),
+        ("schema", {"fields": [{"name": "x"}, {}]}, "schema.fields.name"),
+        ("schema", {"fields": [{"name": "x", "type": 7}]}, "schema.fields.type"),
+        ("columnLineage", {"fields": []}, "columnLineage.fields"),
+        ("columnLineage", {"fields": {"x": 7}}, "columnLineage.fields"),
+        ("columnLineage", {"fields": {"x": {"inputFields": [{"name": 7}]}}}, "columnLineage.fields.inputFields.name"),
+        ("tags", {"tags": [{"key": "a"}, {"key": 7}]}, "tags.tags.key"),
+        ("tags", "daily", "tags"),
+        ("ownership", {"owners": [{"name": 7}]}, "ownership.owners.name"),
+        ("documentation", {"description": []}, "documentation.description"),
+        ("datasetType", {"datasetType": 7}, "datasetType.datasetType"),
+    ],
+)
+def test_what_is_wrong_in_a_facet_spoils_that_facet_alone(facet: str, broken: Any, entity: str) -> None:
+    found = converted(run_event(outputs=[dataset("a", **(SOUND | {facet: broken}))]))
+    assert f"outputs[0].facets.{entity}" in {warning.entity for warning in found.warnings}
+    without = {name: value for name, value in SOUND.items() if name != facet}
+    expected = converted(run_event(outputs=[dataset("a", **without)]))
+    assert [asset.statement for asset in found.assets] == [asset.statement for asset in expected.assets]
+    assert (found.claims and found.claims.claims) == (expected.claims and expected.claims.claims)
+    assert not expected.warnings
+
+
+def test_facets_that_are_not_an_object_are_ignored_as_a_whole() -> None:
+    found = converted(run_event(inputs=[{"namespace": DB, "name": "a", "facets": []}]))
+    assert [warning.entity for warning in found.warnings] == ["inputs[0].facets"]
+    assert [asset.statement.qualified_name for asset in found.assets] == ["job:airflow/dag.task", "a"]
+
+
+def test_a_run_whose_lineage_was_not_understood_ends_no_earlier_edges() -> None:
+    broken = dataset("a", columnLineage={"fields": 7})
+    found = converted(run_event(inputs=[dataset("b")], outputs=[broken])).claims
+    assert found is not None
+    assert not found.complete
+
+
+def test_a_facet_with_many_problems_reports_the_first_ones() -> None:
+    found = converted(run_event(outputs=[dataset("a", tags={"tags": [{"key": 7}] * 5_000})]))
+    assert len(found.warnings) <= 10
+
+
+@pytest.mark.parametrize(
+    ("extra", "run"),
+    [
+        ({"eventType": "COMPLETE"}, "job"),
+        ({"eventType": "whatever", "dataset": {"namespace": DB, "name": "x"}}, "job"),
+        ({"run": {"facets": {}}}, "job"),
+    ],
+)
+def test_a_job_event_is_one_whatever_else_it_has(extra: dict[str, Any], run: str) -> None:
+    event = run_event(inputs=[dataset("a")], outputs=[dataset("b")], schemaURL="https://x/1#/$defs/JobEvent")
+    del event["run"], event["eventType"]
+    found = converted(event | extra).claims
+    assert found is not None
+    assert (found.run, found.complete) == (run, True)
+
+
+@pytest.mark.parametrize("extra", [{"job": {"namespace": "n", "name": "j"}}, {"eventType": "odd"}, {"run": {}}])
+def test_a_dataset_event_is_one_whatever_else_it_has(extra: dict[str, Any]) -> None:
+    event = {
+        "eventTime": "2026-11-15T11:00:00Z",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+        "dataset": dataset("a"),
+    }
+    assert [asset.statement.qualified_name for asset in converted(event | extra).assets] == ["a"]
 
 
 def test_all_problems_are_reported_together() -> None:
@@ -91,12 +163,13 @@ def test_an_event_cannot_describe_too_many_assets() -> None:
         converted(run_event(outputs=[dataset("a", schema=fields)]))
 
 
-def test_excessive_nesting_is_refused() -> None:
+def test_a_schema_that_is_nested_too_deep_is_ignored() -> None:
     nested: dict[str, Any] = {"name": "deepest"}
     for _ in range(100):
         nested = {"name": "n", "fields": [nested]}
-    with pytest.raises(Refused, match="nested"):
-        converted(run_event(outputs=[dataset("a", schema={"fields": [nested]})]))
+    found = converted(run_event(outputs=[dataset("a", schema={"fields": [nested]})]))
+    assert "nested deeper" in found.warnings[0].description
+    assert len(found.assets) == 2
 
 
 def test_the_ids_of_the_converted_events_are_distinct() -> None:

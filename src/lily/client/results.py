@@ -166,11 +166,12 @@ class SqlLineage:
 
 @dataclass(frozen=True, slots=True)
 class LineageTaken:
-    """The number of assets and edges in an OpenLineage event."""
+    """The number of assets and edges in an OpenLineage event; `warnings` has what is wrong with ignored facets."""
 
     assets: int
     edges: int
     readable: bool = False
+    warnings: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

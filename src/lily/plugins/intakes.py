@@ -12,6 +12,7 @@ from lily.incidents.transitions import TransitionEvent
 from lily.model.directory import UserEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.envelopes import FUTURE_SKEW
+from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 
 Event = AssetEvent | EdgeEvent | ClaimsEvent | IncidentEvent | TransitionEvent | UserEvent
@@ -60,10 +61,11 @@ class Intake(Protocol):
         """Returns the items of the delivery, each of which is accepted or refused on its own."""
         ...
 
-    def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event]:
-        """Returns the events of one item. They are stored all together, or none of them. What `POST /webhook/NAME`
-        receives can only state incidents, change their state, or change users; the event ids follow from the delivery,
-        so that a repeat is the same. No events: the item concerns nothing that Lily knows."""
+    def events(self, item: Any, delivery: Delivery, sender: Sender) -> Sequence[Event | Problem]:
+        """Returns the events of one item. They are stored all together, or none of them. A Problem among them reports a
+        part of the item that was ignored; it is returned to the sender as a warning. What `POST /webhook/NAME` receives
+        can only state incidents, change their state, or change users; the event ids follow from the delivery, so that a
+        repeat is the same. No events: the item concerns nothing that Lily knows."""
         ...
 
 

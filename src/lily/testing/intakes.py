@@ -9,7 +9,7 @@ from lily.incidents.statements import read_statement
 from lily.incidents.transitions import TransitionEvent
 from lily.model.directory import UserEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
-from lily.model.errors import Refused
+from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent, read_event
 from lily.model.values import Checker
 from lily.plugins.groups import INTAKES
@@ -37,7 +37,8 @@ class IntakeSuite(ConfiguredSuite):
 
     def events(self, delivery: Delivery, sender: Sender = SENDER) -> list[Event]:
         intake = self.made()
-        return [event for item in intake.decode(delivery) for event in intake.events(item, delivery, sender)]
+        found = [event for item in intake.decode(delivery) for event in intake.events(item, delivery, sender)]
+        return [event for event in found if not isinstance(event, Problem)]
 
     def test_a_delivery_becomes_events(self) -> None:
         for delivery in self.deliveries():

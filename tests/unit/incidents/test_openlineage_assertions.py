@@ -7,7 +7,6 @@ import pytest
 from lily.incidents import IncidentEvent, IncidentStatement, SeriesPassed
 from lily.intake.openlineage.conversion import convert
 from lily.intake.openlineage.naming import Naming
-from lily.model.errors import Refused
 from lily.model.ids import asset_id
 from lily.plugins import Sender
 
@@ -69,6 +68,9 @@ def test_an_assertion_that_was_not_evaluated_states_nothing() -> None:
 @pytest.mark.parametrize(
     "given", [{"success": False}, {"assertion": 7, "success": True}, {"assertion": "a", "success": "no"}]
 )
-def test_a_malformed_assertion_is_refused(given: dict[str, Any]) -> None:
-    with pytest.raises(Refused):
-        said(run(given))
+def test_a_malformed_assertion_spoils_its_facet_alone(given: dict[str, Any]) -> None:
+    found = convert(run(failed(), given), Sender("t", "dbt"), Naming(), received=NOW)
+    assert found.incidents == []
+    assert found.assets
+    (warning,) = found.warnings
+    assert warning.entity.startswith("inputs[0].inputFacets.dataQualityAssertions.assertions")

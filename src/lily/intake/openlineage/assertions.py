@@ -5,13 +5,15 @@ job, dataset, assertion and column.
 """
 
 import hashlib
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from lily.incidents import IncidentStatement, SeriesPassed, Severity, content_id
 from lily.incidents.statements import MAX_TITLE
 from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.facet_reader import FacetReader
 from lily.intake.openlineage.facets import Json, objects
-from lily.model.values import MAX_NAME
+from lily.model.values import MAX_NAME, Checker
 
 SOURCE = "openlineage"
 MAX_CHECKS = 5_000  # of one event: each becomes one record in the log
@@ -60,7 +62,7 @@ class Check(NamedTuple):
 
 
 class Checks:
-    """Collects the assertions of one event. What is wrong with one refuses the event."""
+    """Collects the assertions of one event."""
 
     def __init__(self, collector: AssetCollector) -> None:
         self._collector = collector
@@ -71,40 +73,37 @@ class Checks:
             return
         inputs = event.get("inputs")
         for at, dataset in enumerate(inputs if isinstance(inputs, list) else ()):
-            named = self._collector.dataset_name(dataset, f"inputs[{at}]") if isinstance(dataset, dict) else None
+            named = self._collector.dataset_name(Checker(), dataset, "") if isinstance(dataset, dict) else None
             if named is None:
-                continue
-            for entity, assertions in self._assertions(dataset, f"inputs[{at}]"):
-                for given in assertions:
-                    self._add(given, (job, run, named.qualified_name), entity)
+                continue  # the event is refused for it
+            parse = partial(self._parse, place=(job, run, named.qualified_name))
+            for holder in _HOLDERS:
+                facets = FacetReader(self._collector.warnings, dataset, f"inputs[{at}]", holder)
+                self.found += facets.read(_FACET, parse) or ()
         if len(self.found) > MAX_CHECKS:
             described = f"one event may have at most {MAX_CHECKS} assertions; split it"
             self._collector.checker.refuse("TOO_LONG", described, "inputs")
 
-    def _assertions(self, dataset: Json, entity: str) -> list[tuple[str, list[Json]]]:
-        found = []
-        for holder in _HOLDERS:
-            facets = dataset.get(holder)
-            facet = facets.get(_FACET) if isinstance(facets, dict) else None
-            if isinstance(facet, dict):
-                where = f"{entity}.{holder}.{_FACET}.assertions"
-                found.append((where, objects(self._collector.checker, facet.get("assertions"), where)))
-        return found
+    def _parse(self, checker: Checker, facet: Json, where: str, place: tuple[str, str, str]) -> list[Check]:
+        where = f"{where}.assertions"
+        given = objects(checker, facet.get("assertions"), where)
+        found = [self._check(checker, assertion, place, where) for assertion in given]
+        return [check for check in found if check is not None]
 
-    def _add(self, given: Json, place: tuple[str, str, str], entity: str) -> None:
+    def _check(self, checker: Checker, given: Json, place: tuple[str, str, str], entity: str) -> Check | None:
         job, run, dataset = place
-        checker = self._collector.checker
         assertion = checker.name(given.get("assertion"), f"{entity}.assertion")
         stated = given.get("column")
         column = "" if stated is None else checker.name(stated, f"{entity}.column", MAX_NAME)
         success = given.get("success")
         if success is None:
-            return  # it was not evaluated
+            return None  # it was not evaluated
         if not isinstance(success, bool):
             checker.refuse("INVALID_TYPE", f"{entity}.success must be true or false", f"{entity}.success")
-        elif assertion is not None and column is not None:
-            asset_id, severity = self._collector.id(dataset), _severity(given.get("severity"))
-            self.found.append(Check(job, run, dataset, asset_id, assertion, column, success, severity))
+        if assertion is None or column is None or not isinstance(success, bool):
+            return None
+        asset_id, severity = self._collector.id(dataset), _severity(given.get("severity"))
+        return Check(job, run, dataset, asset_id, assertion, column, success, severity)
 
 
 def _severity(given: Any) -> Severity | None:

@@ -1,19 +1,24 @@
 """Collects the assets of one event, each once, however often the event names it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lily.intake.openlineage.naming import DatasetName, Naming
 from lily.model import ids
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 
+if TYPE_CHECKING:
+    from lily.model.errors import Problem
+
 Json = dict[str, Any]
 
 
 class AssetCollector:
-    """`stated` holds the type and the attributes of each asset by qualified name, in order of appearance."""
+    """`stated` holds the type and the attributes of each asset by qualified name, in order of appearance. `checker`
+    has the problems for which the event is refused, `warnings` those that spoil a facet alone."""
 
     def __init__(self, naming: Naming, tenant: str) -> None:
         self.checker = Checker()
+        self.warnings: list[Problem] = []
         self.tenant = tenant
         self.stated: dict[str, tuple[str, Json]] = {}
         self._naming = naming
@@ -30,44 +35,46 @@ class AssetCollector:
         """States that an asset exists, unless the event states more about it elsewhere."""
         self.stated.setdefault(qualified_name, (entity_type, attributes))
 
-    def dataset_name(self, holder: Json, entity: str) -> DatasetName | None:
+    def dataset_name(self, checker: Checker, holder: Json, entity: str) -> DatasetName | None:
         """The name of the dataset with this `namespace` and `name`."""
         namespace, name = holder.get("namespace"), holder.get("name")
         if not isinstance(namespace, str) or not isinstance(name, str):
-            return self._read_name(holder, entity)
+            return self._read_name(checker, holder, entity)
         known = self._named.get((namespace, name))
-        if known is None and (known := self._read_name(holder, entity)) is not None:
+        if known is None and (known := self._read_name(checker, holder, entity)) is not None:
             self._named[namespace, name] = known
         return known
 
-    def _read_name(self, holder: Json, entity: str) -> DatasetName | None:
-        name = self.checker.name(holder.get("name"), f"{entity}.name", MAX_QUALIFIED_NAME)
-        namespace = self.namespace(holder, entity)
+    def _read_name(self, checker: Checker, holder: Json, entity: str) -> DatasetName | None:
+        name = checker.name(holder.get("name"), f"{entity}.name", MAX_QUALIFIED_NAME)
+        namespace = self.namespace(checker, holder, entity)
         if name is None or namespace is None:
             return None
         named = self._naming.dataset(namespace, name)
-        qualified_name = self.checker.name(named.qualified_name, f"{entity}.name", MAX_QUALIFIED_NAME)
-        title = self.checker.name(named.title, f"{entity}.name")
+        qualified_name = checker.name(named.qualified_name, f"{entity}.name", MAX_QUALIFIED_NAME)
+        title = checker.name(named.title, f"{entity}.name")
         if qualified_name is None or title is None:
             return None
         if ids.looks_like_uuid(qualified_name):
-            self.checker.refuse("INVALID_VALUE", "a dataset's name must not look like a UUID", f"{entity}.name")
+            checker.refuse("INVALID_VALUE", "a dataset's name must not look like a UUID", f"{entity}.name")
+            return None
         return DatasetName(qualified_name, title, named.entity_type)
 
-    def namespace(self, holder: Json, entity: str) -> str | None:
+    def namespace(self, checker: Checker, holder: Json, entity: str) -> str | None:
         """An empty namespace is allowed."""
         given = holder.get("namespace")
         if given is None or given == "":
             return ""
-        return self.checker.name(given, f"{entity}.namespace", MAX_QUALIFIED_NAME)
-
-    def column(self, dataset: str, field: Any, entity: str) -> tuple[str, str] | None:
-        """The qualified name and the name of a column."""
-        name = self.checker.name(field, entity)
-        if name is None:
-            return None
-        qualified_name = self.checker.name(f"{dataset}.{name}", entity, MAX_QUALIFIED_NAME)
-        return None if qualified_name is None else (qualified_name, name)
+        return checker.name(given, f"{entity}.namespace", MAX_QUALIFIED_NAME)
 
     def id(self, qualified_name: str) -> str:
         return ids.asset_id(self.tenant, qualified_name)
+
+
+def column_name(checker: Checker, dataset: str, field: Any, entity: str) -> tuple[str, str] | None:
+    """The qualified name and the name of a column."""
+    name = checker.name(field, entity)
+    if name is None:
+        return None
+    qualified_name = checker.name(f"{dataset}.{name}", entity, MAX_QUALIFIED_NAME)
+    return None if qualified_name is None else (qualified_name, name)

@@ -1,18 +1,20 @@
 """Converts a decoded OpenLineage event to Lily's events."""
 
 from datetime import timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from lily.incidents import IncidentEvent
 from lily.intake.openlineage.assertions import Check, Checks
 from lily.intake.openlineage.asset_collector import AssetCollector
-from lily.intake.openlineage.datasets import state_dataset, state_job
+from lily.intake.openlineage.column_lineage import ColumnLineage
+from lily.intake.openlineage.datasets import Stated, state_dataset, state_job
 from lily.intake.openlineage.edge_claims import EdgeClaims
+from lily.intake.openlineage.event_shape import Shape, event_shape
 from lily.intake.openlineage.event_time import rfc3339
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.naming import Naming
 from lily.model import ids
-from lily.model.edges import MAX_RUN, ClaimsEvent
+from lily.model.edges import MAX_RUN, Claim, ClaimsEvent
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
@@ -24,35 +26,26 @@ DESIGN = "job"  # the run id of a JobEvent: design-time lineage, which is always
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
-Shape = Literal["run", "job", "dataset"]
-
 
 class Conversion(NamedTuple):
     assets: list[AssetEvent]
     claims: ClaimsEvent | None
     incidents: list[IncidentEvent]
+    warnings: list[Problem]  # what is wrong with facets that were ignored
 
 
 def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: timedelta = FUTURE_SKEW) -> Conversion:
-    """Raises Refused with every problem found; then no part of the event is used."""
+    """Raises Refused with every problem found outside of facets; then no part of the event is used."""
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
     time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
     collector = AssetCollector(naming, sender.tenant)
-    claims = EdgeClaims(collector)
-    checks = Checks(collector)
-    shape = _shape(event)
-    job = run = None
+    checks, claims = Checks(collector), None
+    shape = event_shape(event)
     if shape == "dataset":
         state_dataset(collector, _object(collector, event, "dataset"), "dataset")
     else:
-        job = state_job(collector, _object(collector, event, "job"))
-        run = DESIGN if shape == "job" else _run(collector, event)
-        _gather_lineage(collector, claims, event)
-        if shape == "run":
-            checks.gather(event, job, run)
-    complete = shape == "job" or _event_type(collector, event) == "COMPLETE"
-    found = claims.claims()
+        claims = _claimed(collector, checks, event, shape)
     if len(collector.stated) > MAX_ASSETS:
         collector.checker.refuse("TOO_LONG", f"one event may describe at most {MAX_ASSETS} assets; split it", "body")
     if collector.checker.problems:
@@ -60,22 +53,65 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     first = ids.event_id()
     assets = _asset_events(collector, sender, time, first)
     incidents = [_incident(check, sender, time) for check in checks.found]
-    if not found or job is None or run is None:
-        return Conversion(assets, None, incidents)
-    claimed = ClaimsEvent(
-        first,
+    return Conversion(
+        assets,
+        claims and _claims_event(claims, sender, first, time),
+        incidents,
+        list(dict.fromkeys(collector.warnings)),
+    )
+
+
+class _Claimed(NamedTuple):
+    job_id: str
+    run: str
+    complete: bool
+    claims: tuple[Claim, ...]
+
+
+def _claimed(collector: AssetCollector, checks: Checks, event: Json, shape: Shape) -> _Claimed | None:
+    """States the job and the datasets of a run or job. Returns the edges that it claims, if there are any."""
+    job = state_job(collector, _object(collector, event, "job"))
+    run = _run(collector, event) if shape == "run" else DESIGN
+    complete = shape == "job" or _event_type(collector, event) == "COMPLETE"
+    claims, understood = _lineage(collector, event)
+    if job is None or run is None:
+        return None
+    if shape == "run":
+        checks.gather(event, job.named.qualified_name, run)
+    if not claims:
+        return None
+    # A run of which a part was not understood adds edges and ends none.
+    return _Claimed(collector.id(job.named.qualified_name), run, complete and understood, claims)
+
+
+def _lineage(collector: AssetCollector, event: Json) -> tuple[tuple[Claim, ...], bool]:
+    """The edges that an event claims, and whether all facets about them could be read."""
+    claims = EdgeClaims(collector)
+    inputs = objects(collector.checker, event.get("inputs"), "inputs")
+    outputs = objects(collector.checker, event.get("outputs"), "outputs")
+    read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
+    written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
+    claims.between(_distinct(read), _distinct(written))
+    understood = True
+    for output in written:
+        if output is not None:
+            lineage = ColumnLineage(collector, output.named)
+            claims.add(output.facets.read("columnLineage", lineage) or (), lineage.targets)
+            understood &= "columnLineage" not in output.facets.spoiled
+    return claims.claims(), understood
+
+
+def _claims_event(claimed: _Claimed, sender: Sender, event_id: str, time: str) -> ClaimsEvent:
+    return ClaimsEvent(
+        event_id,
         time,
         sender.tenant,
-        collector.id(job),
-        run,
-        complete,
-        found,
+        *claimed,
         sender.by,
         sender.authorised,
         correlation=sender.correlation,
         trace=sender.trace,
     )
-    return Conversion(assets, claimed, incidents)
 
 
 def _incident(check: Check, sender: Sender, time: str) -> IncidentEvent:
@@ -88,27 +124,6 @@ def _incident(check: Check, sender: Sender, time: str) -> IncidentEvent:
         correlation=sender.correlation,
         trace=sender.trace,
     )
-
-
-def _gather_lineage(collector: AssetCollector, claims: EdgeClaims, event: Json) -> None:
-    inputs = objects(collector.checker, event.get("inputs"), "inputs")
-    outputs = objects(collector.checker, event.get("outputs"), "outputs")
-    read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
-    written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
-    claims.between(_distinct(read), _distinct(written))
-    for at, name in enumerate(written):
-        if name is not None:
-            claims.of_columns(name, outputs[at], f"outputs[{at}]")
-
-
-def _shape(event: Json) -> Shape:
-    """Decided by the properties that are present, else by the schema that the event names."""
-    schema = str(event.get("schemaURL") or "").rpartition("/")[2]
-    if event.get("dataset") is not None and event.get("job") is None:
-        return "dataset"
-    if event.get("run") is not None or schema == "RunEvent" or event.get("eventType") is not None:
-        return "run"
-    return "dataset" if schema == "DatasetEvent" else "job" if event.get("job") is not None else "run"
 
 
 def _object(collector: AssetCollector, event: Json, name: str) -> Json:
@@ -158,5 +173,5 @@ def _numbered(event_id: str, number: int) -> str:
     return f"{event_id[:-5]}{(int(event_id[-5:], 16) + number) & 0xFFFFF:05x}"
 
 
-def _distinct(names: list[str | None]) -> list[str]:
-    return list(dict.fromkeys(name for name in names if name is not None))
+def _distinct(stated: list[Stated | None]) -> list[str]:
+    return list(dict.fromkeys(found.named.qualified_name for found in stated if found is not None))

@@ -4,11 +4,11 @@ A job is not a node between them. If it were, a job that reads ten tables and wr
 every path would be twice as long. The job is the claimant of the edges.
 """
 
-from lily.intake.openlineage import facets as facet
+from collections.abc import Iterable
+
 from lily.intake.openlineage.asset_collector import AssetCollector
-from lily.intake.openlineage.facets import Json
-from lily.model.edges import DERIVED_FROM, INFLUENCES, MAX_CLAIMS, Claim, EdgeKey
-from lily.model.values import MAX_ITEMS
+from lily.intake.openlineage.flows import End, Flow
+from lily.model.edges import DERIVED_FROM, MAX_CLAIMS, Claim, EdgeKey
 
 
 class EdgeClaims:
@@ -33,69 +33,18 @@ class EdgeClaims:
             for input_ in inputs:
                 self._claim(input_, output, DERIVED_FROM, masking=False)
 
-    def of_columns(self, output: str, holder: Json, entity: str) -> None:
-        """Adds the edges of an output's columnLineage facet."""
-        checker = self._collector.checker
-        facets = facet.facets_of(checker, holder, entity)
-        lineage = facet.facet_of(checker, facets, "columnLineage", entity)
-        if lineage is None or facet.is_deleted(lineage):
-            return
-        where = f"{entity}.facets.columnLineage"
-        fields = lineage.get("fields")
-        if fields is not None and not isinstance(fields, dict):
-            checker.refuse("INVALID_TYPE", f"{where}.fields must be an object", f"{where}.fields")
-            return
-        for field, about in (fields or {}).items():
-            self._of_column(output, field, about, f"{where}.fields")
-        for source in facet.objects(checker, lineage.get("dataset"), f"{where}.dataset"):
-            if (column := self._source(source, f"{where}.dataset")) is not None:
-                self._claim(column, output, INFLUENCES, masking=_type_and_masking(source)[1])
-
-    def _of_column(self, output: str, field: str, about: Json, where: str) -> None:
-        checker = self._collector.checker
-        target = self._collector.column(output, field, where)
-        if not isinstance(about, dict):
-            checker.refuse("INVALID_TYPE", "each field of columnLineage must be an object", where)
-            return
-        if target is None:
-            return
-        self._collector.mention(target[0], "column", {"name": target[1], "parent": output})
-        for source in facet.objects(checker, about.get("inputFields"), f"{where}.inputFields"):
-            column = self._source(source, f"{where}.inputFields")
-            if column is not None:
-                kind, masking = _type_and_masking(source)
-                self._claim(column, target[0], kind, masking=masking)
-
-    def _source(self, source: Json, entity: str) -> str | None:
-        """The column that an input field refers to. States that it and its dataset exist, and nothing else."""
-        named = self._collector.dataset_name(source, entity)
-        if named is None:
-            return None
-        found = self._collector.column(named.qualified_name, source.get("field"), f"{entity}.field")
-        if found is None:
-            return None
-        column, name = found
-        if column not in self._collector.stated:
-            self._collector.mention(named.qualified_name, named.entity_type, {"name": named.title})
-            self._collector.mention(column, "column", {"name": name, "parent": named.qualified_name})
-        return column
+    def add(self, flows: Iterable[Flow], targets: Iterable[End]) -> None:
+        """`targets` have been described, even if nothing flows into them."""
+        for target in targets:
+            target.mention(self._collector)
+        for source, target, kind, masking in flows:
+            source.mention(self._collector)
+            self._claim(source.qualified_name, target.qualified_name, kind, masking=masking)
 
     def _claim(self, start: str, end: str, kind: str, *, masking: bool) -> None:
         if start != end:  # a table that a job both reads and writes is not derived from itself
             key = EdgeKey(self._collector.id(start), self._collector.id(end), kind)
             self._masking[key] = masking and self._masking.get(key, True)
-
-
-def _type_and_masking(source: Json) -> tuple[str, bool]:
-    """The type of the edge, and whether it masks its input: only if every transformation does, because even an
-    aggregate such as max() shows a real value."""
-    transformations = source.get("transformations")
-    if not isinstance(transformations, list) or not transformations or len(transformations) > MAX_ITEMS:
-        return DERIVED_FROM, False
-    steps = [step for step in transformations if isinstance(step, dict)]
-    indirect = all(str(step.get("type", "")).upper() == "INDIRECT" for step in steps)
-    masking = len(steps) == len(transformations) and all(step.get("masking") is True for step in steps)
-    return INFLUENCES if indirect and steps else DERIVED_FROM, masking
 
 
 def _too_many(count: int) -> str:

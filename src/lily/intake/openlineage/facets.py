@@ -1,4 +1,4 @@
-"""Reads facets. An absent facet or null states nothing, `_deleted: true` clears, unknown facets are ignored."""
+"""Parses single facets: `_deleted: true` clears what the facet had stated."""
 
 from typing import Any
 
@@ -6,23 +6,7 @@ from lily.model.values import MAX_ITEMS, MAX_TAG, Checker
 
 Json = dict[str, Any]
 
-
-def facets_of(checker: Checker, holder: Json, entity: str) -> Json:
-    facets = holder.get("facets")
-    if facets is None:
-        return {}
-    if not isinstance(facets, dict):
-        checker.refuse("INVALID_TYPE", "facets must be an object", f"{entity}.facets")
-        return {}
-    return facets
-
-
-def facet_of(checker: Checker, facets: Json, name: str, entity: str) -> Json | None:
-    facet = facets.get(name)
-    if facet is None or isinstance(facet, dict):
-        return facet
-    checker.refuse("INVALID_TYPE", f"the facet {name} must be an object", f"{entity}.facets.{name}")
-    return None
+_TYPES = frozenset({"table", "view", "materialized_view", "file", "topic", "stream", "model"})
 
 
 def is_deleted(facet: Json) -> bool:
@@ -39,23 +23,17 @@ def objects(checker: Checker, given: Any, entity: str) -> list[Json]:
     return given
 
 
-def description(checker: Checker, facets: Json, entity: str) -> Json:
+def documentation(checker: Checker, facet: Json, where: str) -> Json:
     """The attributes that a documentation facet states."""
-    facet = facet_of(checker, facets, "documentation", entity)
-    if facet is None:
-        return {}
     if is_deleted(facet):
         return {"description": None}
     text = facet.get("description")
-    return {} if text is None else {"description": checker.text(text, f"{entity}.facets.documentation.description")}
+    return {} if text is None else {"description": checker.text(text, f"{where}.description")}
 
 
-def ownership(checker: Checker, facets: Json, entity: str) -> Json:
+def ownership(checker: Checker, facet: Json, where: str) -> Json:
     """`owner` is the first owner; `owners` has all of them with their types."""
-    facet = facet_of(checker, facets, "ownership", entity)
-    if facet is None:
-        return {}
-    where = f"{entity}.facets.ownership.owners"
+    where = f"{where}.owners"
     owners = [] if is_deleted(facet) else objects(checker, facet.get("owners"), where)
     if not owners:
         return {"owner": None, "owners": None}
@@ -69,22 +47,34 @@ def ownership(checker: Checker, facets: Json, entity: str) -> Json:
     return {"owner": named[0]["name"], "owners": [_without_null(owner) for owner in named]}
 
 
+def dataset_type(checker: Checker, facet: Json, where: str) -> str | None:
+    """The type of the asset; None if Lily does not know the one that the facet names."""
+    kind, subtype = facet.get("datasetType"), facet.get("subType")
+    if kind is None:
+        return None
+    name = (checker.name(kind, f"{where}.datasetType") or "").lower()
+    if name == "view" and isinstance(subtype, str) and subtype.lower().startswith("materialized"):
+        return "materialized_view"
+    return name if name in _TYPES else None
+
+
 class Tags:
     """The tags of a tags facet: of the dataset or job itself, and of its fields."""
 
     __slots__ = ("_of_fields", "covers_fields", "own")
 
-    def __init__(self, checker: Checker, facet: Json, entity: str) -> None:
-        where = f"{entity}.facets.tags.tags"
+    def __init__(self, checker: Checker, facet: Json, where: str) -> None:
+        where = f"{where}.tags"
         given = [] if is_deleted(facet) else objects(checker, facet.get("tags"), where)
-        self.own: list[str] = []
+        own: list[str] = []
         self._of_fields: dict[str, list[str]] = {}
         for entry in given:
             tag, field = _tag(checker, entry, where), entry.get("field")
             if field is not None:
                 self._of_fields.setdefault(checker.name(field, f"{where}.field") or "", []).extend(tag)
             else:
-                self.own.extend(tag)
+                own.extend(tag)
+        self.own = list(dict.fromkeys(own))
         # A facet that names no field leaves the tags of fields alone; an empty one clears them.
         self.covers_fields = bool(self._of_fields) or not given
 
@@ -93,12 +83,6 @@ class Tags:
 
     def fields(self) -> list[str]:
         return list(self._of_fields)
-
-
-def tags(checker: Checker, facets: Json, entity: str) -> Tags | None:
-    """None if there is no tags facet."""
-    facet = facet_of(checker, facets, "tags", entity)
-    return None if facet is None else Tags(checker, facet, entity)
 
 
 def _tag(checker: Checker, entry: Json, where: str) -> list[str]:

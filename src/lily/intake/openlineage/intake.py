@@ -35,6 +35,6 @@ class OpenLineage:
             raise Refused(Problem("MALFORMED_JSON", f"the body is not valid JSON: {error}", "body")) from error
         return body if isinstance(body, list) else [body]
 
-    def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event]:
+    def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event | Problem]:
         found = convert(item, sender, self._naming, received=delivery.received, skew=delivery.skew)
-        return [*found.assets, *([] if found.claims is None else [found.claims]), *found.incidents]
+        return [*found.assets, *([] if found.claims is None else [found.claims]), *found.incidents, *found.warnings]

@@ -65,12 +65,13 @@ def _webhook_content(tenant: str, envelope: dict[str, Any], received: str, store
     return content
 
 
-def _add_all(content: Content, tenant: str, events: Sequence[Event], received: str) -> None:
-    """All of them or none."""
+def _add_all(content: Content, tenant: str, events: Sequence[Event | Problem], received: str) -> None:
+    """All of them or none. What is wrong with parts that were ignored is left out: the sender is gone."""
     # A plug-in may be foreign: what it states is checked like what came from elsewhere.
     checked = [
         read_incident_event(event.as_cloudevent(), received=received) if isinstance(event, IncidentEvent) else event
         for event in events
+        if not isinstance(event, Problem)
     ]
     read = Content(ignored=0 if checked else 1)
     for event in checked:

@@ -238,11 +238,19 @@ class Pointer(BaseModel):
 
 
 class LineageTaken(BaseModel):
-    """The number of assets and edges in an OpenLineage event."""
+    """The number of assets and edges in an OpenLineage event; `warnings` lists what is wrong with facets that were
+    ignored, and is absent if none were."""
 
     status: Literal["success"]
     assets: int
     edges: int
+    warnings: list[Problem] = []
+
+
+class LineageTakenMany(Bulk):
+    """As for other bulk bodies, with the warnings of all events."""
+
+    warnings: list[RowProblem] = []
 
 
 class SqlEdge(BaseModel, extra="allow"):

@@ -13,7 +13,7 @@ from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
-from lily.api.http.openapi.responses import Bulk, Json, LineageTaken
+from lily.api.http.openapi.responses import Json, LineageTaken, LineageTakenMany
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, incident_record, lineage_record
 from lily.incidents import IncidentEvent
@@ -47,12 +47,13 @@ router = APIRouter(tags=["lineage"])
 @router.post(
     "/api/v1/lineage",
     status_code=202,
-    responses={200: {"model": LineageTaken | Bulk}, 202: {"model": LineageTaken | Bulk}},
+    responses={200: {"model": LineageTaken | LineageTakenMany}, 202: {"model": LineageTaken | LineageTakenMany}},
     openapi_extra=body_schema(BODY, examples.OPENLINEAGE),
 )
 async def take(call: WritesLineage) -> Json:
     """Ingests OpenLineage events of runs, jobs and datasets. 202 means that all of them are durably in the log.
-    Assertions about the quality of data that failed become incidents; a later run in which they hold resolves them."""
+    What is wrong within a facet spoils that facet alone, and is listed in `warnings`. Assertions about the quality of
+    data that failed become incidents; a later run in which they hold resolves them."""
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
     raw = await read_bytes(call.request, MAX_ARRAY_BYTES)
@@ -62,35 +63,47 @@ async def take(call: WritesLineage) -> Json:
     try:
         items = intake.decode(delivery)
         if _is_array(raw):
-            return await _take_many(append, items, lambda item: intake.events(item, delivery, sender))
+            return await _take_many(append, items, lambda item: _separate(intake.events(item, delivery, sender)))
         if len(raw) > limits.body_bytes:
             raise too_large(limits.body_bytes)
-        return await _take_one(append, intake.events(items[0], delivery, sender))
+        return await _take_one(append, *_separate(intake.events(items[0], delivery, sender)))
     except Refused:
         call.services.metrics.refused.inc()
         raise
 
 
-async def _take_one(append: LogAppend, events: Sequence[Event]) -> Json:
+def _separate(found: Sequence[Event | Problem]) -> tuple[list[Event], list[Problem]]:
+    """The events of an item, and what is wrong with the parts of it that were ignored."""
+    warnings = [entry for entry in found if isinstance(entry, Problem)]
+    return [entry for entry in found if not isinstance(entry, Problem)], warnings
+
+
+async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequence[Problem]) -> Json:
     await _authorise(append.call, events)
     await _append(append, events)
     settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
     edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
-    return Json({"status": "success", "assets": assets, "edges": edges}, settlement.status, settlement.headers())
+    taken = {"status": "success", "assets": assets, "edges": edges}
+    reported = [problem.as_dict() for problem in warnings[: append.call.services.settings.limits.bulk_errors]]
+    return Json(taken | ({"warnings": reported} if reported else {}), settlement.status, settlement.headers())
 
 
-async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callable[[Any], Sequence[Event]]) -> Json:
+async def _take_many(
+    append: LogAppend, items: Sequence[Any], events_of: Callable[[Any], tuple[list[Event], list[Problem]]]
+) -> Json:
     """An event that is refused does not affect the others."""
     if len(items) > MAX_EVENTS:
         raise Declined(413, Problem("TOO_LARGE", f"send at most {MAX_EVENTS} events at a time", "body"))
     rejected = 0
     errors: list[dict[str, Any]] = []
+    warnings: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
-            events = events_of(item)
+            events, ignored = events_of(item)
             await _authorise(append.call, events)
             await _append(append, events)
+            warnings += [{"row": row, **problem.as_dict()} for problem in ignored]
         except Refused as error:
             rejected += 1
             errors += [{"row": row, **problem.as_dict()} for problem in error.problems]
@@ -98,15 +111,10 @@ async def _take_many(append: LogAppend, items: Sequence[Any], events_of: Callabl
     settlement = await append.settle()
     services = append.call.services
     services.metrics.refused.inc(rejected)
-    return Json(
-        {
-            "accepted": len(items) - rejected,
-            "rejected": rejected,
-            "errors": errors[: services.settings.limits.bulk_errors],
-        },
-        settlement.status,
-        settlement.headers(),
-    )
+    most = services.settings.limits.bulk_errors
+    taken = {"accepted": len(items) - rejected, "rejected": rejected, "errors": errors[:most]}
+    reported = {"warnings": warnings[:most]} if warnings else {}
+    return Json(taken | reported, settlement.status, settlement.headers())
 
 
 async def _append(append: LogAppend, events: Sequence[Event]) -> None:

@@ -1,0 +1,52 @@
+"""The flows of a columnLineage facet: into the columns of its dataset, and from columns that only decide about rows."""
+
+from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.facets import Json, is_deleted, objects
+from lily.intake.openlineage.flows import End, Flow, column_of, type_and_masking, whole
+from lily.intake.openlineage.naming import DatasetName
+from lily.model.edges import INFLUENCES
+from lily.model.values import Checker
+
+
+class ColumnLineage:
+    """Parses the facet of one output."""
+
+    def __init__(self, collector: AssetCollector, output: DatasetName) -> None:
+        self._collector, self._output = collector, output
+        self.targets: list[End] = []
+
+    def __call__(self, checker: Checker, facet: Json, where: str) -> list[Flow]:
+        if is_deleted(facet):
+            return []
+        fields = facet.get("fields")
+        if fields is not None and not isinstance(fields, dict):
+            checker.refuse("INVALID_TYPE", f"{where}.fields must be an object", f"{where}.fields")
+            return []
+        found = [flow for field, about in (fields or {}).items() for flow in self._into(checker, field, about, where)]
+        where, target = f"{where}.dataset", whole(self._output)
+        found += [
+            Flow(column, target, INFLUENCES, type_and_masking(source)[1])
+            for source in objects(checker, facet.get("dataset"), where)
+            if (column := self._source(checker, source, where)) is not None
+        ]
+        return found
+
+    def _into(self, checker: Checker, field: str, about: Json, where: str) -> list[Flow]:
+        where = f"{where}.fields"
+        target = column_of(checker, self._output, field, where)
+        if not isinstance(about, dict):
+            checker.refuse("INVALID_TYPE", "each field of columnLineage must be an object", where)
+            return []
+        if target is None:
+            return []
+        self.targets.append(target)
+        where = f"{where}.inputFields"
+        return [
+            Flow(column, target, *type_and_masking(source))
+            for source in objects(checker, about.get("inputFields"), where)
+            if (column := self._source(checker, source, where)) is not None
+        ]
+
+    def _source(self, checker: Checker, source: Json, where: str) -> End | None:
+        named = self._collector.dataset_name(checker, source, where)
+        return None if named is None else column_of(checker, named, source.get("field"), f"{where}.field")
