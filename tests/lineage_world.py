@@ -9,12 +9,14 @@ from operator import itemgetter
 import psycopg
 
 from lily.bus import topics
+from lily.intake.openlineage import Naming, convert
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.statements import read_statement
+from lily.plugins import Sender
 from lily.reactions.relay.change_events import statement_event
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.outbox.batches import RuleStatement
@@ -89,6 +91,33 @@ class World:
         event = EdgeEvent(ids.event_id(), clock.now(), self.tenant, statement)
         self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, event)], [])
         self.marks.edges.append(EdgeMark(self.id_of(start), self.id_of(end)))
+
+    def take(self, event: object) -> None:
+        """An OpenLineage event, all of it in PostgreSQL."""
+        found = convert(event, Sender(self.tenant, "etl"), Naming(), received=clock.now())
+        for asset in found.assets:
+            self._store.apply(topics.ASSETS, {}, [(_RECORD, asset)], [])
+            self.marks.assets.append(AssetMark(asset.asset_id))
+        if found.claims is not None:
+            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, found.claims)], [])
+            self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]
+
+    def edge_keys(self) -> list[tuple[str, str, str]]:
+        """Of all edges, the deleted ones included."""
+        asked = "select from_id::text, to_id::text, type from edges where tenant_id = %s"
+        return self._owner.execute(asked, [self.tenant]).fetchall()
+
+    def edges(self) -> dict[tuple[str, str, str], dict[str, bool]]:
+        """By the names of the ends and the type."""
+        asked = (
+            "select a.qualified_name, b.qualified_name, e.type, e.masking, e.assumed from edges e "
+            "join assets a on a.tenant_id = e.tenant_id and a.id = e.from_id "
+            "join assets b on b.tenant_id = e.tenant_id and b.id = e.to_id where e.tenant_id = %s and not e.is_deleted"
+        )
+        rows = self._owner.execute(asked, [self.tenant])
+        return {
+            (start, end, kind): {"masking": masking, "assumed": assumed} for start, end, kind, masking, assumed in rows
+        }
 
     def define(self, tag: str, *, propagates: bool = True, **settings: object) -> None:
         told = {**DEFAULTS, **settings, "propagates": propagates, "tenant": self.tenant, "key": tag}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from lily.intake.openlineage import Conversion, Naming, convert
+from lily.lineage.claims import claims_of
 from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.plugins import Sender
@@ -53,7 +54,19 @@ def attributes(found: Conversion, name: str) -> dict[str, Any]:
 
 
 def claims(found: Conversion) -> dict[tuple[str, str, str], bool]:
-    """With names instead of ids."""
+    """What is claimed, and whether it is masked, with names instead of ids."""
+    return {edge: masking for edge, (masking, _) in _claims(found).items()}
+
+
+def assumed(found: Conversion) -> set[tuple[str, str]]:
+    """The edges that only inputs and outputs suggest."""
+    return {(start, end) for (start, end, _), (_, is_assumed) in _claims(found).items() if is_assumed}
+
+
+def _claims(found: Conversion) -> dict[tuple[str, str, str], tuple[bool, bool]]:
     names = {ids.asset_id("t", name): name for name in stated(found)}
     assert found.claims is not None
-    return {(names[key.from_id], names[key.to_id], key.type): masking for key, masking in found.claims.claims}
+    return {
+        (names[key.from_id], names[key.to_id], key.type): (masking, is_assumed)
+        for key, masking, is_assumed in claims_of(found.claims)
+    }

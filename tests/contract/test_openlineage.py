@@ -102,10 +102,28 @@ def test_a_newer_complete_run_replaces_only_its_own_jobs_edges(door: Door) -> No
     assert {name for name, _ in upstream(door, "t")} == {"b", "c", "d"}
 
 
-def test_a_run_that_fails_takes_nothing_away(door: Door) -> None:
+def test_a_run_that_fails_takes_nothing_away_and_nothing_is_assumed_of_it(door: Door) -> None:
     send(door, run("one", [dataset("a")], [dataset("t")], eventTime=ago(300)))
     send(door, run("one", [dataset("b")], [dataset("t")], eventTime=ago(200), eventType="FAIL"))
-    assert {name for name, _ in upstream(door, "t")} == {"a", "b"}
+    assert {name for name, _ in upstream(door, "t")} == {"a"}
+
+
+def test_only_what_nothing_states_is_assumed(door: Door) -> None:
+    stated = {"inputs": [{"type": "DATASET", "namespace": DB, "name": "a"}]}
+    send(door, run("one", [dataset("a"), dataset("b")], [dataset("t", lineage=stated), dataset("u")]))
+    found = door.http.get("/lineage/b", params={"depth": 1}).json()["edges"]
+    assert [(edge["to"], edge["assumed"]) for edge in found] == [(ids.asset_id(door.tenant, "u"), True)]
+    found = door.http.get("/lineage/t", params={"direction": "upstream"}).json()["edges"]
+    assert [(edge["from"], edge["assumed"]) for edge in found] == [(ids.asset_id(door.tenant, "a"), False)]
+
+
+def test_what_is_wrong_in_a_facet_is_reported_and_the_rest_is_used(door: Door) -> None:
+    broken = run("one", [], [dataset("t", schema={"fields": 7}, documentation={"description": "kept"})])
+    (warning,) = send(door, broken)["warnings"]
+    assert (warning["code"], warning["entity"]) == ("INVALID_TYPE", "outputs[0].facets.schema.fields")
+    assert door.read("t")["attributes"]["description"] == "kept"
+    answer = door.http.post("/api/v1/lineage", json=[run("one", [], []), broken]).json()
+    assert (answer["accepted"], [warning["row"] for warning in answer["warnings"]]) == (2, [2])
 
 
 def test_the_same_table_of_a_connector_and_of_a_run_is_one_asset(door: Door) -> None:

@@ -109,7 +109,7 @@ def live_claims(events: Sequence[ClaimsEvent]) -> dict[EdgeKey, list[bool]]:
     """For each edge that is claimed, whether each claim masks it: a claim ends when another run completes after it."""
     newest: dict[tuple[EdgeKey, str, str], tuple[ClaimsEvent, bool]] = {}
     for event in events:
-        for key, masking in event.claims:
+        for key, masking, _ in event.claims:
             newest[key, event.job_id, event.run] = (event, masking)
     found: dict[EdgeKey, list[bool]] = {}
     for (key, job, run), (event, masking) in newest.items():

@@ -49,10 +49,10 @@ def test_the_order_of_arrival_makes_no_difference(history: list[ClaimsEvent], ra
 def test_a_claim_is_in_force_until_another_run_completes_later(history: list[ClaimsEvent]) -> None:
     expected = set()
     for event in history:
-        for key, masking in event.claims:
+        for key, masking, _ in event.claims:
             later = [other for other in history if other.clock > event.clock]
             ended = any(other.complete and other.claims and other.run != event.run for other in later)
-            restated = any(other.run == event.run and key in dict(other.claims) for other in later)
+            restated = any(other.run == event.run and key in {claim.key for claim in other.claims} for other in later)
             if not ended and not restated:
                 expected.add((event.run, key, masking))
     assert in_force(history) == expected

@@ -3,13 +3,15 @@
 A claim ends when another run of its job completes later than the claim was made. This does not depend on the order of
 arrival, so an ended claim can be deleted, one that arrives late can be dropped, and every stored claim is in force.
 If two runs of a job overlap, the one that completes last keeps the claims that it made after the other completed, and
-those that it states again when it completes. A completion without edges ends no claims.
+those that it states again when it completes. A completion without edges ends no claims,
+unless it states that there are none.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from lily.model.edges import ClaimsEvent, EdgeKey
+from lily.lineage.assumed_edges import assumed_claims
+from lily.model.edges import Claim, ClaimsEvent, EdgeKey
 
 JobId = tuple[str, str]  # tenant and id
 ClaimId = tuple[JobId, str, EdgeKey]  # job, run and edge
@@ -40,6 +42,16 @@ class NewestClaim(NamedTuple):
     at: str
     masking: bool
     event: ClaimsEvent
+    assumed: bool = False
+
+
+def claims_of(event: ClaimsEvent) -> list[Claim]:
+    """What the event claims, and what follows from its inputs and outputs where it states nothing better."""
+    return [*event.claims, *assumed_claims(event.datasets, (claim.key for claim in event.claims))]
+
+
+def edge_keys(event: ClaimsEvent) -> list[EdgeKey]:
+    return [claim.key for claim in claims_of(event)]
 
 
 def merge_completions(
@@ -48,7 +60,7 @@ def merge_completions(
     """The completions after these events, and for each job that completes a run here the newest event that does."""
     completions, completing = dict(known), dict[JobId, ClaimsEvent]()
     for event in events:
-        if event.complete and event.claims:
+        if event.complete and (event.datasets.explained or claims_of(event)):
             job = (event.tenant, event.job_id)
             completion = completions.get(job)
             completions[job] = (
@@ -64,12 +76,14 @@ def newest_claims(events: Iterable[ClaimsEvent], completions: Mapping[JobId, Com
     newest: dict[ClaimId, NewestClaim] = {}
     for event in events:
         job, at = (event.tenant, event.job_id), event.clock
-        for key, masking in event.claims:
+        for key, masking, assumed in claims_of(event):
             known = newest.get((job, event.run, key))
             if known is None or at > known.at:
-                newest[job, event.run, key] = NewestClaim(at, masking, event)
+                newest[job, event.run, key] = NewestClaim(at, masking, event, assumed)
             elif at == known.at:
-                newest[job, event.run, key] = NewestClaim(at, masking and known.masking, event)
+                newest[job, event.run, key] = NewestClaim(
+                    at, masking and known.masking, event, assumed and known.assumed
+                )
     return {
         (job, run, key): claim
         for (job, run, key), claim in newest.items()

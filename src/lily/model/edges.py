@@ -23,6 +23,7 @@ EDGES_CLAIMED = "lily.edges.claimed"
 EDGE_CHANGED = "lily.edge.changed"
 
 DERIVED_FROM = "derived-from"
+USED_IN = "used-in"
 INFLUENCES = "influences"  # from a column that decides which rows or values there are, without being one of them
 
 EdgeLayer = Literal["source", "user"]
@@ -91,12 +92,26 @@ class EdgeEvent(LogEvent):
 class Claim(NamedTuple):
     key: EdgeKey
     masking: bool = False
+    assumed: bool = False  # nothing but the inputs and outputs of the run suggests it
+
+
+class RunDatasets(NamedTuple):
+    """Ids of the datasets of a run. What `explained` outputs and jobs are derived from is stated in full, even if
+    that is nothing."""
+
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    explained: tuple[str, ...] = ()
+
+
+NO_DATASETS = RunDatasets()
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimsEvent(LogEvent):
     """The edges that one event of a job's run claims. When a run completes, its claims replace the job's earlier
-    ones."""
+    ones. `datasets` are those that it read and wrote: where nothing states what an output is derived from, it is
+    assumed to be derived from every input."""
 
     job_id: str
     run: str
@@ -104,6 +119,7 @@ class ClaimsEvent(LogEvent):
     claims: tuple[Claim, ...]
     by: str = ""
     authorised: bool = False
+    datasets: RunDatasets = NO_DATASETS
 
     @property
     def key(self) -> bytes:
@@ -115,6 +131,7 @@ class ClaimsEvent(LogEvent):
             "run": self.run,
             "complete": self.complete,
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
+            **{role: list(named) for role, named in self.datasets._asdict().items() if named},
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
@@ -161,9 +178,21 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         claims,
         str(data.get("by") or ""),
         data.get("authorised") is True,
+        RunDatasets(*(_datasets(data, name) for name in RunDatasets._fields)),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
+
+
+def _datasets(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    given = data.get(name, [])
+    if not isinstance(given, list) or len(given) > MAX_CLAIMS or not all(map(_is_id, given)):
+        raise Refused(Problem("INVALID_VALUE", f"{name} must be a list of at most {MAX_CLAIMS} ids of assets", name))
+    return tuple(dict.fromkeys(entry.lower() for entry in given))
+
+
+def _is_id(given: Any) -> bool:
+    return isinstance(given, str) and ids.looks_like_uuid(given)
 
 
 def _claim(edge: Any) -> Claim:

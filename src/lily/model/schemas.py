@@ -225,6 +225,8 @@ EDGE_EVENT: Final[Schema] = event_schema(
     ),
 )
 
+_IDS: Final[Schema] = {"type": "array", "maxItems": MAX_CLAIMS, "items": _ID}
+
 CLAIMS_EVENT: Final[Schema] = event_schema(
     EDGES_CLAIMED,
     object_schema(
@@ -247,6 +249,9 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     "maxItems": 4,
                 },
             },
+            "inputs": {**_IDS, "description": "datasets that the run read"},
+            "outputs": {**_IDS, "description": "datasets that the run wrote"},
+            "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},
             "by": _TEXT,
             "authorised": {"const": True},
         },

@@ -51,7 +51,7 @@ class Page:
         """False if the page was full before the last row."""
         request, both = self.request, self.request.direction == "both"
         near, far = (depth - 1, depth) if direction == "downstream" else (1 - depth, -depth)
-        for here, there, kind, propagates, masking in rows:
+        for here, there, kind, propagates, masking, assumed in rows:
             from_id, to_id = (here, there) if direction == "downstream" else (there, here)
             if both and (from_id, to_id, kind) in self._seen:
                 continue  # it is part of a cycle, and the other direction has listed it
@@ -67,6 +67,7 @@ class Page:
                         "relationship_type": kind,
                         "propagates": propagates,
                         "masking": masking,
+                        "assumed": assumed,
                     }
                 )
                 self.next = position

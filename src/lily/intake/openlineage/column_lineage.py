@@ -2,7 +2,7 @@
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.facets import Json, is_deleted, objects
-from lily.intake.openlineage.flows import End, Flow, column_of, type_and_masking, whole
+from lily.intake.openlineage.flows import End, Flow, column_of, flow_kind, whole
 from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import INFLUENCES
 from lily.model.values import Checker
@@ -25,7 +25,7 @@ class ColumnLineage:
         found = [flow for field, about in (fields or {}).items() for flow in self._into(checker, field, about, where)]
         where, target = f"{where}.dataset", whole(self._output)
         found += [
-            Flow(column, target, INFLUENCES, type_and_masking(source)[1])
+            Flow(column, target, INFLUENCES, flow_kind(source).masking)
             for source in objects(checker, facet.get("dataset"), where)
             if (column := self._source(checker, source, where)) is not None
         ]
@@ -42,7 +42,7 @@ class ColumnLineage:
         self.targets.append(target)
         where = f"{where}.inputFields"
         return [
-            Flow(column, target, *type_and_masking(source))
+            Flow(column, target, *flow_kind(source))
             for source in objects(checker, about.get("inputFields"), where)
             if (column := self._source(checker, source, where)) is not None
         ]

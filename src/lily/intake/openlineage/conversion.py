@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 from lily.incidents import IncidentEvent
 from lily.intake.openlineage.assertions import Check, Checks
 from lily.intake.openlineage.asset_collector import AssetCollector
-from lily.intake.openlineage.column_lineage import ColumnLineage
-from lily.intake.openlineage.datasets import Stated, state_dataset, state_job
-from lily.intake.openlineage.edge_claims import EdgeClaims
-from lily.intake.openlineage.event_shape import Shape, event_shape
+from lily.intake.openlineage.datasets import state_dataset, state_job
+from lily.intake.openlineage.event_shape import event_shape
 from lily.intake.openlineage.event_time import rfc3339
-from lily.intake.openlineage.facets import Json, objects
+from lily.intake.openlineage.facets import Json
+from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
 from lily.model import ids
-from lily.model.edges import MAX_RUN, Claim, ClaimsEvent
+from lily.model.edges import MAX_RUN, ClaimsEvent, RunDatasets
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
@@ -22,7 +21,8 @@ from lily.model.statements import Statement
 from lily.plugins import Sender
 
 MAX_ASSETS = 10_000  # per event: each becomes one record in the log
-DESIGN = "job"  # the run id of a JobEvent: design-time lineage, which is always complete
+DESIGN, DESIGN_OF_DATASET = "job", "dataset"  # run ids of events without a run, whose lineage is always complete
+FAILED = frozenset({"FAIL", "ABORT"})
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
@@ -40,12 +40,12 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
     time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
     collector = AssetCollector(naming, sender.tenant)
-    checks, claims = Checks(collector), None
+    checks = Checks(collector)
     shape = event_shape(event)
-    if shape == "dataset":
-        state_dataset(collector, _object(collector, event, "dataset"), "dataset")
+    if shape == "run":
+        claimed = _of_run(collector, event, checks)
     else:
-        claims = _claimed(collector, checks, event, shape)
+        claimed = _of_job(collector, event) if shape == "job" else _of_dataset(collector, event)
     if len(collector.stated) > MAX_ASSETS:
         collector.checker.refuse("TOO_LONG", f"one event may describe at most {MAX_ASSETS} assets; split it", "body")
     if collector.checker.problems:
@@ -53,62 +53,58 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     first = ids.event_id()
     assets = _asset_events(collector, sender, time, first)
     incidents = [_incident(check, sender, time) for check in checks.found]
-    return Conversion(
-        assets,
-        claims and _claims_event(claims, sender, first, time),
-        incidents,
-        list(dict.fromkeys(collector.warnings)),
-    )
+    claims = None
+    if claimed is not None and claimed.lineage.states_any:
+        claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
+    return Conversion(assets, claims, incidents, list(dict.fromkeys(collector.warnings)))
 
 
 class _Claimed(NamedTuple):
-    job_id: str
+    """The claims of an event, by their claimant: a job, or the dataset that the event is about."""
+
+    claimant: str
     run: str
     complete: bool
-    claims: tuple[Claim, ...]
+    lineage: Lineage
 
 
-def _claimed(collector: AssetCollector, checks: Checks, event: Json, shape: Shape) -> _Claimed | None:
-    """States the job and the datasets of a run or job. Returns the edges that it claims, if there are any."""
+def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
+    dataset = state_dataset(collector, _object(collector, event, "dataset"), "dataset")
+    if dataset is None:
+        return None
+    return _Claimed(dataset.named.qualified_name, DESIGN_OF_DATASET, True, dataset_lineage(collector, dataset))
+
+
+def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
-    run = _run(collector, event) if shape == "run" else DESIGN
-    complete = shape == "job" or _event_type(collector, event) == "COMPLETE"
-    claims, understood = _lineage(collector, event)
+    lineage = run_lineage(collector, event, job)
+    return None if job is None else _Claimed(job.named.qualified_name, DESIGN, True, lineage)
+
+
+def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed | None:
+    job = state_job(collector, _object(collector, event, "job"))
+    run, state = _run(collector, event), _event_type(collector, event)
+    lineage = run_lineage(collector, event, job)
     if job is None or run is None:
         return None
-    if shape == "run":
-        checks.gather(event, job.named.qualified_name, run)
-    if not claims:
-        return None
-    # A run of which a part was not understood adds edges and ends none.
-    return _Claimed(collector.id(job.named.qualified_name), run, complete and understood, claims)
+    checks.gather(event, job.named.qualified_name, run)
+    if state in FAILED:  # what it read need not have reached what it was to write
+        lineage = lineage._replace(datasets=RunDatasets())
+    return _Claimed(job.named.qualified_name, run, state == "COMPLETE", lineage)
 
 
-def _lineage(collector: AssetCollector, event: Json) -> tuple[tuple[Claim, ...], bool]:
-    """The edges that an event claims, and whether all facets about them could be read."""
-    claims = EdgeClaims(collector)
-    inputs = objects(collector.checker, event.get("inputs"), "inputs")
-    outputs = objects(collector.checker, event.get("outputs"), "outputs")
-    read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
-    written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
-    claims.between(_distinct(read), _distinct(written))
-    understood = True
-    for output in written:
-        if output is not None:
-            lineage = ColumnLineage(collector, output.named)
-            claims.add(output.facets.read("columnLineage", lineage) or (), lineage.targets)
-            understood &= "columnLineage" not in output.facets.spoiled
-    return claims.claims(), understood
-
-
-def _claims_event(claimed: _Claimed, sender: Sender, event_id: str, time: str) -> ClaimsEvent:
+def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tuple[str, str]) -> ClaimsEvent:
+    lineage = claimed.lineage
     return ClaimsEvent(
-        event_id,
-        time,
+        *envelope,
         sender.tenant,
-        *claimed,
+        claimant,
+        claimed.run,
+        claimed.complete and lineage.understood,  # what was not understood completely adds edges and ends none
+        lineage.claims,
         sender.by,
         sender.authorised,
+        lineage.datasets,
         correlation=sender.correlation,
         trace=sender.trace,
     )
@@ -171,7 +167,3 @@ def _numbered(event_id: str, number: int) -> str:
     """The ids of events that arrived together count up from the first one's. Drawing a random id for each would cost
     more than the rest of the event."""
     return f"{event_id[:-5]}{(int(event_id[-5:], 16) + number) & 0xFFFFF:05x}"
-
-
-def _distinct(stated: list[Stated | None]) -> list[str]:
-    return list(dict.fromkeys(found.named.qualified_name for found in stated if found is not None))

@@ -6,11 +6,9 @@ from typing import NamedTuple
 from lily.intake.openlineage.asset_collector import AssetCollector, column_name
 from lily.intake.openlineage.facet_reader import FacetReader
 from lily.intake.openlineage.facets import Json, Tags, dataset_type, documentation, ownership
-from lily.intake.openlineage.naming import DatasetName, job_name
+from lily.intake.openlineage.naming import JOB, DatasetName, job_name
 from lily.intake.openlineage.schema_fields import schema_columns
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
-
-JOB = "job"  # the type of asset
 
 
 class Stated(NamedTuple):

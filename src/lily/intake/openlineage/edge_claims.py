@@ -1,14 +1,16 @@
 """The edges that one event claims: from datasets to datasets, and from columns to columns.
 
 A job is not a node between them. If it were, a job that reads ten tables and writes ten would connect all of them, and
-every path would be twice as long. The job is the claimant of the edges.
+every path would be twice as long. The job is the claimant of the edges. Only an explicit lineage facet makes it an end
+of an edge, where the data does not come from a dataset or does not go to one.
 """
 
 from collections.abc import Iterable
 
 from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.explicit_lineage import Explained
 from lily.intake.openlineage.flows import End, Flow
-from lily.model.edges import DERIVED_FROM, MAX_CLAIMS, Claim, EdgeKey
+from lily.model.edges import DERIVED_FROM, INFLUENCES, MAX_CLAIMS, Claim, EdgeKey
 
 
 class EdgeClaims:
@@ -17,21 +19,26 @@ class EdgeClaims:
     def __init__(self, collector: AssetCollector) -> None:
         self._collector = collector
         self._masking: dict[EdgeKey, bool] = {}
+        self._influenced: dict[tuple[str, str], None] = {}  # datasets, by columns that only decide about rows or values
+        self._explained: dict[str, None] = {}
 
     def claims(self) -> tuple[Claim, ...]:
+        for start, end in self._influenced:
+            if EdgeKey(start, end, DERIVED_FROM) not in self._masking:
+                self._masking[EdgeKey(start, end, INFLUENCES)] = False
         if len(self._masking) > MAX_CLAIMS:
-            self._collector.checker.refuse("TOO_LONG", _too_many(len(self._masking)), "outputs")
+            self._collector.checker.refuse("TOO_LONG", too_many(len(self._masking)), "outputs")
             return ()
         return tuple(map(Claim, self._masking, self._masking.values()))
 
-    def between(self, inputs: list[str], outputs: list[str]) -> None:
-        """Every output is derived from every input."""
-        if len(inputs) * len(outputs) > MAX_CLAIMS:
-            self._collector.checker.refuse("TOO_LONG", _too_many(len(inputs) * len(outputs)), "outputs")
-            return
-        for output in outputs:
-            for input_ in inputs:
-                self._claim(input_, output, DERIVED_FROM, masking=False)
+    def explained(self) -> tuple[str, ...]:
+        """Ids of what a lineage facet explains in full."""
+        return tuple(map(self._collector.id, self._explained))
+
+    def explain(self, explained: Explained | None) -> None:
+        if explained is not None:
+            self.add(explained.flows, explained.targets)
+            self._explained |= dict.fromkeys(target.of.qualified_name for target in explained.targets)
 
     def add(self, flows: Iterable[Flow], targets: Iterable[End]) -> None:
         """`targets` have been described, even if nothing flows into them."""
@@ -40,12 +47,24 @@ class EdgeClaims:
         for source, target, kind, masking in flows:
             source.mention(self._collector)
             self._claim(source.qualified_name, target.qualified_name, kind, masking=masking)
+            if source.field is not None or target.field is not None:
+                self._between_datasets(source.of.qualified_name, target.of.qualified_name, kind)
 
     def _claim(self, start: str, end: str, kind: str, *, masking: bool) -> None:
         if start != end:  # a table that a job both reads and writes is not derived from itself
             key = EdgeKey(self._collector.id(start), self._collector.id(end), kind)
             self._masking[key] = masking and self._masking.get(key, True)
 
+    def _between_datasets(self, start: str, end: str, kind: str) -> None:
+        """What holds for a column holds for its dataset, but other columns may not be masked."""
+        if start == end:
+            return
+        start, end = self._collector.id(start), self._collector.id(end)
+        if kind == INFLUENCES:
+            self._influenced[start, end] = None
+        else:
+            self._masking[EdgeKey(start, end, kind)] = False
 
-def _too_many(count: int) -> str:
+
+def too_many(count: int) -> str:
     return f"the event claims {count} edges, more than {MAX_CLAIMS}; send one event per output"

@@ -41,13 +41,18 @@ def column_of(checker: Checker, of: DatasetName, field: Any, entity: str) -> End
     return None if found is None else End(of, *found)
 
 
-def type_and_masking(source: Json) -> tuple[str, bool]:
+class FlowKind(NamedTuple):
+    type: str
+    masking: bool
+
+
+def flow_kind(source: Json) -> FlowKind:
     """The type of the edge, and whether it masks its input: only if every transformation does, because even an
     aggregate such as max() shows a real value."""
     transformations = source.get("transformations")
     if not isinstance(transformations, list) or not transformations or len(transformations) > MAX_ITEMS:
-        return DERIVED_FROM, False
+        return FlowKind(DERIVED_FROM, masking=False)
     steps = [step for step in transformations if isinstance(step, dict)]
     indirect = all(str(step.get("type", "")).upper() == "INDIRECT" for step in steps)
     masking = len(steps) == len(transformations) and all(step.get("masking") is True for step in steps)
-    return INFLUENCES if indirect and steps else DERIVED_FROM, masking
+    return FlowKind(INFLUENCES if indirect and steps else DERIVED_FROM, masking)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 KEEP = "keep"
+JOB = "job"  # the type of asset that a job is
 
 _DATABASE_SCHEMES = """
     athena awsathena azurekusto bigquery cassandra clickhouse cockroach cockroachdb cratedb crate databricks db2 dremio

@@ -380,8 +380,11 @@ class LineageNode(BaseModel):
 
 
 class LineageEdge(EdgeName):
+    """`assumed`: nothing but the inputs and outputs of a run suggests the edge."""
+
     propagates: bool
     masking: bool
+    assumed: bool
 
 
 class Lineage(BaseModel):

@@ -17,6 +17,7 @@ from lily.api.http.openapi.responses import Json, LineageTaken, LineageTakenMany
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, incident_record, lineage_record
 from lily.incidents import IncidentEvent
+from lily.lineage.claims import edge_keys
 from lily.model import clock
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
@@ -83,7 +84,7 @@ async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequen
     await _append(append, events)
     settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
-    edges = sum(len(event.claims) for event in events if isinstance(event, ClaimsEvent))
+    edges = sum(len(edge_keys(event)) for event in events if isinstance(event, ClaimsEvent))
     taken = {"status": "success", "assets": assets, "edges": edges}
     reported = [problem.as_dict() for problem in warnings[: append.call.services.settings.limits.bulk_errors]]
     return Json(taken | ({"warnings": reported} if reported else {}), settlement.status, settlement.headers())
@@ -128,7 +129,7 @@ async def _append(append: LogAppend, events: Sequence[Event]) -> None:
 async def _authorise(call: Call, events: Sequence[Event]) -> None:
     """Raises Declined with 403 if a policy denies one of the assets or edges of an OpenLineage event."""
     await authorise_events(call, [event for event in events if isinstance(event, AssetEvent)])
-    claimed = [claim.key for event in events if isinstance(event, ClaimsEvent) for claim in event.claims]
+    claimed = [key for event in events if isinstance(event, ClaimsEvent) for key in edge_keys(event)]
     stated = [event.statement.key for event in events if isinstance(event, EdgeEvent)]
     await authorise_edges(call, claimed + stated)
 

@@ -135,7 +135,7 @@ def _claim_row(claim_id: ClaimId, claim: NewestClaim) -> str:
     (tenant, job), run, key = claim_id
     return (
         f"{tenant}\t{job}\t{escaped(run)}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}"
-        f"\t{claim.masking}\t{escaped(claim.at)}\n"
+        f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\n"
     )
 
 

@@ -37,8 +37,8 @@ class GraphTraversal:
         self._rows = FIRST_ROWS
 
     async def edges(self, starts: Collection[str], depth: int) -> AsyncGenerator[tuple[int, list[Row]], None]:
-        """Every edge that leads away from the starts, once, as (here, there, type, propagates, masking), with the depth
-        of `there`. Yields them level by level, sorted within each, in chunks as they are fetched."""
+        """Every edge that leads away from the starts, once, as (here, there, type, propagates, masking, assumed), with
+        the depth of `there`. Yields them level by level, sorted within each, in chunks as they are fetched."""
         visited = set(starts)
         level = sorted(visited)
         for at in range(1, depth + 1):

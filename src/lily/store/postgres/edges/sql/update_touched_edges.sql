@@ -1,9 +1,10 @@
 -- Updates the touched edges from their claims, and records a change where the effective state differs.
 with standing as (
-  select t.*, s.claimed, s.masking
+  select t.*, s.claimed, s.masking, s.assumed
   from touched_edges t
   cross join lateral (
-    select count(*) > 0 as claimed, coalesce(bool_and(c.masking), false) as masking
+    select count(*) > 0 as claimed, coalesce(bool_and(c.masking), false) as masking,
+           coalesce(bool_and(c.assumed), false) as assumed
     from claims c
     where c.tenant_id = t.tenant_id and c.from_id = t.from_id and c.to_id = t.to_id and c.type = t.type
   ) s
@@ -12,12 +13,13 @@ changed as (
   update edges e set
     claimed     = s.claimed,
     claims_mask = s.masking,
+    claims_assume = s.assumed,
     version     = e.version + 1,
     created_at  = least(e.created_at, s.time),
     updated_at  = greatest(e.updated_at, s.time)
   from standing s
   where e.tenant_id = s.tenant_id and e.from_id = s.from_id and e.to_id = s.to_id and e.type = s.type
-    and (e.claimed, e.claims_mask) is distinct from (s.claimed, s.masking)
+    and (e.claimed, e.claims_mask, e.claims_assume) is distinct from (s.claimed, s.masking, s.assumed)
   returning new.tenant_id, new.from_id, new.to_id, new.type, s.causes, {change}
 ),
 logged as (

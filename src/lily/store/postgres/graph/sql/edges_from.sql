@@ -4,10 +4,10 @@ with recursive reach (id) as (
   select unnest(%(ids)s::uuid[])
   {prefetch}
 )
-select r.id::text, e.there::text, e.type, e.propagates, e.masking
+select r.id::text, e.there::text, e.type, e.propagates, e.masking, e.assumed
 from reach r
 left join lateral (
-  select e.{there} as there, e.type, e.propagates, e.masking
+  select e.{there} as there, e.type, e.propagates, e.masking, e.assumed
   from edges e
   where e.tenant_id = %(tenant)s and e.{here} = r.id and not e.is_deleted {skip_deleted}
   order by e.{there}, e.type

@@ -1,0 +1,62 @@
+"""What an event states about the flow of data: edges, and the datasets between which edges may have to be assumed."""
+
+from functools import partial
+from typing import NamedTuple
+
+from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.column_lineage import ColumnLineage
+from lily.intake.openlineage.datasets import Stated, state_dataset
+from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
+from lily.intake.openlineage.explicit_lineage import ExplicitLineage
+from lily.intake.openlineage.facets import Json, objects
+from lily.model.edges import MAX_CLAIMS, Claim, RunDatasets
+
+_LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
+
+
+class Lineage(NamedTuple):
+    claims: tuple[Claim, ...]
+    datasets: RunDatasets
+    understood: bool  # all facets about lineage could be read
+
+    @property
+    def states_any(self) -> bool:
+        """Whether there are edges, edges to assume, or targets that are stated to have no source."""
+        return bool(self.claims or self.datasets.explained or (self.datasets.inputs and self.datasets.outputs))
+
+
+def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> Lineage:
+    """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs."""
+    inputs = objects(collector.checker, event.get("inputs"), "inputs")
+    outputs = objects(collector.checker, event.get("outputs"), "outputs")
+    read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
+    written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
+    claims, explicit = EdgeClaims(collector), ExplicitLineage(collector, job.named if job else None)
+    of_job = job.facets.read("lineage", explicit.of_job) if job else None
+    claims.explain(of_job)
+    for output in filter(None, written):
+        _read_facets(claims, explicit, collector, output)
+    read_ids, written_ids = _ids(collector, read), _ids(collector, written)
+    if len(read_ids) * len(written_ids) > MAX_CLAIMS:
+        collector.checker.refuse("TOO_LONG", too_many(len(read_ids) * len(written_ids)), "outputs")
+    explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
+    understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
+    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood)
+
+
+def dataset_lineage(collector: AssetCollector, dataset: Stated) -> Lineage:
+    """What an event of a dataset states about its sources, without a job."""
+    claims = EdgeClaims(collector)
+    _read_facets(claims, ExplicitLineage(collector, None), collector, dataset)
+    understood = not _LINEAGE_FACETS & dataset.facets.spoiled
+    return Lineage(claims.claims(), RunDatasets(explained=claims.explained()), understood)
+
+
+def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated) -> None:
+    columns = ColumnLineage(collector, output.named)
+    claims.explain(output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named)))
+    claims.add(output.facets.read("columnLineage", columns) or (), columns.targets)
+
+
+def _ids(collector: AssetCollector, stated: list[Stated | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(collector.id(found.named.qualified_name) for found in stated if found is not None))
