@@ -21,7 +21,7 @@ from tests.shared_stack import Stack
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
 TAGS = st.sampled_from(["pii", "gdpr", "secret"])
-TYPES = st.sampled_from(["derived-from", "used-in"])
+TYPES = st.sampled_from(["derived-from", "used-in", "influences"])
 
 
 class Lineage(RuleBasedStateMachine):
@@ -73,7 +73,7 @@ class Lineage(RuleBasedStateMachine):
         propagates=st.booleans(),
         direction=st.sampled_from(["downstream", "upstream", "both"]),
         max_depth=st.sampled_from([None, 1, 2]),
-        edge_types=st.sampled_from([None, ["used-in"]]),
+        edge_types=st.sampled_from([None, ["used-in"], ["derived-from", "influences"]]),
         stopped=st.booleans(),
     )
     def a_definition_changes(  # noqa: PLR0917 - a definition has so many parts

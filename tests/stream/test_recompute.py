@@ -28,7 +28,7 @@ pytestmark = [
 SEEDS = range(5)
 NAMES = [f"asset{number}" for number in range(14)]
 TAGS = ["pii", "gdpr", "secret", "near"]
-KINDS = ["derived-from", "used-in"]
+KINDS = ["derived-from", "used-in", "influences"]
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class TagDefinition:
-    """How a tag propagates; None for `max_depth` and `edge_types` means no limit."""
+    """How a tag propagates. None for `max_depth` means no limit, for `edge_types` all but `influences`."""
 
     name: str
     propagates: bool
@@ -106,7 +106,7 @@ class TagDefinition:
 
 @dataclass(frozen=True, slots=True)
 class AttributeRule:
-    """How an attribute propagates; None for `max_depth` and `edge_types` means no limit."""
+    """How an attribute propagates. None for `max_depth` means no limit, for `edge_types` all but `influences`."""
 
     name: str
     attribute: str

@@ -29,7 +29,7 @@ class AttributeRule:
     mode: Mode
     direction: Direction = "downstream"
     max_depth: int | None = None  # in edges
-    edge_types: frozenset[str] | None = None  # None means all
+    edge_types: frozenset[str] | None = None  # None means all but `influences`
 
     @property
     def stopped_by_masking(self) -> bool:

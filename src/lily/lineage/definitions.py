@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from lily.model.edges import INFLUENCES
+
 Direction = Literal["downstream", "upstream", "both"]
 OnDelete = Literal["keep", "cut"]
 
@@ -17,7 +19,13 @@ class Reach(Protocol):
     def max_depth(self) -> int | None: ...  # in edges
 
     @property
-    def edge_types(self) -> frozenset[str] | None: ...  # None means all
+    def edge_types(self) -> frozenset[str] | None: ...  # None means all but `influences`
+
+
+def follows(edge_types: frozenset[str] | None, kind: str) -> bool:
+    """Whether something with these `edge_types` passes edges of a type. What only decides which rows or values there
+    are is not part of them: `influences` has to be named."""
+    return kind != INFLUENCES if edge_types is None else kind in edge_types
 
 
 def reach_as_dict(reach: Reach) -> dict[str, Any]:
@@ -32,7 +40,7 @@ class TagDefinition:
     propagates: bool = False
     direction: Direction = "downstream"
     max_depth: int | None = None  # in edges
-    edge_types: frozenset[str] | None = None  # None means all
+    edge_types: frozenset[str] | None = None  # None means all but `influences`
     stopped_by_masking: bool = False
 
     def as_dict(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from lily.lineage.definitions import Direction, OnDelete
+from lily.lineage.definitions import Direction, OnDelete, follows
 
 
 class Propagation(Protocol):
@@ -29,7 +29,7 @@ class Edge(NamedTuple):
         return (
             self.propagates
             and not (self.masking and propagation.stopped_by_masking)
-            and (propagation.edge_types is None or self.type in propagation.edge_types)
+            and follows(propagation.edge_types, self.type)
         )
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
+from lily.model.edges import INFLUENCES
+
 TAGGED = ["tenant", "tag", "id"]
 KEY = [*TAGGED, "kind"]
 
@@ -111,7 +113,8 @@ def offers(tagged: DataFrame, steps: DataFrame, definitions: DataFrame) -> DataF
 
 def _passes() -> Column:
     """As `lily.lineage.graph.Edge.passes`. The hierarchy passes every tag, and does not count as an edge."""
-    type_passes = F.col("edge_types").isNull() | F.array_contains("edge_types", F.col("type"))
+    named = F.array_contains("edge_types", F.col("type"))
+    type_passes = F.when(F.col("edge_types").isNull(), F.col("type") != INFLUENCES).otherwise(named)
     near = F.col("max_depth").isNull() | (F.col("depth") < F.col("max_depth"))
     edge = (F.col("direction") != F.col("but")) & ~(F.col("masking") & F.col("stopped_by_masking")) & type_passes & near
     return (F.col("kind") == "inherited") | edge

@@ -47,7 +47,8 @@ class _TagFields(_Strict):
 
 
 class DefineBody(_TagFields):
-    """`max_depth` is a number of edges, `edge_types` the types along which the tag propagates; null means no limit."""
+    """`max_depth` is a number of edges, null for no limit; `edge_types` are the types along which the tag propagates,
+    null for all but `influences`."""
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
 
@@ -58,8 +59,8 @@ class RedefineBody(_TagFields):
 
 class DefineRuleBody(_Strict):
     """`set-if-empty` sets the attribute on assets that have none, `override` also replaces the value of their source,
-    and `add` adds the items of a list. `max_depth` is a number of edges, `edge_types` the types along which the
-    attribute propagates; null means no limit."""
+    and `add` adds the items of a list. `max_depth` is a number of edges, null for no limit; `edge_types` are the types
+    along which the attribute propagates, null for all but `influences`."""
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_TAG)]
     attribute: Annotated[str, Field(min_length=1, max_length=MAX_KEY)]

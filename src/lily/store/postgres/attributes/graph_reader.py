@@ -8,6 +8,7 @@ from psycopg import Connection
 
 from lily.lineage.attribute_region import Arcs
 from lily.lineage.attribute_rules import NOT_STATED, AttributeRule, DerivedValue, StatedValue
+from lily.lineage.definitions import follows
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
@@ -108,7 +109,7 @@ class PostgresGraphReader:
                 asset, other = (start, end) if edges == "edges_from" else (end, start)
                 known[asset].append((other, kind))
         types = rule.edge_types
-        return ((asset, other) for asset in assets for other, kind in known[asset] if types is None or kind in types)
+        return ((asset, other) for asset in assets for other, kind in known[asset] if follows(types, kind))
 
     def _read_assets(self, assets: Collection[str]) -> None:
         if unknown := [asset for asset in assets if asset not in self._assets]:

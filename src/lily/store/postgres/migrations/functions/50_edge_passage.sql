@@ -25,11 +25,12 @@ language sql stable as $$
   where not (p_cut and coalesce(a.is_deleted, false))
 $$;
 
--- Whether a tag with this definition passes an edge.
+-- Whether a tag with this definition passes an edge. What only decides which rows or values there are is not part of them,
+-- so a definition has to name `influences` for its tag to follow such edges.
 create or replace function passes(is_deleted boolean, propagates boolean, masking boolean, type text, f tags) returns boolean
 language sql immutable as $$
   select not is_deleted and propagates and not (masking and f.stopped_by_masking)
-         and (f.edge_types is null or type = any (f.edge_types))
+         and case when f.edge_types is null then type <> 'influences' else type = any (f.edge_types) end
 $$;
 
 create or replace function passes(e edges, f tags) returns boolean
