@@ -102,6 +102,11 @@ class World:
             self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, found.claims)], [])
             self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]
 
+    def live(self, kind: str) -> set[str]:
+        """The names of the assets of a type that are not deleted."""
+        asked = "select qualified_name from assets where tenant_id = %s and entity_type = %s and not is_deleted"
+        return {name for (name,) in self._owner.execute(asked, [self.tenant, kind])}
+
     def edge_keys(self) -> list[tuple[str, str, str]]:
         """Of all edges, the deleted ones included."""
         asked = "select from_id::text, to_id::text, type from edges where tenant_id = %s"
@@ -237,7 +242,7 @@ class World:
     def state_what_rules_say(self) -> int:
         """Applies what rules have stated, as the relay sends it, and returns the number of statements."""
         rows = self._owner.execute(
-            "select position, tenant_id, asset_id::text, body, committed_at from rule_statements "
+            "select position, tenant_id, asset_id::text, body, committed_at, stated_at from rule_statements "
             "where tenant_id = %s and position > %s order by position",
             [self.tenant, self._heard],
         ).fetchall()

@@ -67,7 +67,7 @@ def test_a_dataset_event_states_only_the_dataset() -> None:
     event = {"eventTime": "2026-11-15T11:00:00Z", "dataset": dataset("a", schema=schema("x"))}
     found = converted(event)
     assert list(stated(found)) == ["a", "a.x"]
-    assert found.claims is None
+    assert claims(found) == {}
 
 
 def test_a_run_without_lineage_claims_nothing() -> None:

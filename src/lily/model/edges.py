@@ -32,6 +32,7 @@ EDGE_LAYERS: tuple[EdgeLayer, ...] = get_args(EdgeLayer)
 EDGE_OPERATIONS: tuple[EdgeOperation, ...] = get_args(EdgeOperation)
 MAX_TYPE = 64
 MAX_RUN = 128
+MAX_SCOPE = 64
 MAX_CLAIMS = 20_000  # per event: more would not fit into one Kafka record
 
 
@@ -107,6 +108,14 @@ class RunDatasets(NamedTuple):
 NO_DATASETS = RunDatasets()
 
 
+class DatasetSchema(NamedTuple):
+    """The names of all columns of a dataset, by qualified name. A newer schema of the same scope replaces it."""
+
+    dataset_id: str
+    scope: str
+    columns: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimsEvent(LogEvent):
     """The edges that one event of a job's run claims. When a run completes, its claims replace the job's earlier
@@ -120,6 +129,7 @@ class ClaimsEvent(LogEvent):
     by: str = ""
     authorised: bool = False
     datasets: RunDatasets = NO_DATASETS
+    schemas: tuple[DatasetSchema, ...] = ()
 
     @property
     def key(self) -> bytes:
@@ -132,6 +142,7 @@ class ClaimsEvent(LogEvent):
             "complete": self.complete,
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
             **{role: list(named) for role, named in self.datasets._asdict().items() if named},
+            **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
@@ -179,16 +190,39 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         str(data.get("by") or ""),
         data.get("authorised") is True,
         RunDatasets(*(_datasets(data, name) for name in RunDatasets._fields)),
+        tuple(_schema(given) for given in _list(data, "schemas")),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
 
 
 def _datasets(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    given = data.get(name, [])
-    if not isinstance(given, list) or len(given) > MAX_CLAIMS or not all(map(_is_id, given)):
-        raise Refused(Problem("INVALID_VALUE", f"{name} must be a list of at most {MAX_CLAIMS} ids of assets", name))
+    given = _list(data, name)
+    if not all(map(_is_id, given)):
+        raise Refused(Problem("INVALID_VALUE", f"{name} must be a list of ids of assets", name))
     return tuple(dict.fromkeys(entry.lower() for entry in given))
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    given = data.get(name, [])
+    if not isinstance(given, list) or len(given) > MAX_CLAIMS:
+        raise Refused(Problem("INVALID_VALUE", f"{name} must be a list of at most {MAX_CLAIMS} entries", name))
+    return given
+
+
+def _schema(given: Any) -> DatasetSchema:
+    match given:
+        case [str(dataset), str(scope), dict(columns)] if (
+            ids.looks_like_uuid(dataset)
+            and 0 < len(scope) <= MAX_SCOPE
+            and all(isinstance(name, str) for name in columns.values())
+        ):
+            return DatasetSchema(dataset.lower(), scope, columns)
+    raise Refused(
+        Problem(
+            "INVALID_VALUE", "each schema must be [dataset id, scope, names of columns by qualified name]", "schemas"
+        )
+    )
 
 
 def _is_id(given: Any) -> bool:

@@ -16,6 +16,7 @@ from lily.model.edges import (
     EDGES_CLAIMED,
     MAX_CLAIMS,
     MAX_RUN,
+    MAX_SCOPE,
     MAX_TYPE,
 )
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
@@ -251,6 +252,21 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             },
             "inputs": {**_IDS, "description": "datasets that the run read"},
             "outputs": {**_IDS, "description": "datasets that the run wrote"},
+            "schemas": {
+                "type": "array",
+                "maxItems": MAX_CLAIMS,
+                "items": {
+                    "type": "array",
+                    "description": "dataset, scope in which a newer schema replaces it, names of columns",
+                    "prefixItems": [
+                        _ID,
+                        {"type": "string", "minLength": 1, "maxLength": MAX_SCOPE},
+                        {"type": "object", "description": "by qualified name", "additionalProperties": _TEXT},
+                    ],
+                    "minItems": 3,
+                    "maxItems": 3,
+                },
+            },
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},
             "by": _TEXT,
             "authorised": {"const": True},

@@ -72,7 +72,7 @@ def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
     dataset = state_dataset(collector, _object(collector, event, "dataset"), "dataset")
     if dataset is None:
         return None
-    return _Claimed(dataset.named.qualified_name, DESIGN_OF_DATASET, True, dataset_lineage(collector, dataset))
+    return _Claimed(dataset.named.qualified_name, DESIGN_OF_DATASET, True, dataset_lineage(collector, event, dataset))
 
 
 def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
@@ -105,6 +105,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         sender.by,
         sender.authorised,
         lineage.datasets,
+        lineage.schemas,
         correlation=sender.correlation,
         trace=sender.trace,
     )

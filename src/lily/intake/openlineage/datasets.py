@@ -16,6 +16,7 @@ class Stated(NamedTuple):
 
     named: DatasetName
     facets: FacetReader
+    columns: dict[str, str] | None = None  # names by qualified name, if a schema is stated
 
 
 def state_dataset(collector: AssetCollector, dataset: Json, entity: str) -> Stated | None:
@@ -23,15 +24,15 @@ def state_dataset(collector: AssetCollector, dataset: Json, entity: str) -> Stat
     named = collector.dataset_name(collector.checker, dataset, entity)
     if named is None:
         return None
-    facets = FacetReader(collector.warnings, dataset, entity)
+    facets, columns = FacetReader(collector.warnings, dataset, entity), None
     if facets:
         kind = facets.read("datasetType", dataset_type) or named.entity_type
         tags = facets.read("tags", Tags)
         collector.state(named.qualified_name, kind, {"name": named.title, **_described(facets, tags)})
-        _state_columns(collector, named.qualified_name, facets, tags)
+        columns = _state_columns(collector, named.qualified_name, facets, tags)
     else:
         collector.mention(named.qualified_name, named.entity_type, {"name": named.title})
-    return Stated(named, facets)
+    return Stated(named, facets, columns)
 
 
 def state_job(collector: AssetCollector, job: Json) -> Stated | None:
@@ -54,16 +55,20 @@ def _described(facets: FacetReader, tags: Tags | None) -> Json:
     return stated if tags is None else stated | {"tags": tags.own}
 
 
-def _state_columns(collector: AssetCollector, dataset: str, facets: FacetReader, tags: Tags | None) -> None:
-    columns = facets.read("schema", partial(schema_columns, dataset=dataset)) or ()
-    if tags is None or not tags.covers_fields:
-        for column in columns:
-            collector.state(column.qualified_name, "column", column.attributes)
-        return
-    for column in columns:
-        collector.state(column.qualified_name, "column", column.attributes | {"tags": tags.of_field(column.path)})
-    for field in tags.fields():
-        _state_tagged_field(collector, dataset, field, tags)
+def _state_columns(
+    collector: AssetCollector, dataset: str, facets: FacetReader, tags: Tags | None
+) -> dict[str, str] | None:
+    """States the columns of the schema, and those that have tags. Returns the names of the former."""
+    columns = facets.read("schema", partial(schema_columns, dataset=dataset))
+    of_fields = tags if tags is not None and tags.covers_fields else None
+    for column in columns or ():
+        if of_fields is not None:
+            column.attributes["tags"] = of_fields.of_field(column.path)
+        collector.state(column.qualified_name, "column", column.attributes)
+    if of_fields is not None:
+        for field in of_fields.fields():
+            _state_tagged_field(collector, dataset, field, of_fields)
+    return None if columns is None else {column.qualified_name: column.attributes["name"] for column in columns}
 
 
 def _state_tagged_field(collector: AssetCollector, dataset: str, field: str, tags: Tags) -> None:

@@ -9,7 +9,8 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
-from lily.model.edges import MAX_CLAIMS, Claim, RunDatasets
+from lily.intake.openlineage.schemas import read_schemas, written_schemas
+from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, RunDatasets
 
 _LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
 
@@ -18,11 +19,13 @@ class Lineage(NamedTuple):
     claims: tuple[Claim, ...]
     datasets: RunDatasets
     understood: bool  # all facets about lineage could be read
+    schemas: tuple[DatasetSchema, ...] = ()
 
     @property
     def states_any(self) -> bool:
-        """Whether there are edges, edges to assume, or targets that are stated to have no source."""
-        return bool(self.claims or self.datasets.explained or (self.datasets.inputs and self.datasets.outputs))
+        """Whether there are schemas, edges, edges to assume, or targets that are stated to have no source."""
+        between = self.datasets.inputs and self.datasets.outputs
+        return bool(self.schemas or self.claims or self.datasets.explained or between)
 
 
 def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> Lineage:
@@ -41,15 +44,17 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> L
         collector.checker.refuse("TOO_LONG", too_many(len(read_ids) * len(written_ids)), "outputs")
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
     understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
-    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood)
+    schemas = (*read_schemas(collector, event, read), *written_schemas(collector, event, written))
+    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood, schemas)
 
 
-def dataset_lineage(collector: AssetCollector, dataset: Stated) -> Lineage:
+def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated) -> Lineage:
     """What an event of a dataset states about its sources, without a job."""
     claims = EdgeClaims(collector)
     _read_facets(claims, ExplicitLineage(collector, None), collector, dataset)
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
-    return Lineage(claims.claims(), RunDatasets(explained=claims.explained()), understood)
+    schemas = tuple(written_schemas(collector, event, [dataset]))
+    return Lineage(claims.claims(), RunDatasets(explained=claims.explained()), understood, schemas)
 
 
 def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated) -> None:

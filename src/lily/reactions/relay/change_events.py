@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -98,7 +99,7 @@ def decision_event(decision: Decision) -> CloudEvent:
 def statement_event(said: RuleStatement) -> CloudEvent:
     """The statement as a write of the API would be. Its id follows from the position, so a repeat merges to nothing; in
     fixed width, so that of two statements with one time the later one is the newer."""
-    return _stated(said, ASSET_STATED, "rule", said.asset_id)
+    return _stated(said, ASSET_STATED, "rule", said.asset_id, at=said.stated_at)
 
 
 def incident_event(said: IncidentStatement) -> CloudEvent:
@@ -146,12 +147,14 @@ def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> Cl
     )
 
 
-def _stated(said: RuleStatement | IncidentStatement, type_: str, by: str, subject: str = "") -> CloudEvent:
-    """A statement that Lily itself makes, as any other source would."""
+def _stated(
+    said: RuleStatement | IncidentStatement, type_: str, by: str, subject: str = "", *, at: datetime | None = None
+) -> CloudEvent:
+    """A statement that Lily itself makes, as any other source would; at the time of its commit if there is no other."""
     return cloud_event(
         type_,
         event_id=f"{by}-{said.position:020d}",
-        time=stamp(said.committed_at),
+        time=stamp(at or said.committed_at),
         tenant=said.tenant_id,
         subject=subject,
         data=said.body,

@@ -21,6 +21,7 @@ from lily.store.postgres.protection.edge_states import (
     edge_states_query,
 )
 from lily.store.postgres.queries import layer_query, query
+from lily.store.postgres.schemas.retirement import retire_columns
 
 Claims = Mapping[ClaimId, NewestClaim]
 DroppedClaims = Mapping[TenantEdge, tuple[ClaimsEvent, bool]]  # the event that drops a claim, and whether that masked
@@ -49,6 +50,7 @@ class ClaimMerger:
         (changed,) = self._connection.execute(
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
+        retire_columns(self._connection, batch, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 
     def _complete(self, events: Sequence[ClaimsEvent]) -> tuple[dict[JobId, Completion], dict[JobId, ClaimsEvent]]:

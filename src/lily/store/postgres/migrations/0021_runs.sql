@@ -3,3 +3,32 @@ alter table claims add column assumed boolean not null default false;
 alter table edges add column claims_assume boolean not null default false;  -- every claim of the edge is assumed
 alter table edges add column assumed boolean generated always as (
   claimed and claims_assume and "user" is null and coalesce((source ->> '$deleted')::boolean, true)) stored;
+
+-- The newest schema of a dataset in each scope: a producer, or for datasets that it only reads an application of it.
+-- Columns are names by qualified name. What a newer schema no longer has is retired.
+create table dataset_schemas (
+  tenant_id  text not null,
+  dataset_id uuid not null,
+  scope      text collate "C" not null,
+  at         text collate "C" not null,  -- the clock of the event
+  columns    jsonb not null,
+  primary key (dataset_id, scope, tenant_id)
+);
+-- Statements that follow from an event, and not from the moment in which they were computed.
+alter table rule_statements add column stated_at timestamptz;
+
+do $$
+declare
+  guarded text;
+begin
+  foreach guarded in array array['dataset_schemas'] loop
+    execute format('alter table %I enable row level security', guarded);
+    execute format('alter table %I force row level security', guarded);
+    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
+    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
+    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
+    execute format('grant select on %I to lily_api, lily_pipeline', guarded);
+    execute format('grant insert, update, delete on %I to lily_pipeline', guarded);
+  end loop;
+end
+$$;

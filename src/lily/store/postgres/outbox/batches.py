@@ -68,13 +68,14 @@ class Decision(NamedTuple):
 
 
 class RuleStatement(NamedTuple):
-    """A statement of an attribute rule about an asset."""
+    """A statement about an asset that a rule makes, or that follows from another event."""
 
     position: int
     tenant_id: str
     asset_id: str
     body: dict[str, Any]
     committed_at: datetime
+    stated_at: datetime | None = None  # of statements that follow from an event: its time
 
 
 class IncidentStatement(NamedTuple):

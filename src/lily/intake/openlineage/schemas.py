@@ -1,0 +1,52 @@
+"""The schemas of an event's datasets, each in the scope in which a newer one replaces it.
+
+What a producer writes, or describes in an event of the dataset, it knows: its newest schema is the whole schema. Of
+what a query reads some producers report only the columns that it uses, so such a schema replaces only one of the same
+application. That is what Spark needs, which first reads a CSV file as one column `value`.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.datasets import Stated
+from lily.intake.openlineage.facets import Json
+from lily.model.edges import MAX_SCOPE, DatasetSchema
+
+_VERSION = re.compile(r"v?\d[\w.+-]*")
+
+
+def written_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
+    return list(_schemas(collector, _scope(producer(event)), datasets))
+
+
+def read_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
+    return list(_schemas(collector, _scope(producer(event), *_application(event)), datasets))
+
+
+def producer(event: Json) -> str:
+    """The producer's address without its version: a new version is the same producer."""
+    parts = str(event.get("producer") or "").split("/")
+    return "/".join(part for part in parts if not _VERSION.fullmatch(part))
+
+
+def _application(event: Json) -> tuple[str, str]:
+    """The parent's job, else the event's own."""
+    parent: Any = event
+    for name in ("run", "facets", "parent", "job"):
+        parent = parent.get(name) if isinstance(parent, dict) else None
+    job = parent if isinstance(parent, dict) else event.get("job")
+    return (str(job.get("namespace")), str(job.get("name"))) if isinstance(job, dict) else ("", "")
+
+
+def _scope(*parts: str) -> str:
+    """In a fixed length."""
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "replace")).hexdigest()[: MAX_SCOPE // 2]
+
+
+def _schemas(collector: AssetCollector, scope: str, datasets: Sequence[Stated | None]) -> Iterator[DatasetSchema]:
+    for dataset in datasets:
+        if dataset is not None and dataset.columns is not None:
+            yield DatasetSchema(collector.id(dataset.named.qualified_name), scope, dataset.columns)
