@@ -1,6 +1,7 @@
 """The edges that events of runs add up to, in PostgreSQL."""
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 from tests.lineage_world import World
@@ -59,3 +60,95 @@ def test_column_lineage_states_what_a_run_before_had_assumed(make_world: Callabl
     described = dataset("c", columnLineage=column_lineage(y=[field("a", "x")]))
     world.take(run("ab", outputs=[described]))
     assert (assumed(world), stated(world)) == (set(), {"ac", "a.xc.y"})
+
+
+def started(inputs: str = "", outputs: Any = "", at: str = "10:00", run_id: str = "r1", **more: Any) -> dict[str, Any]:
+    return run(inputs, outputs, at, run_id, eventType="START", **more)
+
+
+def test_inputs_at_the_start_and_outputs_at_the_end_make_edges(make_world: Callable[[], World]) -> None:
+    for order in permutations([started("a", at="10:00"), run("b", "", "10:30", eventType="RUNNING"), run("", "c")]):
+        world = make_world()
+        for event in order:
+            world.take(event)
+        assert assumed(world) == {"ac", "bc"}
+
+
+def test_nothing_is_assumed_of_a_run_that_only_started_or_failed(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.take(started("a", "c"))
+    assert world.edges() == {}
+    world.take(run("a", "c", "10:10", eventType="RUNNING"))
+    assert assumed(world) == {"ac"}
+    world.take(run("", "", "10:20", eventType="FAIL"))
+    assert world.edges() == {}
+
+
+def test_what_a_later_event_states_replaces_what_was_assumed_before(make_world: Callable[[], World]) -> None:
+    described = dataset("c", columnLineage=column_lineage(y=[field("a", "x")]))
+    for order in permutations([run("ab", "c", "10:00", eventType="RUNNING"), run(outputs=[described])]):
+        world = make_world()
+        for event in order:
+            world.take(event)
+        assert (assumed(world), stated(world)) == (set(), {"ac", "a.xc.y"})
+
+
+def test_column_lineage_of_one_event_counts_for_the_inputs_of_another(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.take(started("ab"))
+    world.take(run(outputs=[dataset("c", columnLineage=column_lineage(y=[field("a", "x")]))]))
+    assert (assumed(world), stated(world)) == (set(), {"ac", "a.xc.y"})
+
+
+def test_a_run_that_names_its_datasets_only_at_the_start_replaces_the_run_before(
+    make_world: Callable[[], World],
+) -> None:
+    earlier = [started("a", "c", "08:00", "r0"), run("", "", "09:00", "r0")]
+    for order in permutations([*earlier, started("b", "c"), run("", "", "11:00")]):
+        world = make_world()
+        for event in order:
+            world.take(event)
+        assert assumed(world) == {"bc"}
+
+
+def test_of_two_runs_that_overlap_the_one_that_completes_last_counts(make_world: Callable[[], World]) -> None:
+    def described(source: str) -> dict[str, Any]:
+        return dataset("c", lineage={"inputs": [{"type": "DATASET", **dataset(source)}]})
+
+    long = [started(outputs=[described("a")], at="08:00", run_id="long"), run(at="12:00", run_id="long")]
+    short = [started(outputs=[described("b")], at="09:00", run_id="short"), run(at="10:00", run_id="short")]
+    for order in permutations([*long, *short]):
+        world = make_world()
+        for event in order:
+            world.take(event)
+        assert stated(world) == {"ac"}
+    world = make_world()
+    for event in [*long[:1], *short]:
+        world.take(event)
+    assert stated(world) == {"bc"}  # as long as the other has not completed
+    world.take(run(at="12:00", run_id="long", eventType="FAIL"))
+    assert stated(world) == {"bc"}
+
+
+def test_a_protective_tag_keeps_an_edge_that_a_run_withdraws(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.take(run("a", "c", "10:00", eventType="RUNNING"))
+    world.person("a", "upsert", attributes={"tags": ["PII"]})
+    world.settle()
+    assert world.derived("pii") == {"c"}
+    for minute in ("10:20", "10:30"):
+        world.take(run("", "", minute, eventType="FAIL"))
+        world.settle()
+        assert (assumed(world), world.derived("pii")) == ({"ac"}, {"c"})
+
+
+def test_a_newer_design_of_a_job_replaces_the_older_one(make_world: Callable[[], World]) -> None:
+    def design(inputs: str, at: str) -> dict[str, Any]:
+        event = run(inputs, "c", at)
+        return {name: value for name, value in event.items() if name not in {"run", "eventType", "schemaURL"}}
+
+    for order in permutations([design("a", "08:00"), design("b", "09:00"), design("d", "10:00")]):
+        world = make_world()
+        for event in order:
+            world.take(event)
+        assert assumed(world) == {"dc"}

@@ -1,20 +1,23 @@
-"""Which claims on edges are in force: those that a job's newest complete run, or a newer run, made.
+"""Which claims on edges are in force: those of a job's newest complete run, and of newer runs.
 
-A claim ends when another run of its job completes later than the claim was made. This does not depend on the order of
-arrival, so an ended claim can be deleted, one that arrives late can be dropped, and every stored claim is in force.
-If two runs of a job overlap, the one that completes last keeps the claims that it made after the other completed, and
-those that it states again when it completes. A completion without edges ends no claims,
-unless it states that there are none.
+A claim ends when another run of its job completes later than the claim was made. When its own run completes, all of
+the run's claims count as made then, also those that had ended meanwhile. This does not depend on the order of arrival.
+So a claim that ended can be deleted if its run has ended too, and one of a run that goes on is set aside. A completion
+without edges ends no claims, unless it states that there are none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lily.lineage.assumed_edges import assumed_claims
+from lily.lineage.runs import ENDED, RunId, RunLineage, run_id
 from lily.model.edges import Claim, ClaimsEvent, EdgeKey
 
 JobId = tuple[str, str]  # tenant and id
 ClaimId = tuple[JobId, str, EdgeKey]  # job, run and edge
+
+DESIGN, DESIGN_OF_DATASET = "job", "dataset"  # runs of events without a run: each event is complete in itself
+_DESIGNS = frozenset({DESIGN, DESIGN_OF_DATASET})
 
 
 class Completion(NamedTuple):
@@ -26,7 +29,7 @@ class Completion(NamedTuple):
 
     def merged(self, run: str, at: str) -> "Completion":
         """After another completion, in whichever order they arrive."""
-        if run == self.run:
+        if run == self.run and (run not in _DESIGNS or at == self.at):
             return self._replace(at=max(at, self.at))
         if at > self.at:
             return Completion(run, at, self.at)
@@ -43,10 +46,18 @@ class NewestClaim(NamedTuple):
     masking: bool
     event: ClaimsEvent
     assumed: bool = False
+    aside: bool = False  # it has ended, but its run has not
+
+    @property
+    def rank(self) -> tuple[bool, str]:
+        """What is stated comes before what is assumed, then the newest."""
+        return not self.assumed, self.at
 
 
 def claims_of(event: ClaimsEvent) -> list[Claim]:
     """What the event claims, and what follows from its inputs and outputs where it states nothing better."""
+    if event.state in {"START", "FAIL", "ABORT"}:
+        return list(event.claims)
     return [*event.claims, *assumed_claims(event.datasets, (claim.key for claim in event.claims))]
 
 
@@ -55,37 +66,69 @@ def edge_keys(event: ClaimsEvent) -> list[EdgeKey]:
 
 
 def merge_completions(
-    known: Mapping[JobId, Completion], events: Iterable[ClaimsEvent]
+    known: Mapping[JobId, Completion], events: Iterable[ClaimsEvent], runs: Mapping[RunId, RunLineage] | None = None
 ) -> tuple[dict[JobId, Completion], dict[JobId, ClaimsEvent]]:
-    """The completions after these events, and for each job that completes a run here the newest event that does."""
+    """The completions after these events, and for each job that completes a run here the newest event of it."""
     completions, completing = dict(known), dict[JobId, ClaimsEvent]()
     for event in events:
-        if event.complete and (event.datasets.explained or claims_of(event)):
+        at = _completes(event, runs or {})
+        if at is not None:
             job = (event.tenant, event.job_id)
             completion = completions.get(job)
-            completions[job] = (
-                completion.merged(event.run, event.clock) if completion else Completion(event.run, event.clock)
-            )
+            completions[job] = completion.merged(event.run, at) if completion else Completion(event.run, at)
             completing[job] = max(event, completing.get(job, event), key=lambda event: event.clock)
     return completions, completing
 
 
-def newest_claims(events: Iterable[ClaimsEvent], completions: Mapping[JobId, Completion]) -> dict[ClaimId, NewestClaim]:
-    """The newest claim of each run on each edge, without those that have ended. An event that names an edge twice masks
-    it only if it does so both times."""
+def newest_claims(
+    events: Iterable[ClaimsEvent],
+    completions: Mapping[JobId, Completion],
+    runs: Mapping[RunId, RunLineage] | None = None,
+) -> dict[ClaimId, NewestClaim]:
+    """The newest claim of each run on each edge, without those that have ended for good. An event that names an edge
+    twice masks it only if it does so both times."""
     newest: dict[ClaimId, NewestClaim] = {}
+    for claim_id, claim in _claims(events, runs or {}):
+        known = newest.get(claim_id)
+        if known is None or claim.rank > known.rank:
+            newest[claim_id] = claim
+        elif claim.rank == known.rank:
+            newest[claim_id] = claim._replace(masking=claim.masking and known.masking)
+    found = ((claim_id, _in_force(claim_id, claim, completions, runs or {})) for claim_id, claim in newest.items())
+    return {claim_id: claim for claim_id, claim in found if claim is not None}
+
+
+def _completes(event: ClaimsEvent, runs: Mapping[RunId, RunLineage]) -> str | None:
+    run = runs.get(run_id(event))
+    if run is not None:
+        return run.completes
+    return event.clock if event.complete and (event.datasets.explained or claims_of(event)) else None
+
+
+def _claims(events: Iterable[ClaimsEvent], runs: Mapping[RunId, RunLineage]) -> Iterator[tuple[ClaimId, NewestClaim]]:
+    """What the events claim, and what is to be assumed of each of their runs."""
+    last: dict[RunId, ClaimsEvent] = {}
     for event in events:
-        job, at = (event.tenant, event.job_id), event.clock
-        for key, masking, assumed in claims_of(event):
-            known = newest.get((job, event.run, key))
-            if known is None or at > known.at:
-                newest[job, event.run, key] = NewestClaim(at, masking, event, assumed)
-            elif at == known.at:
-                newest[job, event.run, key] = NewestClaim(
-                    at, masking and known.masking, event, assumed and known.assumed
-                )
-    return {
-        (job, run, key): claim
-        for (job, run, key), claim in newest.items()
-        if job not in completions or not completions[job].ends(run, claim.at)
-    }
+        job = (event.tenant, event.job_id)
+        of_run = run_id(event) in runs
+        for key, masking, assumed in event.claims if of_run else claims_of(event):
+            yield (job, event.run, key), NewestClaim(event.clock, masking, event, assumed)
+        if of_run:
+            last[run_id(event)] = max(event, last.get(run_id(event), event), key=lambda event: event.clock)
+    for (tenant, job_id, run), event in last.items():
+        for key, at in runs[tenant, job_id, run].assumed().items():
+            yield ((tenant, job_id), run, key), NewestClaim(at, masking=False, event=event, assumed=True)
+
+
+def _in_force(
+    claim_id: ClaimId,
+    claim: NewestClaim,
+    completions: Mapping[JobId, Completion],
+    runs: Mapping[RunId, RunLineage],
+) -> NewestClaim | None:
+    job, run, _ = claim_id
+    lineage = runs.get((*job, run))
+    counts_from = claim.at if lineage is None else lineage.counts_from(claim.at)
+    if job not in completions or not completions[job].ends(run, counts_from):
+        return claim
+    return None if lineage is None or lineage.state in ENDED else claim._replace(aside=True)

@@ -31,6 +31,7 @@ EdgeOperation = Literal["upsert", "delete"]
 EDGE_LAYERS: tuple[EdgeLayer, ...] = get_args(EdgeLayer)
 EDGE_OPERATIONS: tuple[EdgeOperation, ...] = get_args(EdgeOperation)
 MAX_TYPE = 64
+RUN_STATES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER")
 MAX_RUN = 128
 MAX_SCOPE = 64
 MAX_CLAIMS = 20_000  # per event: more would not fit into one Kafka record
@@ -130,6 +131,7 @@ class ClaimsEvent(LogEvent):
     authorised: bool = False
     datasets: RunDatasets = NO_DATASETS
     schemas: tuple[DatasetSchema, ...] = ()
+    state: str = ""  # of the run; empty for events that are not of a run
 
     @property
     def key(self) -> bytes:
@@ -142,6 +144,7 @@ class ClaimsEvent(LogEvent):
             "complete": self.complete,
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
             **{role: list(named) for role, named in self.datasets._asdict().items() if named},
+            **({"state": self.state} if self.state else {}),
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
@@ -191,6 +194,7 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         data.get("authorised") is True,
         RunDatasets(*(_datasets(data, name) for name in RunDatasets._fields)),
         tuple(_schema(given) for given in _list(data, "schemas")),
+        _state(data),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
@@ -208,6 +212,13 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(given, list) or len(given) > MAX_CLAIMS:
         raise Refused(Problem("INVALID_VALUE", f"{name} must be a list of at most {MAX_CLAIMS} entries", name))
     return given
+
+
+def _state(data: Mapping[str, Any]) -> str:
+    given: Any = data.get("state", "")
+    if given != "" and given not in RUN_STATES:
+        raise Refused(Problem("INVALID_VALUE", f"state must be one of {', '.join(RUN_STATES)}", "state"))
+    return str(given)
 
 
 def _schema(given: Any) -> DatasetSchema:

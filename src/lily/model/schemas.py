@@ -18,6 +18,7 @@ from lily.model.edges import (
     MAX_RUN,
     MAX_SCOPE,
     MAX_TYPE,
+    RUN_STATES,
 )
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
@@ -252,6 +253,7 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             },
             "inputs": {**_IDS, "description": "datasets that the run read"},
             "outputs": {**_IDS, "description": "datasets that the run wrote"},
+            "state": {"enum": list(RUN_STATES)},
             "schemas": {
                 "type": "array",
                 "maxItems": MAX_CLAIMS,

@@ -12,8 +12,9 @@ from lily.intake.openlineage.event_time import rfc3339
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
+from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
-from lily.model.edges import MAX_RUN, ClaimsEvent, RunDatasets
+from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
@@ -21,10 +22,6 @@ from lily.model.statements import Statement
 from lily.plugins import Sender
 
 MAX_ASSETS = 10_000  # per event: each becomes one record in the log
-DESIGN, DESIGN_OF_DATASET = "job", "dataset"  # run ids of events without a run, whose lineage is always complete
-FAILED = frozenset({"FAIL", "ABORT"})
-
-_EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 
 
 class Conversion(NamedTuple):
@@ -54,7 +51,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     assets = _asset_events(collector, sender, time, first)
     incidents = [_incident(check, sender, time) for check in checks.found]
     claims = None
-    if claimed is not None and claimed.lineage.states_any:
+    if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
     return Conversion(assets, claims, incidents, list(dict.fromkeys(collector.warnings)))
 
@@ -66,6 +63,7 @@ class _Claimed(NamedTuple):
     run: str
     complete: bool
     lineage: Lineage
+    state: str = ""
 
 
 def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
@@ -88,9 +86,7 @@ def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed 
     if job is None or run is None:
         return None
     checks.gather(event, job.named.qualified_name, run)
-    if state in FAILED:  # what it read need not have reached what it was to write
-        lineage = lineage._replace(datasets=RunDatasets())
-    return _Claimed(job.named.qualified_name, run, state == "COMPLETE", lineage)
+    return _Claimed(job.named.qualified_name, run, state == "COMPLETE", lineage, state)
 
 
 def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tuple[str, str]) -> ClaimsEvent:
@@ -106,6 +102,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         sender.authorised,
         lineage.datasets,
         lineage.schemas,
+        claimed.state,
         correlation=sender.correlation,
         trace=sender.trace,
     )
@@ -142,10 +139,9 @@ def _event_type(collector: AssetCollector, event: Json) -> str:
     if given is None:
         return "OTHER"
     kind = given.upper() if isinstance(given, str) else ""
-    if kind not in _EVENT_TYPES:
-        collector.checker.refuse(
-            "INVALID_VALUE", f"eventType must be one of {', '.join(sorted(_EVENT_TYPES))}", "eventType"
-        )
+    if kind not in RUN_STATES:
+        described = f"eventType must be one of {', '.join(sorted(RUN_STATES))}"
+        collector.checker.refuse("INVALID_VALUE", described, "eventType")
     return kind
 
 

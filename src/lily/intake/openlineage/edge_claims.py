@@ -44,11 +44,14 @@ class EdgeClaims:
         """`targets` have been described, even if nothing flows into them."""
         for target in targets:
             target.mention(self._collector)
+        datasets: dict[tuple[str, str, str], None] = {}  # few, compared with the columns
         for source, target, kind, masking in flows:
             source.mention(self._collector)
             self._claim(source.qualified_name, target.qualified_name, kind, masking=masking)
             if source.field is not None or target.field is not None:
-                self._between_datasets(source.of.qualified_name, target.of.qualified_name, kind)
+                datasets[source.of.qualified_name, target.of.qualified_name, kind] = None
+        for start, end, kind in datasets:
+            self._between_datasets(start, end, kind)
 
     def _claim(self, start: str, end: str, kind: str, *, masking: bool) -> None:
         if start != end:  # a table that a job both reads and writes is not derived from itself

@@ -46,12 +46,17 @@ class FlowKind(NamedTuple):
     masking: bool
 
 
+_DIRECT = FlowKind(DERIVED_FROM, masking=False)
+
+
 def flow_kind(source: Json) -> FlowKind:
     """The type of the edge, and whether it masks its input: only if every transformation does, because even an
     aggregate such as max() shows a real value."""
     transformations = source.get("transformations")
+    if transformations is None:
+        return _DIRECT
     if not isinstance(transformations, list) or not transformations or len(transformations) > MAX_ITEMS:
-        return FlowKind(DERIVED_FROM, masking=False)
+        return _DIRECT
     steps = [step for step in transformations if isinstance(step, dict)]
     indirect = all(str(step.get("type", "")).upper() == "INDIRECT" for step in steps)
     masking = len(steps) == len(transformations) and all(step.get("masking") is True for step in steps)

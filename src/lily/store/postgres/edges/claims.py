@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import psycopg
 
 from lily.lineage.claims import ClaimId, Completion, JobId, NewestClaim, merge_completions, newest_claims
 from lily.lineage.edge_protection import EdgeEffect, edge_name
+from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
@@ -21,10 +22,22 @@ from lily.store.postgres.protection.edge_states import (
     edge_states_query,
 )
 from lily.store.postgres.queries import layer_query, query
+from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.schemas.retirement import retire_columns
 
 Claims = Mapping[ClaimId, NewestClaim]
-DroppedClaims = Mapping[TenantEdge, tuple[ClaimsEvent, bool]]  # the event that drops a claim, and whether that masked
+
+
+class Dropped(NamedTuple):
+    """A claim that an event drops: that of another run, or one that its own run withdraws."""
+
+    event: ClaimsEvent
+    masking: bool = False
+    assumed: bool = False
+    withdrawn: bool = False
+
+
+DroppedClaims = Mapping[TenantEdge, Dropped]
 
 
 class ClaimMerger:
@@ -35,12 +48,17 @@ class ClaimMerger:
         connection.execute(query("edges/stage_claims"))
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
-        completions, completing = self._complete(events)
-        claims = newest_claims(events, completions)
+        runs = merge_runs(self._connection, events)
+        completions, completing = self._complete(events, runs)
+        claims = newest_claims(events, completions, runs)
         self._connection.execute("truncate staged_claims, touched_edges")
         copy_lines(self._connection, "staged_claims", [_claim_row(*claim) for claim in claims.items()])
-        dropped = self._dropped(completing)
-        self._stage_touched_edges(claims, dropped)
+        last = {run_id(event): event for event in sorted(events, key=lambda event: event.clock)}
+        revived = self._changed_by("edges/revived_claims", runs, last)
+        withdrawn = self._changed_by("edges/withdrawn_claims", runs, last)
+        ended = {edge: Dropped(event, withdrawn=True) for edge, event in withdrawn.items()}
+        dropped = ended | dict(self._dropped(completing))
+        self._stage_touched_edges(claims, dropped, revived)
         self._connection.execute(query("edges/insert_touched_edges"))
         self._connection.execute(query("edges/lock_touched_edges"))
         if completing:
@@ -53,12 +71,23 @@ class ClaimMerger:
         retire_columns(self._connection, batch, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 
-    def _complete(self, events: Sequence[ClaimsEvent]) -> tuple[dict[JobId, Completion], dict[JobId, ClaimsEvent]]:
+    def _changed_by(
+        self, name: str, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
+    ) -> dict[TenantEdge, ClaimsEvent]:
+        """Runs a statement that changes claims of these runs. Returns their edges, with the newest event of the run."""
+        if not runs:
+            return {}
+        rows = self._connection.execute(query(name), run_columns(runs)).fetchall()
+        return {(tenant, EdgeKey(*key)): last[tenant, job, run] for tenant, job, run, *key in rows}
+
+    def _complete(
+        self, events: Sequence[ClaimsEvent], runs: Mapping[RunId, RunLineage]
+    ) -> tuple[dict[JobId, Completion], dict[JobId, ClaimsEvent]]:
         """Locks and updates the completions of all jobs of the events. Returns them, and the jobs that complete."""
         jobs = list({(event.tenant, event.job_id): None for event in events})
         rows = self._connection.execute(query("edges/lock_completions"), _columns(jobs)).fetchall()
         stored = {(tenant, job): Completion(*completion) for tenant, job, *completion in rows}
-        completions, completing = merge_completions(stored, events)
+        completions, completing = merge_completions(stored, events, runs)
         changed = [
             {"tenant": tenant, "job": job, "run": run, "completed_at": at, "others_at": others_at}
             for (tenant, job), (run, at, others_at) in completions.items()
@@ -73,11 +102,17 @@ class ClaimMerger:
         if not completing:
             return {}
         rows = self._connection.execute(query("edges/superseded_claims"), _columns(completing)).fetchall()
-        return {(tenant, EdgeKey(*key)): (completing[tenant, job], masking) for tenant, job, *key, masking in rows}
+        return {
+            (tenant, EdgeKey(*key)): Dropped(completing[tenant, job], masking, assumed)
+            for tenant, job, *key, masking, assumed in rows
+        }
 
-    def _stage_touched_edges(self, claims: Claims, dropped: DroppedClaims) -> None:
+    def _stage_touched_edges(
+        self, claims: Claims, dropped: DroppedClaims, revived: Mapping[TenantEdge, ClaimsEvent]
+    ) -> None:
         """Stages the edges whose claims change, each with the event that changes them and whether a tag may be lost."""
-        touched = {edge: (event, True) for edge, (event, _) in dropped.items()}
+        touched = {edge: (event, False) for edge, event in revived.items()}
+        touched |= {edge: (claim.event, True) for edge, claim in dropped.items()}
         for ((tenant, _), _, key), claim in claims.items():
             _, at_risk = touched.get((tenant, key), (None, False))
             touched[tenant, key] = (claim.event, at_risk or claim.masking)
@@ -96,14 +131,14 @@ class ClaimMerger:
             return 0
         restored = 0
         for edge, claimed in self._stopping_tags():
-            event, masking = dropped.get(edge) or (masked[edge], True)
-            if claimed and masking:
-                event = masked.get(edge, event)
-            if event.authorised:
+            lost = dropped.get(edge) or Dropped(masked[edge], masking=True)
+            if claimed and lost.masking:
+                lost = lost._replace(event=masked.get(edge, lost.event))
+            if lost.event.authorised:
                 effect: EdgeEffect = "edge.masked" if claimed else "edge.deleted"
-                insert_audit(self._connection, [_audit_entry(event, edge, effect)])
+                insert_audit(self._connection, [_audit_entry(lost.event, edge, effect)])
             else:
-                self._restore(event, edge, masking=masking, masked=claimed and masking)
+                self._restore(lost, edge, masked=claimed and lost.masking)
                 restored += 1
         return restored
 
@@ -119,13 +154,17 @@ class ClaimMerger:
             if state.effect_of_claims(claimed=claimed[edge]):
                 yield edge, claimed[edge]
 
-    def _restore(self, event: ClaimsEvent, edge: TenantEdge, *, masking: bool, masked: bool) -> None:
+    def _restore(self, lost: Dropped, edge: TenantEdge, *, masked: bool) -> None:
         tenant, key = edge
-        parameters = {"tenant": tenant, "job": event.job_id, **key._asdict()}
+        parameters: dict[str, Any] = {"tenant": tenant, "job": lost.event.job_id, **key._asdict()}
         if masked:
             self._connection.execute(query("edges/unmask_claims"), parameters)
+        elif lost.withdrawn:
+            parameters |= {"run": lost.event.run, "at": lost.event.clock}
+            self._connection.execute(query("edges/restore_withdrawn_claim"), parameters)
         else:
-            self._connection.execute(query("edges/restore_claim"), parameters | {"masking": masking})
+            parameters |= {"masking": lost.masking, "assumed": lost.assumed}
+            self._connection.execute(query("edges/restore_claim"), parameters)
 
 
 def _audit_entry(event: ClaimsEvent, edge: TenantEdge, effect: EdgeEffect) -> AuditEntry:
@@ -137,7 +176,7 @@ def _claim_row(claim_id: ClaimId, claim: NewestClaim) -> str:
     (tenant, job), run, key = claim_id
     return (
         f"{tenant}\t{job}\t{escaped(run)}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}"
-        f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\n"
+        f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\t{claim.aside}\n"
     )
 
 

@@ -4,6 +4,19 @@ alter table edges add column claims_assume boolean not null default false;  -- e
 alter table edges add column assumed boolean generated always as (
   claimed and claims_assume and "user" is null and coalesce((source ->> '$deleted')::boolean, true)) stored;
 
+-- What the events of a run add up to (lily.lineage.runs), by clocks. A claim counts as made when its run completes. One that
+-- the completion of another run ended is set aside while its own run goes on.
+create table runs (
+  tenant_id    text not null,
+  job_id       uuid not null,
+  run          text collate "C" not null,
+  state        text not null,
+  completed_at text collate "C",  -- the clock of the newest event that completes it
+  lineage      jsonb not null,
+  primary key (job_id, run, tenant_id)
+);
+alter table claims add column aside boolean not null default false;
+
 -- The newest schema of a dataset in each scope: a producer, or for datasets that it only reads an application of it.
 -- Columns are names by qualified name. What a newer schema no longer has is retired.
 create table dataset_schemas (
@@ -21,7 +34,7 @@ do $$
 declare
   guarded text;
 begin
-  foreach guarded in array array['dataset_schemas'] loop
+  foreach guarded in array array['runs', 'dataset_schemas'] loop
     execute format('alter table %I enable row level security', guarded);
     execute format('alter table %I force row level security', guarded);
     execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);

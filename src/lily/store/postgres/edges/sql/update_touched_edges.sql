@@ -6,7 +6,7 @@ with standing as (
     select count(*) > 0 as claimed, coalesce(bool_and(c.masking), false) as masking,
            coalesce(bool_and(c.assumed), false) as assumed
     from claims c
-    where c.tenant_id = t.tenant_id and c.from_id = t.from_id and c.to_id = t.to_id and c.type = t.type
+    where c.tenant_id = t.tenant_id and c.from_id = t.from_id and c.to_id = t.to_id and c.type = t.type and not c.aside
   ) s
 ),
 changed as (

@@ -1,0 +1,99 @@
+"""What the events of a run add up to: its state, the datasets it read and wrote, and what may be assumed of them.
+
+Everything is kept with the newest clock at which an event stated it, so the order of arrival makes no difference.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lily.lineage.assumed_edges import assumed_claims
+from lily.model.edges import INFLUENCES, MAX_CLAIMS, ClaimsEvent, EdgeKey, RunDatasets
+
+Clocks = dict[str, str]
+RunId = tuple[str, str, str]  # tenant, job and run
+
+MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
+ENDED = ("COMPLETE", "FAIL", "ABORT")
+
+
+@dataclass(slots=True)
+class RunLineage:
+    """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
+    the run and could be read; None until one does."""
+
+    states: Clocks = field(default_factory=dict)
+    inputs: Clocks = field(default_factory=dict)
+    outputs: Clocks = field(default_factory=dict)
+    explained: Clocks = field(default_factory=dict)
+    stated: Clocks = field(default_factory=dict)
+    completed_at: str | None = None
+    has_lineage: bool = False
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "RunLineage":
+        return cls(**document)
+
+    def as_document(self) -> dict[str, Any]:
+        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+
+    def add(self, event: ClaimsEvent) -> None:
+        clock, datasets = event.clock, event.datasets
+        _note(self.states, [event.state], clock)
+        _note(self.inputs, datasets.inputs, clock)
+        _note(self.outputs, datasets.outputs, clock)
+        _note(self.explained, datasets.explained, clock)
+        written = frozenset(datasets.outputs)
+        direct = (key for key, *_ in event.claims if key.to_id in written and key.type != INFLUENCES)
+        _note(self.stated, (f"{key.from_id}>{key.to_id}" for key in direct), clock)
+        if event.complete:
+            self.completed_at = max(clock, self.completed_at or clock)
+        self.has_lineage |= bool(event.claims or datasets.explained)
+
+    @property
+    def state(self) -> str:
+        """The newest of the states that end a run, else of the others; OTHER only adds to a run."""
+        for states in (ENDED, ("START", "RUNNING"), ("OTHER",)):
+            found = [(self.states[state], state) for state in states if state in self.states]
+            if found:
+                return max(found)[1]
+        return "OTHER"
+
+    @property
+    def completes(self) -> str | None:
+        """The clock from which the run replaces the edges of earlier ones; None if it does not."""
+        return self.completed_at if self.has_lineage or self.assumed() else None
+
+    def counts_from(self, clock: str) -> str:
+        """A claim that was made at this clock is as new as the completion of its run, which confirms it."""
+        return max(clock, self.completed_at or clock)
+
+    def assumed(self) -> dict[EdgeKey, str]:
+        """The edges to assume, with their clocks. Of a run that has only started it is too early, and one that failed
+        need not have written anything."""
+        if self.state in {"START", "FAIL", "ABORT"} or len(self.inputs) * len(self.outputs) > MAX_CLAIMS:
+            return {}
+        datasets = RunDatasets(tuple(self.inputs), tuple(self.outputs), tuple(self.explained))
+        stated = (EdgeKey(start, end, "") for start, _, end in (ends.partition(">") for ends in self.stated))
+        found = (claim.key for claim in assumed_claims(datasets, stated))
+        return {key: max(self.inputs[key.from_id], self.outputs[key.to_id]) for key in found}
+
+
+def run_id(event: ClaimsEvent) -> RunId:
+    return event.tenant, event.job_id, event.run
+
+
+def add_events(known: Mapping[RunId, RunLineage], events: Iterable[ClaimsEvent]) -> dict[RunId, RunLineage]:
+    """The runs after these events. Events without a state are not of runs."""
+    runs = dict(known)
+    for event in events:
+        if event.state:
+            runs.setdefault(run_id(event), RunLineage()).add(event)
+    return runs
+
+
+def _note(clocks: Clocks, names: Iterable[str], clock: str) -> None:
+    for name in names:
+        known = clocks.get(name)
+        if known is not None or len(clocks) < MAX_DATASETS:
+            clocks[name] = max(clock, known or clock)

@@ -1,0 +1,1 @@
+"""Runs of jobs: what their events add up to."""

@@ -1,0 +1,73 @@
+"""What the events of a run add up to."""
+
+import uuid
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lily.lineage.claims import merge_completions, newest_claims
+from lily.lineage.runs import RunLineage, add_events
+from lily.model.edges import NO_DATASETS, RUN_STATES, Claim, ClaimsEvent, EdgeKey, RunDatasets
+
+A, B, C, D = (str(uuid.UUID(int=number)) for number in range(1, 5))
+
+
+def event(
+    tick: int, run: str, state: str, datasets: RunDatasets = NO_DATASETS, claims: tuple[Claim, ...] = ()
+) -> ClaimsEvent:
+    time, event_id = f"2026-01-01T00:00:{tick:02}.000000Z", str(uuid.UUID(int=tick))
+    complete = state == "COMPLETE"
+    return ClaimsEvent(event_id, time, "t", "job", run, complete, claims, datasets=datasets, state=state)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[ClaimsEvent]:
+    some = st.lists(st.sampled_from([A, B, C, D]), max_size=2, unique=True).map(tuple)
+    datasets = st.builds(RunDatasets, some, some, some)
+    edges = st.builds(EdgeKey, st.just(A), st.sampled_from([C, D]), st.sampled_from(["derived-from", "influences"]))
+    claims = st.lists(st.builds(Claim, edges, st.booleans(), st.just(False)), max_size=2).map(tuple)
+    told = st.tuples(st.sampled_from(["r1", "r2"]), st.sampled_from(RUN_STATES), datasets, claims)
+    return [event(tick, *drawn) for tick, drawn in enumerate(draw(st.lists(told, max_size=6)))]
+
+
+@given(histories(), st.randoms(), st.integers(0, 6))
+def test_order_batches_and_repetition_make_no_difference(
+    history: list[ClaimsEvent], random: Random, middle: int
+) -> None:
+    shuffled = history + history[:2]
+    random.shuffle(shuffled)
+    in_two = add_events(add_events({}, shuffled[:middle]), shuffled[middle:])
+    runs = add_events({}, history)
+    assert in_two == runs
+    assert {run: RunLineage.of(found.as_document()) for run, found in runs.items()} == runs
+    completions, _ = merge_completions({}, history, runs)
+    assert merge_completions({}, shuffled, runs)[0] == completions
+    ordered, reordered = newest_claims(history, completions, runs), newest_claims(shuffled, completions, runs)
+    assert {claim: found[:2] + found[3:] for claim, found in ordered.items()} == {
+        claim: found[:2] + found[3:] for claim, found in reordered.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("states", "state"),
+    [
+        (["START"], "START"),
+        (["START", "RUNNING"], "RUNNING"),
+        (["START", "COMPLETE", "RUNNING", "OTHER"], "COMPLETE"),
+        (["FAIL", "COMPLETE"], "COMPLETE"),
+        (["COMPLETE", "ABORT"], "ABORT"),
+        (["OTHER"], "OTHER"),
+    ],
+)
+def test_the_newest_state_counts_and_an_end_is_final(states: list[str], state: str) -> None:
+    runs = add_events({}, [event(tick, "r", given) for tick, given in enumerate(states)])
+    assert [run.state for run in runs.values()] == [state]
+
+
+def test_more_datasets_than_can_be_combined_are_not_assumed_to_be() -> None:
+    many = RunDatasets(tuple(map(str, range(200))), tuple(map(str, range(1_000, 1_200))))
+    (run,) = add_events({}, [event(1, "r", "COMPLETE", many)]).values()
+    assert run.assumed() == {}
+    assert run.completes is None
