@@ -108,6 +108,38 @@ def test_a_run_that_fails_takes_nothing_away_and_nothing_is_assumed_of_it(door: 
     assert {name for name, _ in upstream(door, "t")} == {"a"}
 
 
+def test_a_job_and_its_runs_can_be_read(door: Door) -> None:
+    run_id = str(uuid.uuid4())
+    facets = {"errorMessage": {"message": "no such table", "programmingLanguage": "SQL"}}
+    failed = run("nightly", [dataset("a")], [dataset("t")], eventType="FAIL", run={"runId": run_id, "facets": facets})
+    send(door, run("nightly", [dataset("a")], [dataset("t")], eventTime=ago(600)))
+    send(door, failed)
+    job = door.http.get("/jobs/job:airflow%2Fnightly").json()
+    assert (job["qualified_name"], job["last_run"]["state"], job["last_run"]["run_id"]) == (
+        "job:airflow/nightly",
+        "FAIL",
+        run_id,
+    )
+    listed = door.http.get(f"/jobs/{job['job_id']}/runs", params={"limit": 1}).json()
+    assert [one["run_id"] for one in listed["items"]] == [run_id]
+    more = door.http.get(f"/jobs/{job['job_id']}/runs", params={"limit": 1, "cursor": listed["next_cursor"]}).json()
+    assert [one["state"] for one in more["items"]] == ["COMPLETE"]
+    assert more["next_cursor"] is None
+    found = door.http.get(f"/runs/{run_id}").json()
+    assert (found["job"], found["error"]["message"]) == ("job:airflow/nightly", "no such table")
+    assert [one["qualified_name"] for one in found["outputs"]] == ["t"]
+    assert found["facets"] == facets
+    for path in ("/runs/unknown", "/jobs/unknown", "/jobs/t", "/jobs/t/runs"):
+        assert door.http.get(path).status_code == 404
+
+
+def test_a_batch_is_an_array(door: Door) -> None:
+    answer = door.http.post("/api/v1/lineage/batch", json=[run("j", [], [dataset("b1")]), 7], headers=WAIT)
+    assert (answer.status_code, answer.json()["accepted"], answer.json()["rejected"]) == (200, 1, 1)
+    answer = door.http.post("/api/v1/lineage/batch", json=run("j", [], []))
+    assert (answer.status_code, codes(answer)) == (400, {"INVALID_TYPE"})
+
+
 def test_only_what_nothing_states_is_assumed(door: Door) -> None:
     stated = {"inputs": [{"type": "DATASET", "namespace": DB, "name": "a"}]}
     send(door, run("one", [dataset("a"), dataset("b")], [dataset("t", lineage=stated), dataset("u")]))

@@ -41,7 +41,7 @@ def test_order_batches_and_repetition_make_no_difference(
     in_two = add_events(add_events({}, shuffled[:middle]), shuffled[middle:])
     runs = add_events({}, history)
     assert in_two == runs
-    assert {run: RunLineage.of(found.as_document()) for run, found in runs.items()} == runs
+    assert {run: RunLineage.of(found.as_document(), found.facets) for run, found in runs.items()} == runs
     completions, _ = merge_completions({}, history, runs)
     assert merge_completions({}, shuffled, runs)[0] == completions
     ordered, reordered = newest_claims(history, completions, runs), newest_claims(shuffled, completions, runs)

@@ -11,7 +11,7 @@ from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
 from lily.api.routes.incidents import at_risk, incidents, webhook_mappings, webhook_secrets, webhooks
-from lily.api.routes.lineage import graph, openlineage, sql
+from lily.api.routes.lineage import graph, jobs, openlineage, sql
 from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
 from lily.api.routes.notify import explain as explain_subscription
 from lily.api.routes.operations import dead_letters, health, metrics
@@ -65,6 +65,7 @@ ROUTERS = (
     iceberg.router,
     ranger.router,
     openlineage.router,
+    jobs.router,
     sql.router,
     graph.router,
     at_risk.router,

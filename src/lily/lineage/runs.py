@@ -14,6 +14,7 @@ Clocks = dict[str, str]
 RunId = tuple[str, str, str]  # tenant, job and run
 
 MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
+MAX_FACETS = 500  # of one run: what comes beyond is not kept
 ENDED = ("COMPLETE", "FAIL", "ABORT")
 
 
@@ -29,13 +30,17 @@ class RunLineage:
     stated: Clocks = field(default_factory=dict)
     completed_at: str | None = None
     has_lineage: bool = False
+    first_at: str | None = None
+    last_at: str | None = None
+    facets: dict[str, list[Any]] = field(default_factory=dict)  # by place: the clock and the facet as it came
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "RunLineage":
-        return cls(**document)
+    def of(cls, document: Mapping[str, Any], facets: dict[str, list[Any]]) -> "RunLineage":
+        return cls(**document, facets=facets)
 
     def as_document(self) -> dict[str, Any]:
-        return {name: value for name in self.__slots__ if (value := getattr(self, name))}
+        """Everything but the facets."""
+        return {name: value for name in self.__slots__ if name != "facets" and (value := getattr(self, name))}
 
     def add(self, event: ClaimsEvent) -> None:
         clock, datasets = event.clock, event.datasets
@@ -49,6 +54,11 @@ class RunLineage:
         if event.complete:
             self.completed_at = max(clock, self.completed_at or clock)
         self.has_lineage |= bool(event.claims or datasets.explained)
+        self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
+        for place, facet in event.facets.items():
+            known = self.facets.get(place)
+            if (known is None and len(self.facets) < MAX_FACETS) or (known is not None and known[0] < clock):
+                self.facets[place] = [clock, facet]
 
     @property
     def state(self) -> str:
@@ -58,6 +68,10 @@ class RunLineage:
             if found:
                 return max(found)[1]
         return "OTHER"
+
+    @property
+    def ended_at(self) -> str | None:
+        return self.states[self.state] if self.state in ENDED else None
 
     @property
     def completes(self) -> str | None:

@@ -6,7 +6,7 @@ set. Jobs claim edges as well: a job's newest complete run replaces the claims o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -132,6 +132,7 @@ class ClaimsEvent(LogEvent):
     datasets: RunDatasets = NO_DATASETS
     schemas: tuple[DatasetSchema, ...] = ()
     state: str = ""  # of the run; empty for events that are not of a run
+    facets: Mapping[str, Any] = field(default_factory=dict)  # of the run, kept as they came, by place
 
     @property
     def key(self) -> bytes:
@@ -145,6 +146,7 @@ class ClaimsEvent(LogEvent):
             "edges": [[*claim.key, claim.masking] for claim in self.claims],
             **{role: list(named) for role, named in self.datasets._asdict().items() if named},
             **({"state": self.state} if self.state else {}),
+            **({"facets": self.facets} if self.facets else {}),
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
@@ -195,6 +197,7 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         RunDatasets(*(_datasets(data, name) for name in RunDatasets._fields)),
         tuple(_schema(given) for given in _list(data, "schemas")),
         _state(data),
+        _facets(data),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
@@ -219,6 +222,15 @@ def _state(data: Mapping[str, Any]) -> str:
     if given != "" and given not in RUN_STATES:
         raise Refused(Problem("INVALID_VALUE", f"state must be one of {', '.join(RUN_STATES)}", "state"))
     return str(given)
+
+
+def _facets(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    given = data.get("facets", {})
+    checker = Checker()
+    checker.free(given, "facets", -2)  # each facet by itself may be as deep as any value
+    if not isinstance(given, dict) or checker.problems:
+        raise Refused(Problem("INVALID_VALUE", "facets must be an object that PostgreSQL can store", "facets"))
+    return given
 
 
 def _schema(given: Any) -> DatasetSchema:

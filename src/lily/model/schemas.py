@@ -254,6 +254,7 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             "inputs": {**_IDS, "description": "datasets that the run read"},
             "outputs": {**_IDS, "description": "datasets that the run wrote"},
             "state": {"enum": list(RUN_STATES)},
+            "facets": {"type": "object", "description": "facets of the run that are kept as they came, by place"},
             "schemas": {
                 "type": "array",
                 "maxItems": MAX_CLAIMS,

@@ -103,6 +103,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         lineage.datasets,
         lineage.schemas,
         claimed.state,
+        lineage.facets if claimed.state else {},
         correlation=sender.correlation,
         trace=sender.trace,
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lily.intake.openlineage.asset_collector import AssetCollector, column_name
 from lily.intake.openlineage.facet_reader import FacetReader
-from lily.intake.openlineage.facets import Json, Tags, dataset_type, documentation, ownership
+from lily.intake.openlineage.facets import Json, Tags, dataset_type, documentation, kept_as, ownership
 from lily.intake.openlineage.naming import JOB, DatasetName, job_name
 from lily.intake.openlineage.schema_fields import schema_columns
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
@@ -46,7 +46,10 @@ def state_job(collector: AssetCollector, job: Json) -> Stated | None:
     if qualified_name is None or title is None:
         return None
     facets = FacetReader(collector.warnings, job, "job")
-    collector.state(qualified_name, JOB, {"name": title, **_described(facets, facets.read("tags", Tags))})
+    stated = _described(facets, facets.read("tags", Tags))
+    for facet, attribute in (("jobType", "job_type"), ("sourceCodeLocation", "source_code_location")):
+        stated |= facets.read(facet, partial(kept_as, attribute=attribute)) or {}
+    collector.state(qualified_name, JOB, {"name": title, **stated})
     return Stated(DatasetName(qualified_name, title, JOB), facets)
 
 

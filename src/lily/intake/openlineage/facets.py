@@ -47,6 +47,14 @@ def ownership(checker: Checker, facet: Json, where: str) -> Json:
     return {"owner": named[0]["name"], "owners": [_without_null(owner) for owner in named]}
 
 
+def kept_as(checker: Checker, facet: Json, where: str, attribute: str) -> Json:
+    """The facet as an attribute, without what it says about itself."""
+    if is_deleted(facet):
+        return {attribute: None}
+    fields = {name: value for name, value in facet.items() if not name.startswith("_")}
+    return {attribute: checker.free(fields, where)}
+
+
 def dataset_type(checker: Checker, facet: Json, where: str) -> str | None:
     """The type of the asset; None if Lily does not know the one that the facet names."""
     kind, subtype = facet.get("datasetType"), facet.get("subType")

@@ -9,9 +9,11 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
+from lily.intake.openlineage.kept_facets import kept_facets
 from lily.intake.openlineage.schemas import read_schemas, written_schemas
 from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, RunDatasets
 
+NO_FACETS: Json = {}
 _LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
 
 
@@ -20,6 +22,7 @@ class Lineage(NamedTuple):
     datasets: RunDatasets
     understood: bool  # all facets about lineage could be read
     schemas: tuple[DatasetSchema, ...] = ()
+    facets: Json = NO_FACETS
 
     @property
     def states_any(self) -> bool:
@@ -45,7 +48,8 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> L
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
     understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
     schemas = (*read_schemas(collector, event, read), *written_schemas(collector, event, written))
-    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood, schemas)
+    facets = kept_facets(collector, event, read, written)
+    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood, schemas, facets)
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated) -> Lineage:

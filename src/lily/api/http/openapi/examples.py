@@ -12,6 +12,8 @@ Examples = dict[str, Any]
 ORDERS: Final = "shop.public.orders"
 DASHBOARD: Final = "bi.revenue"
 TAG: Final = "Finance"
+JOB: Final = "job:nightly/sales"
+RUN: Final = "0190d3c4-6f8e-7c3a-9d55-0a4c8f6a1b2c"
 RULE: Final = "owners"
 
 _TABLE: Final = {
@@ -79,12 +81,13 @@ OPENLINEAGE: Final[Examples] = {
         "eventTime": "2026-01-01T08:00:00Z",
         "producer": "https://example.org/scheduler",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
-        "run": {"runId": "0190d3c4-6f8e-7c3a-9d55-0a4c8f6a1b2c"},
+        "run": {"runId": RUN},
         "job": {"namespace": "nightly", "name": "sales"},
         "inputs": [{"namespace": "postgres://shop", "name": "shop.public.orders"}],
         "outputs": [{"namespace": "postgres://shop", "name": "shop.public.sales"}],
     }
 }
+OPENLINEAGE_BATCH: Final[Examples] = {name: [event] for name, event in OPENLINEAGE.items()}
 DEFINE_TAG: Final[Examples] = {
     "a tag that propagates": {"name": TAG, "propagates": True, "max_depth": 3},
     "a tag that does not propagate": {"name": "Draft"},

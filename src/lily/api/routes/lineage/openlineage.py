@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.auth.authorisation import authorise_edges, authorise_events
-from lily.api.calls import Call, WritesLineage
+from lily.api.calls import Call, HttpCall, WritesLineage
 from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import examples
@@ -40,7 +40,8 @@ EVENT = {
         **{name: {"type": ["array", "null"], "items": {"type": "object"}} for name in ("inputs", "outputs")},
     },
 }
-BODY = {"oneOf": [EVENT, {"type": "array", "maxItems": MAX_EVENTS, "items": EVENT}]}
+MANY = {"type": "array", "maxItems": MAX_EVENTS, "items": EVENT}
+BODY = {"oneOf": [EVENT, MANY]}
 
 router = APIRouter(tags=["lineage"])
 
@@ -55,6 +56,21 @@ async def take(call: WritesLineage) -> Json:
     """Ingests OpenLineage events of runs, jobs and datasets. 202 means that all of them are durably in the log.
     What is wrong within a facet spoils that facet alone, and is listed in `warnings`. Assertions about the quality of
     data that failed become incidents; a later run in which they hold resolves them."""
+    return await _take(call, one=True)
+
+
+@router.post(
+    "/api/v1/lineage/batch",
+    status_code=202,
+    responses={200: {"model": LineageTakenMany}, 202: {"model": LineageTakenMany}},
+    openapi_extra=body_schema(MANY, examples.OPENLINEAGE_BATCH),
+)
+async def take_batch(call: WritesLineage) -> Json:
+    """Ingests an array of OpenLineage events, each of which is accepted or refused on its own."""
+    return await _take(call, one=False)
+
+
+async def _take(call: HttpCall, *, one: bool) -> Json:
     append = LogAppend(call)
     require_media_type(call.request, (JSON,))
     raw = await read_bytes(call.request, MAX_ARRAY_BYTES)
@@ -65,12 +81,19 @@ async def take(call: WritesLineage) -> Json:
         items = intake.decode(delivery)
         if _is_array(raw):
             return await _take_many(append, items, lambda item: _separate(intake.events(item, delivery, sender)))
-        if len(raw) > limits.body_bytes:
-            raise too_large(limits.body_bytes)
+        _check_single(raw, one=one, most=limits.body_bytes)
         return await _take_one(append, *_separate(intake.events(items[0], delivery, sender)))
     except Refused:
         call.services.metrics.refused.inc()
         raise
+
+
+def _check_single(raw: bytes, *, one: bool, most: int) -> None:
+    """Raises Refused or Declined if a body that is not an array cannot be taken."""
+    if not one:
+        raise Refused(Problem("INVALID_TYPE", "the body must be an array of OpenLineage events", "body"))
+    if len(raw) > most:
+        raise too_large(most)
 
 
 def _separate(found: Sequence[Event | Problem]) -> tuple[list[Event], list[Problem]]:

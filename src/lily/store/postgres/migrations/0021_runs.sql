@@ -12,9 +12,15 @@ create table runs (
   run          text collate "C" not null,
   state        text not null,
   completed_at text collate "C",  -- the clock of the newest event that completes it
+  started_at   timestamptz not null,
+  ended_at     timestamptz,
+  updated_at   timestamptz not null,
   lineage      jsonb not null,
+  facets       jsonb not null default '{}',  -- by place: the clock and the facet as it came
   primary key (job_id, run, tenant_id)
 );
+create index runs_of_job on runs (job_id, updated_at, run);
+create index runs_by_run on runs (run);
 alter table claims add column aside boolean not null default false;
 
 -- The newest schema of a dataset in each scope: a producer, or for datasets that it only reads an application of it.

@@ -1,5 +1,7 @@
-insert into runs as r (tenant_id, job_id, run, state, completed_at, lineage)
+insert into runs as r (tenant_id, job_id, run, state, completed_at, started_at, ended_at, updated_at, lineage, facets)
 select * from unnest(
-  %(tenants)s::text[], %(jobs)s::uuid[], %(runs)s::text[], %(states)s::text[], %(completed)s::text[], %(lineages)s::jsonb[])
+  %(tenants)s::text[], %(jobs)s::uuid[], %(runs)s::text[], %(states)s::text[], %(completed)s::text[],
+  %(started)s::timestamptz[], %(ended)s::timestamptz[], %(updated)s::timestamptz[], %(lineages)s::jsonb[], %(facets)s::jsonb[])
 on conflict (job_id, run, tenant_id) do update
-set state = excluded.state, completed_at = excluded.completed_at, lineage = excluded.lineage
+set state = excluded.state, completed_at = excluded.completed_at, started_at = excluded.started_at,
+    ended_at = excluded.ended_at, updated_at = excluded.updated_at, lineage = excluded.lineage, facets = excluded.facets

@@ -1,0 +1,90 @@
+"""`/jobs` and `/runs`: which job wrote something, when, and whether it failed."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from fastapi.openapi.models import Example
+from pydantic import TypeAdapter
+
+from lily.api.auth.authorisation import denied_references
+from lily.api.calls import Call, ReadsLineage
+from lily.api.http import cursors
+from lily.api.http.errors import not_found
+from lily.api.http.openapi.examples import JOB, RUN
+from lily.api.http.openapi.responses import Job, Json, Run, Runs
+from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
+from lily.api.reads.lineage_pages import described
+from lily.api.reads.references import find
+from lily.api.reads.runs import details, summary
+from lily.store.assets import StoredAsset
+from lily.store.postgres.runs.reader import RunPosition, find_run, runs_of_job
+
+router = APIRouter(tags=["lineage"])
+
+JobId = Annotated[
+    str,
+    Path(
+        alias="id",
+        description="The job's id or its qualified name, `job:NAMESPACE/NAME`. A slash is sent as `%2F`.",
+        openapi_examples={"a job": Example(value=JOB)},
+    ),
+]
+RunIdPath = Annotated[
+    str, Path(alias="id", description="The `runId` of the producer.", openapi_examples={"a run": Example(value=RUN)})
+]
+_ATTRIBUTES = ("name", "description", "owner", "job_type", "source_code_location")
+POSITION: TypeAdapter[RunPosition] = TypeAdapter(RunPosition)
+
+
+@router.get("/jobs/{id:text}/runs", responses={200: {"model": Runs}})
+async def runs(job_id: JobId, call: ReadsLineage, limit: Limit = DEFAULT, cursor: Cursor = None) -> Json:
+    """Returns the runs of a job, the last updated first: state, times, error, parent. The newest thousand are kept."""
+    job, most = await _find_job(call, job_id), checked_limit(call, limit)
+    question = (call.tenant, "runs", job.id)
+    after = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
+    found = await runs_of_job(call.services.database, call.tenant, job.id, after=after, limit=most + 1)
+    page = [summary(call.tenant, run) for run in found[:most]]
+    position = (page[-1]["updated_at"], page[-1]["run_id"]) if len(found) > most else None
+    return Json({"items": page, "next_cursor": cursors.seal(position, *question) if position else None})
+
+
+@router.get("/jobs/{id:text}", responses={200: {"model": Job}})
+async def job(job_id: JobId, call: ReadsLineage) -> Json:
+    """Returns a job, and its last run."""
+    asset = await _find_job(call, job_id)
+    last = await runs_of_job(call.services.database, call.tenant, asset.id, after=None, limit=1)
+    attributes = asset.view["attributes"]
+    shown = {
+        name: attributes.get(name) for name in ("name", "description", "owner", "job_type", "source_code_location")
+    }
+    return Json(
+        {
+            "job_id": asset.id,
+            "qualified_name": asset.qualified_name,
+            **shown,
+            "tags": asset.view["tags"]["effective"],
+            "is_deleted": asset.view["is_deleted"],
+            "last_run": summary(call.tenant, last[0]) if last else None,
+        }
+    )
+
+
+@router.get("/runs/{id:text}", responses={200: {"model": Run}})
+async def run(run_id: RunIdPath, call: ReadsLineage) -> Json:
+    """Returns one run with its datasets, and the facets that are kept as they came."""
+    found = await find_run(call.services.database, call.tenant, run_id)
+    if found is None:
+        raise not_found(run_id)
+    asset = await find(call, found.job_id)
+    datasets = {*found.inputs, *found.outputs}
+    denied = await denied_references(call, "READ", datasets)
+    nodes = await described(call, datasets)
+    return Json(summary(call.tenant, found) | {"job": asset.qualified_name} | details(found, nodes, denied))
+
+
+async def _find_job(call: Call, reference: str) -> StoredAsset:
+    """Raises Declined: 404 if there is no job of that id, 403 if a policy denies it."""
+    asset = await find(call, reference)
+    if asset.view["entity_type"] != "job":
+        raise not_found(reference)
+    return asset

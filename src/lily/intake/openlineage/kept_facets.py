@@ -1,0 +1,78 @@
+"""The facets of an event that are kept with its run as they came, because nothing else is stated from them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import orjson
+
+from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.datasets import Stated
+from lily.intake.openlineage.facets import Json
+from lily.model.errors import Problem
+from lily.model.values import Checker
+
+MAX_FACET = 16 << 10  # bytes of JSON
+MAX_FACETS = 128 << 10  # of one event
+
+# What is stated about assets and edges instead.
+_OF_JOB: Final = frozenset({"documentation", "ownership", "tags", "lineage"})
+_OF_DATASET: Final = _OF_JOB | {"schema", "columnLineage", "datasetType"}
+
+
+def kept_facets(
+    collector: AssetCollector, event: Json, read: Sequence[Stated | None], written: Sequence[Stated | None]
+) -> Json:
+    """By place: `run:NAME`, `job:NAME`, and `inputs:ID:NAME` or `outputs:ID:NAME` with the id of the dataset."""
+    found: Json = {}
+    size = 0
+    for place, where, facet in _given(collector, event, read, written):
+        kept, length = _kept(collector, facet, where)
+        if kept is None:
+            continue
+        size += length
+        if size > MAX_FACETS:
+            _ignore(collector, "TOO_LONG", f"the facets of one event must not exceed {MAX_FACETS} bytes", where)
+            break
+        found[place] = kept
+    return found
+
+
+def _given(
+    collector: AssetCollector, event: Json, read: Sequence[Stated | None], written: Sequence[Stated | None]
+) -> Iterator[tuple[str, str, Any]]:
+    """The place of each facet, where it stands in the event, and the facet."""
+    for name in ("run", "job"):
+        yield from _facets(event.get(name), "facets", name, f"{name}:", _OF_JOB if name == "job" else frozenset())
+    for role, datasets in (("inputs", read), ("outputs", written)):
+        for at, dataset in enumerate(datasets):
+            if dataset is not None:
+                place = f"{role}:{collector.id(dataset.named.qualified_name)}:"
+                holder = event[role][at]
+                yield from _facets(holder, "facets", f"{role}[{at}]", place, _OF_DATASET)
+                yield from _facets(holder, f"{role[:-1]}Facets", f"{role}[{at}]", place, frozenset())
+
+
+def _facets(holder: Any, key: str, entity: str, place: str, used: frozenset[str]) -> Iterator[tuple[str, str, Any]]:
+    facets = holder.get(key) if isinstance(holder, dict) else None
+    for name, facet in facets.items() if isinstance(facets, dict) else ():
+        if name not in used and facet is not None:
+            yield f"{place}{name}", f"{entity}.{key}.{name}", facet
+
+
+def _kept(collector: AssetCollector, facet: Any, where: str) -> tuple[Any, int]:
+    """The facet and its size. None if it cannot be kept, or says that it is deleted."""
+    if not isinstance(facet, dict) or facet.get("_deleted") is True:
+        if not isinstance(facet, dict):
+            _ignore(collector, "INVALID_TYPE", f"{where} must be an object", where)
+        return None, 0
+    checker = Checker()
+    kept = checker.free(facet, where)
+    collector.warnings.extend(checker.problems[:1])
+    length = 0 if checker.problems else len(orjson.dumps(kept))
+    if length > MAX_FACET:
+        _ignore(collector, "TOO_LONG", f"{where} must not exceed {MAX_FACET} bytes", where)
+    return (None, 0) if checker.problems or length > MAX_FACET else (kept, length)
+
+
+def _ignore(collector: AssetCollector, code: str, described: str, where: str) -> None:
+    collector.warnings.append(Problem(code, f"{described}; it is not kept", where))

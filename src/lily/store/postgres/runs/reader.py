@@ -1,0 +1,42 @@
+"""Reads runs for the API."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Database
+
+RunPosition = tuple[str, str]  # when it was last updated, and its id
+
+
+class StoredRun(NamedTuple):
+    """`facets` are by place, each with its clock; in a list only those that a list shows."""
+
+    job_id: str
+    run: str
+    state: str
+    started_at: datetime
+    ended_at: datetime | None
+    updated_at: datetime
+    facets: dict[str, list[Any] | None]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+
+    def facet(self, place: str) -> Any:
+        """None if there is none."""
+        found = self.facets.get(place)
+        return None if found is None else found[1]
+
+
+async def runs_of_job(
+    database: Database, tenant: str, job_id: str, *, after: RunPosition | None, limit: int
+) -> list[StoredRun]:
+    updated, run = after or (None, None)
+    parameters = {"job": job_id, "updated": updated, "run": run, "limit": limit}
+    return [StoredRun(*row) for row in await database.fetch(tenant, query("runs/of_job"), parameters)]
+
+
+async def find_run(database: Database, tenant: str, run: str) -> StoredRun | None:
+    rows = await database.fetch(tenant, query("runs/find"), {"run": run})
+    return StoredRun(*rows[0]) if rows else None
