@@ -209,6 +209,7 @@ def test_lineage_keeps_a_denied_asset_in_its_place_without_saying_what_it_is(doo
         graph = bob.http.get("/lineage/a").json()
         nodes = {node["metadata_id"]: node for node in graph["nodes"]}
         assert nodes[hidden] == {
+            "id": hidden,
             "metadata_id": hidden,
             "qualified_name": None,
             "name": None,
@@ -225,6 +226,7 @@ def test_lineage_keeps_a_denied_asset_in_its_place_without_saying_what_it_is(doo
             (ids.asset_id(door.tenant, "a"), hidden),
             (hidden, ids.asset_id(door.tenant, "z")),
         }
+        assert {(edge["from_name"], edge["to_name"]) for edge in graph["edges"]} == {("a", None), (None, "z")}
         assert bob.http.get("/lineage/secret").status_code == 403
         (first, *_) = bob.http.post("/propagations/dry-run", json={"asset": "a", "tag": "PII"}).json()["items"]
         assert (first["metadata_id"], first["redacted"]) == (hidden, True)

@@ -154,6 +154,7 @@ def test_the_graph_is_told_level_by_level_with_what_is_known(door: Door) -> None
     assert depths(door, "a") == {"a": 0, "b": 1, "c": 1, "d": 2}
     nodes = {node["qualified_name"]: node for node in graph(door, "a")["nodes"]}
     assert nodes["b"] == {
+        "id": ids.asset_id(door.tenant, "b"),
         "metadata_id": ids.asset_id(door.tenant, "b"),
         "qualified_name": "b",
         "name": "b",
@@ -165,7 +166,10 @@ def test_the_graph_is_told_level_by_level_with_what_is_known(door: Door) -> None
         "at_risk": [],
         "redacted": False,
     }
+    assert nodes["c"]["tags"] == ["PII"]  # derived
     assert (nodes[None]["known"], nodes[None]["name"]) == (False, None)
+    named = {(item["from_name"], item["to_name"]) for item in graph(door, "a")["edges"]}
+    assert named == {("a", "b"), ("b", "c"), ("a", "c"), ("c", None)}
     assert {item["relationship_type"] for item in graph(door, "b")["edges"]} == {"used-in", TYPE}
 
 

@@ -133,6 +133,17 @@ def test_a_job_and_its_runs_can_be_read(door: Door) -> None:
         assert door.http.get(path).status_code == 404
 
 
+def test_the_jobs_between_two_datasets_are_shown_with_their_last_run(door: Door) -> None:
+    send(door, run("load", [dataset("a")], [dataset("b")], eventTime=ago(300)))
+    send(door, run("load", [dataset("a")], [dataset("b")], eventType="FAIL"))
+    (edge,) = door.http.get("/lineage/a", params={"jobs": True}).json()["edges"]
+    (job,) = edge["jobs"]
+    assert (edge["from_name"], edge["to_name"]) == ("a", "b")
+    assert (job["qualified_name"], job["last_run"]["state"]) == ("job:airflow/load", "FAIL")
+    (plain,) = door.http.get("/lineage/a").json()["edges"]
+    assert "jobs" not in plain
+
+
 def test_a_batch_is_an_array(door: Door) -> None:
     answer = door.http.post("/api/v1/lineage/batch", json=[run("j", [], [dataset("b1")]), 7], headers=WAIT)
     assert (answer.status_code, answer.json()["accepted"], answer.json()["rejected"]) == (200, 1, 1)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
-from lily.model.assets import stated_by_layer
-from lily.store.postgres.graph.nodes import Node, own_tags, read_nodes
+from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
 from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
 
@@ -103,6 +102,9 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part."""
     rules = await call.services.tag_rules.get(call.tenant)
     nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
+    parents = {asset: node.parent for asset, node in nodes.items() if not node.awaits_lake}
+    derived = await call.services.reader.derived_tags(call.tenant, rules, parents) if parents else {}
+    nodes |= {asset: with_derived_tags(nodes[asset], tags, rules.protective) for asset, tags in derived.items()}
     lacking = [asset for asset in ids if asset not in nodes or nodes[asset].awaits_lake]
     if lacking:
         for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
@@ -112,7 +114,7 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 view["attributes"]["name"],
                 view["entity_type"] or None,
                 view["is_deleted"],
-                own_tags(stated_by_layer(stored.layers), rules.protective),
+                tuple(view["tags"]["effective"]),
                 at_risk=view["at_risk"],
             )
     return nodes

@@ -433,6 +433,7 @@ class LineageNode(BaseModel):
     """`depth` is the number of edges from the start, negative upstream. `known` is false for an asset that was not
     ingested yet, and for one that is `redacted` because a policy denies it to the caller."""
 
+    id: str
     metadata_id: str
     qualified_name: str | None
     name: str | None
@@ -445,12 +446,31 @@ class LineageNode(BaseModel):
     redacted: bool
 
 
-class LineageEdge(EdgeName):
-    """`assumed`: nothing but the inputs and outputs of a run suggests the edge."""
+class LastRun(BaseModel):
+    run_id: str
+    state: str
+    started_at: str
+    ended_at: str | None
 
+
+class EdgeJob(BaseModel):
+    """A job that claims an edge."""
+
+    job_id: str
+    qualified_name: str
+    last_run: LastRun | None
+
+
+class LineageEdge(EdgeName):
+    """`assumed`: nothing but the inputs and outputs of a run suggests the edge. A name is null if the asset is not
+    known, or if a policy denies it to the caller. `jobs` is there if it was requested."""
+
+    from_name: str | None
+    to_name: str | None
     propagates: bool
     masking: bool
     assumed: bool
+    jobs: list[EdgeJob] = []
 
 
 class Lineage(BaseModel):

@@ -1,6 +1,6 @@
 """`/lineage`: edges between assets, and the graph around an asset."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -19,6 +19,7 @@ from lily.api.http.openapi.responses import EdgesAccepted, EdgesApplied, Json, L
 from lily.api.http.paging import Cursor
 from lily.api.ingest.edge_events import edge_events
 from lily.api.ingest.edge_writes import guard, missing, write_edges
+from lily.api.reads.edge_jobs import add_jobs
 from lily.api.reads.lineage_pages import (
     DEFAULT_DEPTH,
     MAX_DEPTH,
@@ -42,6 +43,7 @@ POSITION: TypeAdapter[LineagePosition] = TypeAdapter(LineagePosition)
 Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="The longest path to follow, in edges.")]
 Edges = Annotated[int, Query(ge=1, le=MAX_EDGES, description="The most edges in one page.")]
 RemoveDeleted = Annotated[bool, Query(description="Leave out deleted assets, and what is reachable only through them.")]
+Jobs = Annotated[bool, Query(description="Add the jobs that claim each edge, with their last run.")]
 Columns = Annotated[bool, Query(description="Also start from the columns of the asset.")]
 
 
@@ -89,6 +91,7 @@ async def lineage(
     depth: Depth = DEFAULT_DEPTH,
     remove_deleted: RemoveDeleted = False,
     columns: Columns = False,
+    jobs: Jobs = False,
     limit: Edges = 1_000,
     cursor: Cursor = None,
 ) -> Json:
@@ -96,14 +99,19 @@ async def lineage(
 
     A page has the next edges and the assets that they reach first; the `depth` of an asset upstream is negative.
     `both` follows the edges downstream and, separately, upstream. `remove_deleted` leaves out deleted assets and what
-    is reachable only through them. `columns` also starts from the asset's columns. An asset that a policy denies to the
+    is reachable only through them. `columns` also starts from the asset's columns. `jobs` adds to each edge the jobs
+    that claim it, with their last run. The tags of an asset are those in effect. An asset that a policy denies to the
     caller is `redacted`: it has its id and its place in the graph, and nothing else."""
     start = resolve(call.tenant, id)
     question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
     after = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
     page = await page_of(call, LineageRequest(start, direction, depth, remove_deleted, columns, limit, after))
-    known = await described(call, page.nodes)
-    denied = await _denied(call, start, page)
+    # An edge may lead to an asset of an earlier page.
+    assets = {start, *page.nodes, *(edge[end] for edge in page.edges for end in ("from", "to"))}
+    known = await described(call, assets)
+    denied = await _denied(call, start, assets)
+    if jobs:
+        await add_jobs(call, page.edges)
     is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
     if is_unknown and not await has_edges(call.services.database, call.tenant, start):
@@ -111,15 +119,21 @@ async def lineage(
     return Json(
         {
             "nodes": _nodes(page, known, denied),
-            "edges": page.edges,
+            "edges": [_named(edge, known, denied) for edge in page.edges],
             "next_cursor": cursors.seal(page.next, *question) if page.next else None,
         }
     )
 
 
-async def _denied(call: Call, start: str, page: Page) -> Collection[str]:
+def _named(edge: dict[str, Any], known: Mapping[str, Node], denied: Collection[str]) -> dict[str, Any]:
+    unknown = Node()
+    names = {f"{end}_name": known.get(edge[end], unknown).qualified_name for end in ("from", "to")}
+    return edge | {name: None if edge[name[:-5]] in denied else value for name, value in names.items()}
+
+
+async def _denied(call: Call, start: str, assets: Collection[str]) -> Collection[str]:
     """Raises Declined with 403 if the start is denied: a graph around it would describe it."""
-    denied = await denied_references(call, "READ", {start, *page.nodes})
+    denied = await denied_references(call, "READ", assets)
     if start in denied:
         raise_first({start: denied[start]})
     return denied
@@ -137,6 +151,7 @@ def _nodes(page: Page, known: dict[str, Node], denied: Collection[str]) -> list[
 
 def _node(asset: str, depth: int, node: Node, *, known: bool, redacted: bool) -> dict[str, Any]:
     return {
+        "id": asset,
         "metadata_id": asset,
         "qualified_name": node.qualified_name,
         "name": node.name,

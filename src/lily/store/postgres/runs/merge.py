@@ -10,7 +10,7 @@ from lily.lineage.runs import RunId, RunLineage, add_events, run_id
 from lily.model.edges import ClaimsEvent
 from lily.store.postgres.queries import query
 
-KEPT_RUNS = 1_000  # of one job; the lake has the events of all
+KEPT_RUNS = 1_000  # of one job
 
 
 def merge_runs(connection: psycopg.Connection[Any], events: Iterable[ClaimsEvent]) -> dict[RunId, RunLineage]:

@@ -40,3 +40,30 @@ async def runs_of_job(
 async def find_run(database: Database, tenant: str, run: str) -> StoredRun | None:
     rows = await database.fetch(tenant, query("runs/find"), {"run": run})
     return StoredRun(*rows[0]) if rows else None
+
+
+class EdgeJob(NamedTuple):
+    """A job that claims an edge, and its last run, if it is known."""
+
+    job_id: str
+    qualified_name: str
+    run: str | None
+    state: str | None
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+async def jobs_of_edges(
+    database: Database, tenant: str, keys: Sequence[tuple[str, str, str]]
+) -> dict[int, list[EdgeJob]]:
+    """By the position of the edge."""
+    parameters = {
+        "numbers": list(range(len(keys))),
+        "froms": [key[0] for key in keys],
+        "tos": [key[1] for key in keys],
+        "types": [key[2] for key in keys],
+    }
+    found: dict[int, list[EdgeJob]] = {}
+    for number, *job in await database.fetch(tenant, query("runs/last_of_edges"), parameters) if keys else ():
+        found.setdefault(number, []).append(EdgeJob(*job))
+    return found

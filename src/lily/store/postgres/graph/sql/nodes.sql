@@ -6,15 +6,15 @@ held as materialized (
     select id, qualified_name, name, entity_type, is_deleted, awaits_lake,
            case when stated <> '{}' then jsonb_build_array(source -> 'tags', enriched -> 'tags', "user" -> 'tags') end
              as tags,
-           parent::uuid as parent
+           parent::uuid as parent, suppressed
     from assets where tenant_id = %(tenant)s and id = given.id
     offset 0
   ) a
 ),
 nodes as materialized (
-  select id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags, parent from held
+  select id, qualified_name, name, entity_type, is_deleted, awaits_lake, tags, parent, suppressed from held
   union all
-  select g.id, g.qualified_name, g.name, g.entity_type, g.is_deleted, false, null, g.parent
+  select g.id, g.qualified_name, g.name, g.entity_type, g.is_deleted, false, null, g.parent, '{}'
   from (select id from given except select id from held) rest
   cross join lateral (
     select * from graph_nodes g
@@ -24,5 +24,5 @@ nodes as materialized (
 )
 select id::text, qualified_name, name, entity_type, is_deleted, awaits_lake, tags, (
   select risks_of(%(tenant)s, (select array_agg(id) from nodes), (select array_agg(parent) from nodes))
-) -> id::text
+) -> id::text, parent::text, suppressed
 from nodes

@@ -1,0 +1,80 @@
+"""What a lineage graph shows of its assets and edges."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from lily.lineage.tag_rules import TagRules
+from lily.store.postgres.catalogue.reader import AssetReader
+from lily.store.postgres.definitions.tags import read_tag_rules
+from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
+from lily.store.postgres.runs.reader import jobs_of_edges
+from lily.store.postgres.sessions import Database
+from tests.lineage_world import World
+from tests.openlineage_words import dataset, run_event
+from tests.postgres.migrated import Migrated
+
+
+class Rules:
+    """The tag rules of one tenant, read once."""
+
+    def __init__(self, rules: TagRules) -> None:
+        self._rules = rules
+
+    async def get(self, tenant: str) -> TagRules:  # noqa: ARG002 - as the cache has it
+        return self._rules
+
+
+def reading(migrated: Migrated, read: Callable[[Database], Any]) -> Any:
+    async def with_database() -> Any:
+        database = Database(migrated.url_of("lily_api"))
+        await database.open()
+        try:
+            return await read(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(with_database())
+
+
+def test_nodes_have_the_tags_in_effect(migrated: Migrated, make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.asset("a", tags=["PII", "Finance"])
+    world.asset("b", tags=["Daily"])
+    world.asset("c")
+    world.column("b.x", "b")
+    world.edge("a", "b")
+    world.edge("b", "c")
+    world.settle()
+    world.person("c", "suppress", tag="PII", reason="aggregated")
+    names = {world.id_of(name): name for name in ("a", "b", "b.x", "c")}
+
+    async def read(database: Database) -> dict[str, Node]:
+        rules = await read_tag_rules(database, world.tenant)
+        nodes = await read_nodes(database, world.tenant, list(names), rules.protective)
+        parents = {asset: node.parent for asset, node in nodes.items()}
+        derived = await AssetReader(database, Rules(rules)).derived_tags(world.tenant, rules, parents)  # type: ignore[arg-type]
+        return {asset: with_derived_tags(nodes[asset], derived[asset], rules.protective) for asset in nodes}
+
+    found = {names[asset]: node.tags for asset, node in reading(migrated, read).items()}
+    assert found == {"a": ("Finance", "PII"), "b": ("Daily", "PII"), "b.x": ("PII",), "c": ()}
+
+
+def test_an_edge_has_the_jobs_that_claim_it_with_their_last_run(
+    migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    both = {"inputs": [dataset("a")], "outputs": [dataset("b")]}
+    world.take(run_event(eventTime="2026-01-01T10:00:00Z", run={"runId": "r1"}, **both))
+    world.take(run_event(eventTime="2026-01-01T11:00:00Z", run={"runId": "r2"}, eventType="FAIL"))
+    world.take(run_event(job={"namespace": "n", "name": "other"}, **both))
+    world.edge("b", "c")
+    keys = [(world.id_of("b"), world.id_of("c"), "derived-from"), (world.id_of("a"), world.id_of("b"), "derived-from")]
+    found = reading(migrated, lambda database: jobs_of_edges(database, world.tenant, keys))
+    assert {number: [(job.qualified_name, job.run, job.state) for job in jobs] for number, jobs in found.items()} == {
+        1: [
+            ("job:airflow/dag.task", "r2", "FAIL"),
+            ("job:n/other", "0190a6a4-7a3b-7000-8000-000000000001", "COMPLETE"),
+        ]
+    }
+    assert reading(migrated, lambda database: jobs_of_edges(database, make_world().tenant, keys)) == {}
