@@ -100,7 +100,9 @@ class World:
             self.marks.assets.append(AssetMark(asset.asset_id))
         if found.claims is not None:
             self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, found.claims)], [])
-            self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]
+        for edge in found.renamed:
+            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, edge)], [])
+        self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]
 
     def live(self, kind: str) -> set[str]:
         """The names of the assets of a type that are not deleted."""

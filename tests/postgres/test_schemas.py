@@ -81,3 +81,27 @@ def test_a_retired_column_still_conducts_its_protective_tags(make_world: Callabl
     world.settle()
     assert live(world) == "x"
     assert world.derived("pii") == {"copy"}
+
+
+def test_a_dropped_table_loses_its_columns_and_returns_with_a_newer_event(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.take(wrote("xy", 1))
+    world.take(wrote("", 2) | {"outputs": [dataset("t", lifecycleStateChange={"lifecycleStateChange": "DROP"})]})
+    world.state_what_rules_say()
+    assert (live(world), world.live("table")) == ("", set())
+    world.take(wrote("x", 3))
+    assert (live(world), world.live("table")) == ("x", {"t"})
+
+
+def test_tags_follow_a_table_to_its_new_name(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.take(wrote("xy", 1))
+    world.person("t.y", "upsert", attributes={"tags": ["PII"]})
+    facet = {"lifecycleStateChange": "RENAME", "previousIdentifier": dataset("t")}
+    renamed = dataset("u", lifecycleStateChange=facet, schema=schema("x", "y"))
+    world.take(wrote("", 2) | {"outputs": [renamed]})
+    world.take(wrote("", 3) | {"outputs": [dataset("v")], "inputs": [dataset("u")]})  # the next run of the job
+    world.state_what_rules_say()
+    world.settle()
+    assert (world.live("table"), world.live("column")) == ({"u", "v"}, {"u.x", "u.y"})
+    assert world.derived("pii") == {"u.y"}

@@ -21,6 +21,7 @@ class AssetCollector:
         self.warnings: list[Problem] = []
         self.tenant = tenant
         self.stated: dict[str, tuple[str, Json]] = {}
+        self.deleted: set[str] = set()  # qualified names among the stated
         self._naming = naming
         self._named: dict[tuple[str, str], DatasetName] = {}  # an event names the same few datasets many times
 

@@ -14,7 +14,7 @@ from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineag
 from lily.intake.openlineage.naming import Naming
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
-from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent
+from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
@@ -29,6 +29,7 @@ class Conversion(NamedTuple):
     claims: ClaimsEvent | None
     incidents: list[IncidentEvent]
     warnings: list[Problem]  # what is wrong with facets that were ignored
+    renamed: list[EdgeEvent]
 
 
 def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: timedelta = FUTURE_SKEW) -> Conversion:
@@ -53,7 +54,9 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     claims = None
     if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
-    return Conversion(assets, claims, incidents, list(dict.fromkeys(collector.warnings)))
+    keys = claimed.lineage.renamed if claimed is not None else ()
+    renamed = [_edge_event(key, sender, (_numbered(first, -number), time)) for number, key in enumerate(keys, 1)]
+    return Conversion(assets, claims, incidents, list(dict.fromkeys(collector.warnings)), renamed)
 
 
 class _Claimed(NamedTuple):
@@ -75,14 +78,14 @@ def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
 
 def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
-    lineage = run_lineage(collector, event, job)
+    lineage = run_lineage(collector, event, job, happened=True)
     return None if job is None else _Claimed(job.named.qualified_name, DESIGN, True, lineage)
 
 
 def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
     run, state = _run(collector, event), _event_type(collector, event)
-    lineage = run_lineage(collector, event, job)
+    lineage = run_lineage(collector, event, job, happened=state in {"COMPLETE", "RUNNING", "OTHER"})
     if job is None or run is None:
         return None
     checks.gather(event, job.named.qualified_name, run)
@@ -107,6 +110,12 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         correlation=sender.correlation,
         trace=sender.trace,
     )
+
+
+def _edge_event(key: EdgeKey, sender: Sender, envelope: tuple[str, str]) -> EdgeEvent:
+    """An edge of the source layer: a later run of the job does not end it."""
+    statement = EdgeStatement("source", "upsert", key, {}, by=sender.by, authorised=sender.authorised)
+    return EdgeEvent(*envelope, sender.tenant, statement, correlation=sender.correlation, trace=sender.trace)
 
 
 def _incident(check: Check, sender: Sender, time: str) -> IncidentEvent:
@@ -153,7 +162,15 @@ def _asset_events(collector: AssetCollector, sender: Sender, time: str, first: s
             _numbered(first, number),
             time,
             sender.tenant,
-            Statement("source", "upsert", name, kind, attributes, by=sender.by, authorised=sender.authorised),
+            Statement(
+                "source",
+                "delete" if name in collector.deleted else "upsert",
+                name,
+                kind,
+                attributes,
+                by=sender.by,
+                authorised=sender.authorised,
+            ),
             correlation=sender.correlation,
             trace=sender.trace,
         )

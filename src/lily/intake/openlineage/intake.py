@@ -37,4 +37,5 @@ class OpenLineage:
 
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event | Problem]:
         found = convert(item, sender, self._naming, received=delivery.received, skew=delivery.skew)
-        return [*found.assets, *([] if found.claims is None else [found.claims]), *found.incidents, *found.warnings]
+        claims = [] if found.claims is None else [found.claims]
+        return [*found.assets, *claims, *found.renamed, *found.incidents, *found.warnings]

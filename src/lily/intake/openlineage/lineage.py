@@ -10,8 +10,9 @@ from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import kept_facets
-from lily.intake.openlineage.schemas import read_schemas, written_schemas
-from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, RunDatasets
+from lily.intake.openlineage.lifecycle import LifecycleChanges
+from lily.intake.openlineage.schemas import dropped_schemas, read_schemas, written_schemas
+from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
 
 NO_FACETS: Json = {}
 _LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
@@ -23,6 +24,7 @@ class Lineage(NamedTuple):
     understood: bool  # all facets about lineage could be read
     schemas: tuple[DatasetSchema, ...] = ()
     facets: Json = NO_FACETS
+    renamed: tuple[EdgeKey, ...] = ()
 
     @property
     def states_any(self) -> bool:
@@ -31,8 +33,9 @@ class Lineage(NamedTuple):
         return bool(self.schemas or self.claims or self.datasets.explained or between)
 
 
-def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> Lineage:
-    """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs."""
+def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool) -> Lineage:
+    """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs. Drops and
+    renames are applied if they `happened`: the run has not failed or only started."""
     inputs = objects(collector.checker, event.get("inputs"), "inputs")
     outputs = objects(collector.checker, event.get("outputs"), "outputs")
     read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
@@ -48,8 +51,13 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None) -> L
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
     understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
     schemas = (*read_schemas(collector, event, read), *written_schemas(collector, event, written))
-    facets = kept_facets(collector, event, read, written)
-    return Lineage(claims.claims(), RunDatasets(read_ids, written_ids, explained), understood, schemas, facets)
+    facets, changes = kept_facets(collector, event, read, written), LifecycleChanges(collector)
+    for output in filter(None, written if happened else ()):
+        changes.apply(output)
+    gone = {collector.id(named.qualified_name) for named in changes.dropped}
+    datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
+    schemas += tuple(dropped_schemas(collector, event, changes.dropped))
+    return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed))
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated) -> Lineage:
@@ -57,8 +65,14 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated) -> 
     claims = EdgeClaims(collector)
     _read_facets(claims, ExplicitLineage(collector, None), collector, dataset)
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
-    schemas = tuple(written_schemas(collector, event, [dataset]))
-    return Lineage(claims.claims(), RunDatasets(explained=claims.explained()), understood, schemas)
+    changes = LifecycleChanges(collector)
+    changes.apply(dataset)
+    schemas = (
+        *written_schemas(collector, event, [dataset]),
+        *dropped_schemas(collector, event, changes.dropped),
+    )
+    datasets = RunDatasets(explained=claims.explained())
+    return Lineage(claims.claims(), datasets, understood, schemas, renamed=tuple(changes.renamed))
 
 
 def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated) -> None:

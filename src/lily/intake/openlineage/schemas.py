@@ -13,6 +13,7 @@ from typing import Any
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json
+from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import MAX_SCOPE, DatasetSchema
 
 _VERSION = re.compile(r"v?\d[\w.+-]*")
@@ -24,6 +25,12 @@ def written_schemas(collector: AssetCollector, event: Json, datasets: Sequence[S
 
 def read_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
     return list(_schemas(collector, _scope(producer(event), *_application(event)), datasets))
+
+
+def dropped_schemas(collector: AssetCollector, event: Json, datasets: Sequence[DatasetName]) -> list[DatasetSchema]:
+    """A dataset that no longer exists has no columns."""
+    scope = _scope(producer(event))
+    return [DatasetSchema(collector.id(named.qualified_name), scope, {}) for named in datasets]
 
 
 def producer(event: Json) -> str:
