@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lily.model.edges import DERIVED_FROM, INFLUENCES, Claim, EdgeKey, RunDatasets
+from lily.model.edges import DERIVED_FROM, NOT_CONTENT, Claim, EdgeKey, RunDatasets
 
 
 def assumed_claims(datasets: RunDatasets, stated: Iterable[EdgeKey]) -> list[Claim]:
@@ -10,7 +10,7 @@ def assumed_claims(datasets: RunDatasets, stated: Iterable[EdgeKey]) -> list[Cla
     derived from at least one of the inputs. A statement that names none of them does not count: producers take a
     common table expression of a query for a table."""
     inputs = frozenset(datasets.inputs)
-    explained = {key.to_id for key in stated if key.from_id in inputs and key.type != INFLUENCES}.union(
+    explained = {key.to_id for key in stated if key.from_id in inputs and key.type not in NOT_CONTENT}.union(
         datasets.explained
     )
     return [

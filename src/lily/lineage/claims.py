@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lily.lineage.assumed_edges import assumed_claims
 from lily.lineage.runs import ENDED, RunId, RunLineage, run_id
-from lily.model.edges import Claim, ClaimsEvent, EdgeKey
+from lily.model.edges import SAME_AS, Claim, ClaimsEvent, EdgeKey
 
 JobId = tuple[str, str]  # tenant and id
 ClaimId = tuple[JobId, str, EdgeKey]  # job, run and edge
@@ -102,7 +102,8 @@ def _completes(event: ClaimsEvent, runs: Mapping[RunId, RunLineage]) -> str | No
     run = runs.get(run_id(event))
     if run is not None:
         return run.completes
-    return event.clock if event.complete and (event.datasets.explained or claims_of(event)) else None
+    states = bool(event.datasets.explained) or any(key.type != SAME_AS for key in edge_keys(event))
+    return event.clock if event.complete and states else None
 
 
 def _claims(events: Iterable[ClaimsEvent], runs: Mapping[RunId, RunLineage]) -> Iterator[tuple[ClaimId, NewestClaim]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lily.lineage.assumed_edges import assumed_claims
-from lily.model.edges import INFLUENCES, MAX_CLAIMS, ClaimsEvent, EdgeKey, RunDatasets
+from lily.model.edges import MAX_CLAIMS, NOT_CONTENT, SAME_AS, ClaimsEvent, EdgeKey, RunDatasets
 
 Clocks = dict[str, str]
 RunId = tuple[str, str, str]  # tenant, job and run
@@ -49,11 +49,11 @@ class RunLineage:
         _note(self.outputs, datasets.outputs, clock)
         _note(self.explained, datasets.explained, clock)
         written = frozenset(datasets.outputs)
-        direct = (key for key, *_ in event.claims if key.to_id in written and key.type != INFLUENCES)
+        direct = (key for key, *_ in event.claims if key.to_id in written and key.type not in NOT_CONTENT)
         _note(self.stated, (f"{key.from_id}>{key.to_id}" for key in direct), clock)
         if event.complete:
             self.completed_at = max(clock, self.completed_at or clock)
-        self.has_lineage |= bool(event.claims or datasets.explained)
+        self.has_lineage |= bool(datasets.explained) or any(key.type != SAME_AS for key, *_ in event.claims)
         self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
         for place, facet in event.facets.items():
             known = self.facets.get(place)

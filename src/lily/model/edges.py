@@ -24,7 +24,10 @@ EDGE_CHANGED = "lily.edge.changed"
 
 DERIVED_FROM = "derived-from"
 USED_IN = "used-in"
+SAME_AS = "same-as"  # between two names of one dataset, in both directions
 INFLUENCES = "influences"  # from a column that decides which rows or values there are, without being one of them
+
+NOT_CONTENT = frozenset({SAME_AS, INFLUENCES})  # types of edges that do not explain where content comes from
 
 EdgeLayer = Literal["source", "user"]
 EdgeOperation = Literal["upsert", "delete"]

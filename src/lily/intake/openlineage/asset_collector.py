@@ -36,22 +36,29 @@ class AssetCollector:
         """States that an asset exists, unless the event states more about it elsewhere."""
         self.stated.setdefault(qualified_name, (entity_type, attributes))
 
-    def dataset_name(self, checker: Checker, holder: Json, entity: str) -> DatasetName | None:
-        """The name of the dataset with this `namespace` and `name`."""
+    def prefer(self, holder: Json, named: DatasetName) -> None:
+        """Gives a dataset of the event another name, which `dataset_name` returns from then on."""
+        self._named[holder["namespace"], holder["name"]] = named
+
+    def dataset_name(
+        self, checker: Checker, holder: Json, entity: str, *, is_table: bool = False
+    ) -> DatasetName | None:
+        """The name of the dataset with this `namespace` and `name`. One that is known to be a table is not named by a
+        location, whatever its namespace is."""
         namespace, name = holder.get("namespace"), holder.get("name")
-        if not isinstance(namespace, str) or not isinstance(name, str):
-            return self._read_name(checker, holder, entity)
+        if is_table or not isinstance(namespace, str) or not isinstance(name, str):
+            return self._read_name(checker, holder, entity, is_table=is_table)
         known = self._named.get((namespace, name))
         if known is None and (known := self._read_name(checker, holder, entity)) is not None:
             self._named[namespace, name] = known
         return known
 
-    def _read_name(self, checker: Checker, holder: Json, entity: str) -> DatasetName | None:
+    def _read_name(self, checker: Checker, holder: Json, entity: str, *, is_table: bool = False) -> DatasetName | None:
         name = checker.name(holder.get("name"), f"{entity}.name", MAX_QUALIFIED_NAME)
         namespace = self.namespace(checker, holder, entity)
         if name is None or namespace is None:
             return None
-        named = self._naming.dataset(namespace, name)
+        named = self._naming.table(namespace, name) if is_table else self._naming.dataset(namespace, name)
         qualified_name = checker.name(named.qualified_name, f"{entity}.name", MAX_QUALIFIED_NAME)
         title = checker.name(named.title, f"{entity}.name")
         if qualified_name is None or title is None:

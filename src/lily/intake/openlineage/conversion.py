@@ -12,6 +12,7 @@ from lily.intake.openlineage.event_time import rfc3339
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
+from lily.intake.openlineage.symlinks import resolve_symlinks
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
 from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
@@ -70,10 +71,13 @@ class _Claimed(NamedTuple):
 
 
 def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
-    dataset = state_dataset(collector, _object(collector, event, "dataset"), "dataset")
+    given = _object(collector, event, "dataset")
+    symlinks = resolve_symlinks(collector, event)
+    dataset = state_dataset(collector, given, "dataset")
     if dataset is None:
         return None
-    return _Claimed(dataset.named.qualified_name, DESIGN_OF_DATASET, True, dataset_lineage(collector, event, dataset))
+    lineage = dataset_lineage(collector, event, dataset, symlinks)
+    return _Claimed(dataset.named.qualified_name, DESIGN_OF_DATASET, complete=True, lineage=lineage)
 
 
 def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:

@@ -40,6 +40,13 @@ class EdgeClaims:
             self.add(explained.flows, explained.targets)
             self._explained |= dict.fromkeys(target.of.qualified_name for target in explained.targets)
 
+    def equate(self, flows: Iterable[Flow]) -> None:
+        """Flows between names of one dataset. Columns of another name are not stated: they need not exist."""
+        for source, target, kind, masking in flows:
+            if source.field is None:
+                source.mention(self._collector)
+            self._claim(source.qualified_name, target.qualified_name, kind, masking=masking)
+
     def add(self, flows: Iterable[Flow], targets: Iterable[End]) -> None:
         """`targets` have been described, even if nothing flows into them."""
         for target in targets:

@@ -1,5 +1,6 @@
 """What an event states about the flow of data: edges, and the datasets between which edges may have to be assumed."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.schemas import dropped_schemas, read_schemas, written_schemas
+from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
 
 NO_FACETS: Json = {}
@@ -36,6 +38,7 @@ class Lineage(NamedTuple):
 def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool) -> Lineage:
     """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs. Drops and
     renames are applied if they `happened`: the run has not failed or only started."""
+    symlinks = resolve_symlinks(collector, event)
     inputs = objects(collector.checker, event.get("inputs"), "inputs")
     outputs = objects(collector.checker, event.get("outputs"), "outputs")
     read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
@@ -45,6 +48,7 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     claims.explain(of_job)
     for output in filter(None, written):
         _read_facets(claims, explicit, collector, output)
+    _connect_names(claims, symlinks, [*read, *written])
     read_ids, written_ids = _ids(collector, read), _ids(collector, written)
     if len(read_ids) * len(written_ids) > MAX_CLAIMS:
         collector.checker.refuse("TOO_LONG", too_many(len(read_ids) * len(written_ids)), "outputs")
@@ -60,10 +64,11 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed))
 
 
-def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated) -> Lineage:
+def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, symlinks: Symlinks) -> Lineage:
     """What an event of a dataset states about its sources, without a job."""
     claims = EdgeClaims(collector)
     _read_facets(claims, ExplicitLineage(collector, None), collector, dataset)
+    _connect_names(claims, symlinks, [dataset])
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
     changes = LifecycleChanges(collector)
     changes.apply(dataset)
@@ -79,6 +84,12 @@ def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: Asset
     columns = ColumnLineage(collector, output.named)
     claims.explain(output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named)))
     claims.add(output.facets.read("columnLineage", columns) or (), columns.targets)
+
+
+def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[Stated | None]) -> None:
+    for dataset in filter(None, datasets) if symlinks else ():
+        others = symlinks.get(dataset.named.qualified_name, ())
+        claims.equate(same_flows(dataset.named, dataset.columns, others))
 
 
 def _ids(collector: AssetCollector, stated: list[Stated | None]) -> tuple[str, ...]:

@@ -49,6 +49,14 @@ class Naming:
             qualified_name = _with_prefix(prefix, name)
         return DatasetName(qualified_name, _title(qualified_name, kind), kind)
 
+    def table(self, namespace: str, name: str) -> DatasetName:
+        """As `dataset`, for what is known to be a table: a warehouse in files (Spark's, for example) is a database."""
+        if _scheme(namespace) not in _FILES:
+            return self.dataset(namespace, name)
+        prefix = self._namespaces.get(namespace)
+        qualified_name = name if prefix is None or prefix == KEEP else _with_prefix(prefix, name)
+        return DatasetName(qualified_name, _title(qualified_name, "table"), "table")
+
 
 def job_name(namespace: str, name: str) -> str:
     """Never equals a dataset's name, since none begins with `job:` unless its namespace does."""
