@@ -36,18 +36,6 @@ create table dataset_schemas (
 -- Statements that follow from an event, and not from the moment in which they were computed.
 alter table rule_statements add column stated_at timestamptz;
 
-do $$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['runs', 'dataset_schemas'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy one_tenant on %I to lily_api using (tenant_id = tenant()) with check (tenant_id = tenant())', guarded);
-    execute format('create policy every_tenant on %I to lily_pipeline using (true) with check (true)', guarded);
-    execute format('create policy administration on %I to current_user using (true) with check (true)', guarded);
-    execute format('grant select on %I to lily_api, lily_pipeline', guarded);
-    execute format('grant insert, update, delete on %I to lily_pipeline', guarded);
-  end loop;
-end
-$$;
+select separate_tenants('runs', 'dataset_schemas');
+grant select on runs to lily_api;
+grant select, insert, update, delete on runs, dataset_schemas to lily_pipeline;
