@@ -30,6 +30,7 @@ create table dataset_schemas (
   dataset_id uuid not null,
   scope      text collate "C" not null,
   at         text collate "C" not null,  -- the clock of the event
+  digest     text not null,              -- of the columns: most events state what is known
   columns    jsonb not null,
   primary key (dataset_id, scope, tenant_id)
 );

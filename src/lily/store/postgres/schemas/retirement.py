@@ -3,9 +3,11 @@
 The statement has the time of the schema, so a newer statement about the column, which may have arrived before, wins.
 """
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
 import psycopg
 from psycopg.types.json import Jsonb
 
@@ -18,23 +20,44 @@ SchemaId = tuple[str, str, str]  # tenant, dataset and scope
 
 
 def retire_columns(connection: psycopg.Connection[Any], batch: int, events: Iterable[ClaimsEvent]) -> int:
-    """Runs in the caller's transaction. Returns how many columns are retired."""
+    """Runs in the caller's transaction; looks up only what has not changed. Returns how many columns are retired."""
     newest = newest_schemas(events)
-    if not newest:
+    digests = {schema: _digest(columns) for schema, (_, columns) in newest.items()}
+    changed = _changed(connection, digests)
+    if not changed:
         return 0
-    schemas = {
-        "tenants": [tenant for tenant, _, _ in newest],
-        "datasets": [dataset for _, dataset, _ in newest],
-        "scopes": [scope for _, _, scope in newest],
-        "ats": [event.clock for event, _ in newest.values()],
-        "columns": [Jsonb(columns) for _, columns in newest.values()],
+    values = {
+        "ats": [newest[schema][0].clock for schema in changed],
+        "digests": [digests[schema] for schema in changed],
+        "columns": [Jsonb(newest[schema][1]) for schema in changed],
     }
-    gone = connection.execute(query("schemas/upsert"), schemas).fetchall()
+    gone = connection.execute(query("schemas/upsert"), _columns(changed) | values).fetchall()
     retired = [_retirement(newest[tenant, dataset, scope][0], *column) for tenant, dataset, scope, *column in gone]
     if retired:
         statement = query("schemas/state_retirement")
         connection.cursor().executemany(statement, [{"batch": batch, **retirement} for retirement in retired])
     return len(retired)
+
+
+def _changed(connection: psycopg.Connection[Any], digests: Mapping[SchemaId, str]) -> list[SchemaId]:
+    if not digests:
+        return []
+    schemas = list(digests)
+    given = _columns(schemas) | {"numbers": list(range(len(schemas))), "digests": list(digests.values())}
+    return [schemas[number] for (number,) in connection.execute(query("schemas/changed"), given).fetchall()]
+
+
+def _columns(schemas: Sequence[SchemaId]) -> dict[str, list[Any]]:
+    return {
+        "tenants": [tenant for tenant, _, _ in schemas],
+        "datasets": [dataset for _, dataset, _ in schemas],
+        "scopes": [scope for _, _, scope in schemas],
+    }
+
+
+def _digest(columns: Mapping[str, str]) -> str:
+    """The same for the same columns in any order."""
+    return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
 def newest_schemas(events: Iterable[ClaimsEvent]) -> dict[SchemaId, tuple[ClaimsEvent, Mapping[str, str]]]:
