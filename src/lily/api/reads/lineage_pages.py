@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
+from lily.model.assets import NO_DERIVED_TAGS
 from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
 from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
@@ -104,7 +105,9 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
     nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
     parents = {asset: node.parent for asset, node in nodes.items() if not node.awaits_lake}
     derived = await call.services.reader.derived_tags(call.tenant, rules, parents) if parents else {}
-    nodes |= {asset: with_derived_tags(nodes[asset], tags, rules.protective) for asset, tags in derived.items()}
+    for asset, tags in derived.items():
+        if tags is not NO_DERIVED_TAGS:  # as for nearly all
+            nodes[asset] = with_derived_tags(nodes[asset], tags, rules.protective)
     lacking = [asset for asset in ids if asset not in nodes or nodes[asset].awaits_lake]
     if lacking:
         for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
