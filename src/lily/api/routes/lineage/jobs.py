@@ -74,7 +74,7 @@ async def run(run_id: RunIdPath, call: ReadsLineage) -> Json:
     """Returns one run with its datasets, and the facets that are kept as they came."""
     found = await find_run(call.services.database, call.tenant, run_id)
     if found is None:
-        raise not_found(run_id)
+        raise not_found(run_id, "run")
     asset = await find(call, found.job_id)
     datasets = {*found.inputs, *found.outputs}
     denied = await denied_references(call, "READ", datasets)
@@ -86,5 +86,5 @@ async def _find_job(call: Call, reference: str) -> StoredAsset:
     """Raises Declined: 404 if there is no job of that id, 403 if a policy denies it."""
     asset = await find(call, reference)
     if asset.view["entity_type"] != "job":
-        raise not_found(reference)
+        raise not_found(reference, "job")
     return asset
