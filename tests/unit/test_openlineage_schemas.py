@@ -49,3 +49,12 @@ def test_an_empty_schema_is_one() -> None:
     found = converted(run_event(outputs=[dataset("a", schema={"fields": []})])).claims
     assert found is not None
     assert [stated.columns for stated in found.schemas] == [{}]
+
+
+def test_an_event_with_the_longest_names_still_fits_into_one_record() -> None:
+    wide = schema(*(f"{'x' * 500}{number}" for number in range(5_000)))
+    found = converted(run_event(outputs=[dataset("a", schema=wide)]))
+    assert found.claims is not None
+    assert found.claims.schemas == ()
+    assert [warning.code for warning in found.warnings] == ["TOO_LONG"]
+    assert len(found.assets) == 5_002

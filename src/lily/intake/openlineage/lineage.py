@@ -12,7 +12,7 @@ from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
-from lily.intake.openlineage.schemas import dropped_schemas, read_schemas, written_schemas
+from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
 
@@ -60,7 +60,7 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
         changes.apply(output)
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
-    schemas += tuple(dropped_schemas(collector, event, changes.dropped))
+    schemas = limited(collector, (*schemas, *dropped_schemas(collector, event, changes.dropped)))
     return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed))
 
 
@@ -77,7 +77,7 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
         *dropped_schemas(collector, event, changes.dropped),
     )
     datasets = RunDatasets(explained=claims.explained())
-    return Lineage(claims.claims(), datasets, understood, schemas, renamed=tuple(changes.renamed))
+    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), renamed=tuple(changes.renamed))
 
 
 def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated) -> None:

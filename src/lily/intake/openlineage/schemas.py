@@ -15,7 +15,9 @@ from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import MAX_SCOPE, DatasetSchema
+from lily.model.errors import Problem
 
+MAX_NAMES = 512 << 10  # characters of one event: with all edges that it may claim it has to fit into one Kafka record
 _VERSION = re.compile(r"v?\d[\w.+-]*")
 
 
@@ -25,6 +27,15 @@ def written_schemas(collector: AssetCollector, event: Json, datasets: Sequence[S
 
 def read_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
     return list(_schemas(collector, _scope(producer(event), *_application(event)), datasets))
+
+
+def limited(collector: AssetCollector, schemas: tuple[DatasetSchema, ...]) -> tuple[DatasetSchema, ...]:
+    """The schemas, unless their names are too long for one event: then no column is retired by it."""
+    if sum(len(name) for schema in schemas for name in schema.columns) <= MAX_NAMES:
+        return schemas
+    described = f"the names of all columns exceed {MAX_NAMES} characters; columns that are gone are not retired"
+    collector.warnings.append(Problem("TOO_LONG", described, "schema"))
+    return ()
 
 
 def dropped_schemas(collector: AssetCollector, event: Json, datasets: Sequence[DatasetName]) -> list[DatasetSchema]:
