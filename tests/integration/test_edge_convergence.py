@@ -42,7 +42,7 @@ def edge_events(draw: st.DrawFn) -> EdgeEvent:
 
 @st.composite
 def claims_events(draw: st.DrawFn) -> ClaimsEvent:
-    claims = st.builds(Claim, st.sampled_from(KEYS), st.booleans())
+    claims = st.builds(Claim, st.sampled_from(KEYS), st.booleans(), st.just(False))
     return ClaimsEvent(
         draw(IDS),
         draw(TIMES),

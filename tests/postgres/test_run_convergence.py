@@ -1,0 +1,52 @@
+"""The edges of a job do not depend on the order in which the events of its runs arrive."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lily.model.edges import RUN_STATES
+from tests.lineage_world import World
+from tests.openlineage_words import column_lineage, dataset, field, run_event
+
+OUTPUTS = [
+    dataset("x"),
+    dataset("y"),
+    dataset("x", columnLineage=column_lineage(c=[field("a", "c")])),
+    dataset("x", lineage={"inputs": [{"type": "DATASET", **dataset("b")}]}),
+    dataset("x", lineage={"inputs": []}),
+]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Events of up to three runs of one job, in the order of their times."""
+    inputs = st.lists(st.sampled_from("ab"), max_size=2, unique=True)
+    outputs = st.lists(st.sampled_from(OUTPUTS), max_size=2)
+    told = st.tuples(st.sampled_from(["r1", "r2", "r3"]), st.sampled_from(RUN_STATES), inputs, outputs)
+    return [
+        run_event(
+            eventTime=f"2026-01-01T10:00:{tick:02}Z",
+            run={"runId": run},
+            eventType=state,
+            inputs=[dataset(name) for name in read],
+            outputs=written,
+        )
+        for tick, (run, state, read, written) in enumerate(draw(st.lists(told, min_size=2, max_size=7)))
+    ]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=histories(), random=st.randoms())
+def test_the_order_of_events_makes_no_difference(
+    make_world: Callable[[], World], history: list[dict[str, Any]], random: Random
+) -> None:
+    ordered, shuffled = make_world(), make_world()
+    arriving = history + history[:1]
+    random.shuffle(arriving)
+    for world, events in ((ordered, history), (shuffled, arriving)):
+        for event in events:
+            world.take(event)
+    assert shuffled.edges() == ordered.edges()
