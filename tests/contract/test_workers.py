@@ -229,7 +229,7 @@ def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_
         assert not alive
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize(
     ("trouble", "message"),
     [

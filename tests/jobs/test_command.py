@@ -10,12 +10,14 @@ import httpx
 from prometheus_client import CollectorRegistry
 
 from lily.embedded.ports import choose_ports
+from lily.reactions import quality
+from lily.reactions.jobs import Task
 from lily.reactions.jobs.housekeeping import housekeeping
 from lily.reactions.jobs.refresher import refresher
 from lily.settings import Retention
 from tests.jobs.scene import PATIENCE_SECONDS, Scene, until
 
-TASKS = (*housekeeping(Retention()), refresher(CollectorRegistry()))
+TASKS = (*housekeeping(Retention()), refresher(CollectorRegistry()), Task(quality.NEW_DAY, quality.queue_due))
 
 
 def is_ready(url: str) -> bool:
@@ -36,7 +38,8 @@ def test_a_worker_of_jobs_alone_needs_no_kafka_and_ends_when_told_to(scene: Scen
     with subprocess.Popen(command, env=os.environ | settings, cwd=tmp_path, stderr=subprocess.DEVNULL) as worker:
         try:
             until(lambda: is_ready(f"http://127.0.0.1:{port}"))
-            until(lambda: scene.one("select count(*) from job_schedules") == len(TASKS))
+            names = sorted(task.name for task in TASKS)
+            until(lambda: scene.one("select array_agg(task order by task) from job_schedules") == names)
             until(lambda: scene.waiting() == 0)
             metrics = httpx.get(f"http://127.0.0.1:{port}/metrics").text
             worker.send_signal(signal.SIGTERM)
