@@ -226,6 +226,18 @@ def test_every_other_call_asks_as_the_contract_says(server: BadServer, play: Pla
     ]
 
 
+def test_jobs_and_runs_are_asked_by_name_or_id(server: BadServer, play: Play) -> None:
+    server.will(Reply(200, {"items": [], "next_cursor": None}))
+    play(lambda lily: lily.job("dbt/daily load"))
+    play(lambda lily: lily.runs("dbt/daily load", page_size=2))
+    play(lambda lily: lily.run("r-1"))
+    assert [(asked.method, asked.path, asked.params) for asked in server.asked] == [
+        ("GET", "/jobs/dbt%2Fdaily%20load", {}),
+        ("GET", "/jobs/dbt%2Fdaily%20load/runs", {"limit": "2"}),
+        ("GET", "/runs/r-1", {}),
+    ]
+
+
 def test_dead_letters_are_replayed_by_name_or_all(server: BadServer, play: Play) -> None:
     server.will(Reply(200, {"replayed": 2, "missing": [9], "denied": [4]}))
     replayed = play(lambda lily: lily.replay([1, 9]))

@@ -51,6 +51,9 @@ class Api(ABC, Generic[Feed]):
     take_lineage = sends(calls.lineage.take_lineage)
     lineage = sends(calls.lineage.lineage)
     travel = sends(calls.lineage.travel)
+    job = sends(calls.jobs.job)
+    runs = pages(calls.jobs.runs)
+    run = sends(calls.jobs.run)
 
     create_policy = sends(calls.policies.create_policy)
     delete_policy = sends(calls.policies.delete_policy)
