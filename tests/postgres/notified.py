@@ -17,12 +17,12 @@ from lily.notify.identities import notification_id
 from lily.notify.mentions import Mention
 from lily.notify.subscriptions import Subscription
 from lily.reactions.base import Event
+from lily.reactions.event_loop import EventLoop
 from lily.reactions.jobs import Task
 from lily.reactions.jobs.metrics import JobMetrics
 from lily.reactions.jobs.slot import _JobRunner
 from lily.reactions.notifications import Delivering, Notifications, TestingChannels
 from lily.reactions.notifications.channels import ChannelPool
-from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.planning import TASK
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault

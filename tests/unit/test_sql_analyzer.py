@@ -9,9 +9,9 @@ import pytest
 import uvloop
 
 from lily.api.http.errors import Declined
-from lily.api.ingest import sql_process
 from lily.api.ingest.sql_analyzer import MAX_SCRIPTS_OF_TENANT, SqlAnalyzer
-from lily.api.ingest.sql_process import Unreadable
+from lily.intake.sql import process as sql_process
+from lily.intake.sql.process import Unreadable
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 
 Result = TypeVar("Result")

@@ -16,6 +16,7 @@ from lily.model.envelopes import FUTURE_SKEW, read_envelope
 from lily.model.errors import Problem, Refused
 from lily.model.events import LogEvent
 from lily.model.layers import Layer
+from lily.model.run_queries import RunQuery, read_run_query
 from lily.model.values import Checker
 
 EDGE_STATED = "lily.edge.stated"
@@ -136,6 +137,7 @@ class ClaimsEvent(LogEvent):
     schemas: tuple[DatasetSchema, ...] = ()
     state: str = ""  # of the run; empty for events that are not of a run
     facets: Mapping[str, Any] = field(default_factory=dict)  # of the run, kept as they came, by place
+    query: RunQuery | None = None
 
     @property
     def key(self) -> bytes:
@@ -151,6 +153,7 @@ class ClaimsEvent(LogEvent):
             **({"state": self.state} if self.state else {}),
             **({"facets": self.facets} if self.facets else {}),
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
+            **({"query": list(self.query)} if self.query else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
@@ -201,6 +204,7 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         tuple(_schema(given) for given in _list(data, "schemas")),
         _state(data),
         _facets(data),
+        read_run_query(data.get("query")),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )

@@ -7,11 +7,13 @@ from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
+from lily.intake.openlineage import Naming
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
 from lily.reactions import quality
 from lily.reactions.at_risk import AtRisk
 from lily.reactions.enforcement import Enforcement, Enforcing
+from lily.reactions.event_loop import EventLoop
 from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents, look_for_names
 from lily.reactions.jobs import Jobs, Task
@@ -20,16 +22,17 @@ from lily.reactions.jobs.refresher import refresher
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.notifications import Delivering, Notifications, TestingChannels
 from lily.reactions.notifications.channels import ChannelPool
-from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.planning import TASK as DELIVER
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
+from lily.reactions.run_queries import AnalyzingQueries, LogAppender
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
 from lily.store.postgres.quality.policies import TASK as JUDGE
+from lily.store.postgres.run_queries.queueing import TASK as ANALYZE
 from lily.store.postgres.subscriptions.administration import TEST_TASK
 
 RESIDENTS = ("relay", "propagation", "feed", "enforcement", "quality", "incidents", "at_risk", "notifications", "jobs")
@@ -91,6 +94,7 @@ class Worker:
 
     def _tasks(self) -> tuple[Task, ...]:
         settings, pool, loop = self._settings, self._channels, self._loop
+        naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.kafka_bootstrap, loop)
         return (
             *housekeeping(settings.retention),
             Task(enforcement.TASK, Enforcing(settings, self.registry).run),
@@ -99,6 +103,7 @@ class Worker:
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
+            Task(ANALYZE, AnalyzingQueries(naming, self.registry, loop, append).run),
             refresher(self.registry),
         )
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import orjson
 
 from lily.api.http.errors import Declined, too_many
-from lily.api.ingest.sql_process import SqlProcess, Unreadable
 from lily.api.tenant_shares import TenantShares, TenantTurns
+from lily.intake.sql.process import SqlProcess, Unreadable
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.errors import Problem, Transient
 

@@ -1,6 +1,7 @@
 """The flows of a columnLineage facet: into the columns of its dataset, and from columns that only decide about rows."""
 
 from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.facets import Json, is_deleted, objects
 from lily.intake.openlineage.flows import End, Flow, column_of, flow_kind, whole
 from lily.intake.openlineage.naming import DatasetName
@@ -9,11 +10,13 @@ from lily.model.values import Checker
 
 
 class ColumnLineage:
-    """Parses the facet of one output."""
+    """Parses the facet of one output. Some producers take the common table expressions of their SQL for datasets: flows
+    from these are left out, and `names_common_tables` is set."""
 
-    def __init__(self, collector: AssetCollector, output: DatasetName) -> None:
-        self._collector, self._output = collector, output
+    def __init__(self, collector: AssetCollector, output: DatasetName, common_tables: CommonTables) -> None:
+        self._collector, self._output, self._common_tables = collector, output, common_tables
         self.targets: list[End] = []
+        self.names_common_tables = False
 
     def __call__(self, checker: Checker, facet: Json, where: str) -> list[Flow]:
         if is_deleted(facet):
@@ -48,5 +51,8 @@ class ColumnLineage:
         ]
 
     def _source(self, checker: Checker, source: Json, where: str) -> End | None:
+        if source.get("name") in self._common_tables:
+            self.names_common_tables = True
+            return None
         named = self._collector.dataset_name(checker, source, where)
         return None if named is None else column_of(checker, named, source.get("field"), f"{where}.field")

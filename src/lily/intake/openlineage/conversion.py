@@ -98,12 +98,14 @@ def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed 
 
 def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tuple[str, str]) -> ClaimsEvent:
     lineage = claimed.lineage
+    complete = claimed.complete and lineage.understood  # what was not understood completely adds edges and ends none
+    query = lineage.query
     return ClaimsEvent(
         *envelope,
         sender.tenant,
         claimant,
         claimed.run,
-        claimed.complete and lineage.understood,  # what was not understood completely adds edges and ends none
+        complete and query is None,  # else the run completes when its query has been analyzed
         lineage.claims,
         sender.by,
         sender.authorised,
@@ -111,6 +113,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         lineage.schemas,
         claimed.state,
         lineage.facets if claimed.state else {},
+        None if query is None else query._replace(complete=complete),
         correlation=sender.correlation,
         trace=sender.trace,
     )

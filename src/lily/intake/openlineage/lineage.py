@@ -6,15 +6,18 @@ from typing import NamedTuple
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.column_lineage import ColumnLineage
+from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
+from lily.intake.openlineage.run_query import common_tables, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
+from lily.model.run_queries import RunQuery
 
 NO_FACETS: Json = {}
 _LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
@@ -27,12 +30,13 @@ class Lineage(NamedTuple):
     schemas: tuple[DatasetSchema, ...] = ()
     facets: Json = NO_FACETS
     renamed: tuple[EdgeKey, ...] = ()
+    query: RunQuery | None = None  # explains what the facets of the outputs do not
 
     @property
     def states_any(self) -> bool:
         """Whether there are schemas, edges, edges to assume, or targets that are stated to have no source."""
         between = self.datasets.inputs and self.datasets.outputs
-        return bool(self.schemas or self.claims or self.datasets.explained or between)
+        return bool(self.schemas or self.claims or self.datasets.explained or between or self.query)
 
 
 def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool) -> Lineage:
@@ -46,8 +50,9 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     claims, explicit = EdgeClaims(collector), ExplicitLineage(collector, job.named if job else None)
     of_job = job.facets.read("lineage", explicit.of_job) if job else None
     claims.explain(of_job)
-    for output in filter(None, written):
-        _read_facets(claims, explicit, collector, output)
+    sql = read_sql(job) if of_job is None else None
+    common = common_tables(sql, [*inputs, *outputs])
+    known = [found is None or _read_facets(claims, explicit, collector, found, common) for found in written]
     _connect_names(claims, symlinks, [*read, *written])
     read_ids, written_ids = _ids(collector, read), _ids(collector, written)
     if len(read_ids) * len(written_ids) > MAX_CLAIMS:
@@ -61,13 +66,14 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, (*schemas, *dropped_schemas(collector, event, changes.dropped)))
-    return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed))
+    query = run_query(sql, collector, inputs, outputs, known) if sql and happened else None
+    return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed), query)
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, symlinks: Symlinks) -> Lineage:
     """What an event of a dataset states about its sources, without a job."""
     claims = EdgeClaims(collector)
-    _read_facets(claims, ExplicitLineage(collector, None), collector, dataset)
+    _read_facets(claims, ExplicitLineage(collector, None), collector, dataset, CommonTables())
     _connect_names(claims, symlinks, [dataset])
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
     changes = LifecycleChanges(collector)
@@ -80,10 +86,15 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
     return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), renamed=tuple(changes.renamed))
 
 
-def _read_facets(claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated) -> None:
-    columns = ColumnLineage(collector, output.named)
-    claims.explain(output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named)))
+def _read_facets(
+    claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated, common: CommonTables
+) -> bool:
+    """Returns whether the facets explain what the columns of the output are derived from."""
+    columns = ColumnLineage(collector, output.named, common)
+    of_dataset = output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named))
+    claims.explain(of_dataset)
     claims.add(output.facets.read("columnLineage", columns) or (), columns.targets)
+    return of_dataset is not None or (bool(columns.targets) and not columns.names_common_tables)
 
 
 def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[Stated | None]) -> None:

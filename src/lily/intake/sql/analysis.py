@@ -39,7 +39,8 @@ class Analysis:
         self._warnings: dict[str, None] = {}
         self._writer = Writer(self._tables, self._graph)
         dialect = dialect_of(request.dialect)
-        self._execution = Execution(Defaults(request.database, request.schema, dialect), dialect, self._writer)
+        defaults = Defaults(request.database, request.schema, dialect)
+        self._execution = Execution(defaults, dialect, self._writer, request.target)
 
     def result(self, statements: tuple[Statement, ...], tables: dict[str, str]) -> AnalysisResult:
         for statement in statements:
@@ -55,6 +56,7 @@ class Analysis:
             list(self._warnings)[:MAX_WARNINGS],
             [None if target is None else names.table(target) for target in definitions],
             *outcome_counts(self._outcomes),
+            made={names.table(key): columns for key, columns in self._tables.made().items()},
         )
 
     def _add(self, statement: Statement) -> None:

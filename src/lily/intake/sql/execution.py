@@ -22,8 +22,10 @@ from lily.intake.sql.statements.writer import Writer
 
 
 class Execution:
-    def __init__(self, defaults: Defaults, dialect: str, writer: Writer) -> None:
-        self._defaults, self._dialect, self._writer = defaults, dialect, writer
+    """`target` is the key of the table that a query without a target of its own writes."""
+
+    def __init__(self, defaults: Defaults, dialect: str, writer: Writer, target: str | None = None) -> None:
+        self._defaults, self._dialect, self._writer, self._target = defaults, dialect, writer, target
 
     def session(self, piece: Piece) -> Session:
         return Session(
@@ -60,7 +62,10 @@ class Execution:
             return None
         if expression is not None and not isinstance(expression, exp.Command):
             into_table = select_into_makes_a_table(self._dialect, in_routine=piece.in_routine)
+            before = self._writer.changes
             apply(expression, session, self._writer, into_table=into_table)
+            if self._target and self._writer.changes == before and isinstance(expression, exp.Query):
+                self._writer.define(Target(self._target), read_query(expression, Scope(session)))
             return None
         if commands.renamed(piece, session, self._writer) or self._unload(statement, session):
             return None

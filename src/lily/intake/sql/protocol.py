@@ -32,6 +32,7 @@ class AnalysisRequest:
     database: str | None = None
     schema: str | None = None
     known: dict[str, KnownTable] | None = None
+    target: str | None = None  # the key of the table that a query without a target of its own writes
 
     def with_tables(self, known: dict[str, KnownTable]) -> "AnalysisRequest":
         return replace(self, known=known)
@@ -59,7 +60,8 @@ class Outcome(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class AnalysisResult:
     """`tables` maps each table's name in lower case to its spelling in the script. `definitions` has, for each edge,
-    the table or view whose definition states it, or None."""
+    the table or view whose definition states it, or None. `made` has the columns, in order, of each table that the
+    script defines, if all of them are known."""
 
     statements: int
     tables: dict[str, str]
@@ -70,6 +72,7 @@ class AnalysisResult:
     partial: int = 0
     not_understood: int = 0
     without_edges: list[Outcome] = field(default_factory=list)
+    made: dict[str, list[str]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         lists = {"edges": [list(edge) for edge in self.edges], "without_edges": [list(o) for o in self.without_edges]}

@@ -12,7 +12,7 @@ import structlog
 from lily.enforce.surroundings import surroundings_of
 from lily.model.errors import LilyError, Terminal
 from lily.plugins import CHANNELS, Channel, installed, situated
-from lily.reactions.notifications.loop import EventLoop
+from lily.reactions.event_loop import EventLoop
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.deliveries.ledger import StoredChannel

@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
 from lily.model.errors import Terminal
+from lily.reactions.event_loop import EventLoop
 from lily.reactions.notifications.batch import Batch
 from lily.reactions.notifications.channels import ChannelPool
-from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.messages import Composer, Message
 from lily.reactions.notifications.metrics import DeliveryMetrics
 from lily.reactions.notifications.sending import send

@@ -10,8 +10,8 @@ from lily.model.errors import LilyError
 from lily.notify.identities import target_of
 from lily.notify.pacing import Pace
 from lily.plugins import Notification
+from lily.reactions.event_loop import EventLoop
 from lily.reactions.notifications.channels import ChannelPool
-from lily.reactions.notifications.loop import EventLoop
 from lily.reactions.notifications.messages import Message
 from lily.reactions.notifications.sending import send
 from lily.settings import Settings

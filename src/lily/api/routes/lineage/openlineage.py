@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from fastapi import APIRouter
 
 from lily.api.auth.authorisation import authorise_edges, authorise_events
+from lily.api.auth.restrictions import restrictions_of
 from lily.api.calls import Call, HttpCall, WritesLineage
 from lily.api.http.bodies import JSON, read_bytes, require_media_type
 from lily.api.http.errors import Declined, too_large
@@ -103,7 +105,7 @@ def _separate(found: Sequence[Event | Problem]) -> tuple[list[Event], list[Probl
 
 
 async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequence[Problem]) -> Json:
-    await _authorise(append.call, events)
+    events, warnings = await _permitted(append.call, events, warnings)
     await _append(append, events)
     settlement = await append.settle()
     assets = sum(isinstance(event, AssetEvent) for event in events)
@@ -124,8 +126,7 @@ async def _take_many(
     warnings: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
-            events, ignored = events_of(item)
-            await _authorise(append.call, events)
+            events, ignored = await _permitted(append.call, *events_of(item))
             await _append(append, events)
             warnings += [{"row": row, **problem.as_dict()} for problem in ignored]
         except Refused as error:
@@ -147,6 +148,28 @@ async def _append(append: LogAppend, events: Sequence[Event]) -> None:
     if said:
         await append.call.services.log.append(said)
     await append.add([_record(event) for event in events if isinstance(event, AssetEvent | EdgeEvent | ClaimsEvent)])
+
+
+async def _permitted(
+    call: Call, events: Sequence[Event], warnings: Sequence[Problem]
+) -> tuple[Sequence[Event], Sequence[Problem]]:
+    """Raises Declined with 403 if a policy denies one of the assets or edges. A query is analyzed later, when policies
+    are not asked again: so that of a caller whom policies restrict is not analyzed, which is a warning."""
+    await _authorise(call, events)
+    queries = any(isinstance(event, ClaimsEvent) and event.query for event in events)
+    if not queries or await restrictions_of(call.services, call.principal, "WRITE") is None:
+        return events, warnings
+    described = "policies restrict which assets you may write, so the SQL is not analyzed; send columnLineage instead"
+    return [_without_query(event) for event in events], [
+        *warnings,
+        Problem("SQL_NOT_ANALYZED", described, "job.facets.sql"),
+    ]
+
+
+def _without_query(event: Event) -> Event:
+    if not isinstance(event, ClaimsEvent) or event.query is None:
+        return event
+    return replace(event, query=None, complete=event.query.complete)
 
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:

@@ -16,7 +16,7 @@ from lily.api.ingest.known_tables import known_tables
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record
 from lily.api.ingest.sql_edges import Resolved, edge_events, resolved
-from lily.api.ingest.sql_process import Unreadable
+from lily.intake.sql.process import Unreadable
 from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
 from lily.model.edges import EdgeKey
 from lily.model.errors import Problem

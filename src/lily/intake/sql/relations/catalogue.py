@@ -18,6 +18,10 @@ class Tables:
     def define(self, key: str, columns: Sequence[str], *, complete: bool) -> None:
         self._made[key] = (list(columns), complete)
 
+    def made(self) -> dict[str, list[str]]:
+        """The columns of the tables that the script has made, without those of which some are not known."""
+        return {key: columns for key, (columns, complete) in self._made.items() if complete}
+
     def forget(self, key: str) -> None:
         self.temporary.pop(key, None)
         self._made.pop(key, None)

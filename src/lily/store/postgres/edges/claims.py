@@ -22,6 +22,7 @@ from lily.store.postgres.protection.edge_states import (
     edge_states_query,
 )
 from lily.store.postgres.queries import layer_query, query
+from lily.store.postgres.run_queries.queueing import queue_queries
 from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.schemas.retirement import retire_columns
 
@@ -69,6 +70,7 @@ class ClaimMerger:
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
         retire_columns(self._connection, batch, events)
+        queue_queries(self._connection, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 
     def _changed_by(

@@ -1,0 +1,59 @@
+"""The SQL facet of a job: what it has to explain because the facets of the outputs do not (docs/decisions/0039)."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.common_tables import CommonTables
+from lily.intake.openlineage.datasets import Stated
+from lily.intake.openlineage.facets import Json, is_deleted
+from lily.model.run_queries import MAX_TEXT, RunQuery
+from lily.model.values import Checker
+
+MAX_DIALECT = 64
+
+
+class SqlFacet(NamedTuple):
+    text: str
+    dialect: str
+
+
+def read_sql(job: Stated | None) -> SqlFacet | None:
+    return None if job is None else job.facets.read("sql", _parsed)
+
+
+def common_tables(sql: SqlFacet | None, datasets: Iterable[Json]) -> CommonTables:
+    return CommonTables(sql.text, (dataset.get("name") for dataset in datasets)) if sql else CommonTables()
+
+
+def run_query(
+    sql: SqlFacet, collector: AssetCollector, inputs: Sequence[Json], outputs: Sequence[Json], explained: Sequence[bool]
+) -> RunQuery | None:
+    """None if all outputs are `explained`, or if no dataset of the event shows which platform the tables are of. If the
+    event has no outputs, the query names what it writes itself."""
+    unexplained = [output for output, known in zip(outputs, explained, strict=True) if not known]
+    platform = unexplained or ([] if outputs else inputs)
+    if not platform:
+        return None
+    names = {
+        str(dataset["name"]): named.qualified_name
+        for dataset in [*inputs, *outputs]
+        if (named := collector.dataset_name(Checker(), dataset, "")) is not None
+    }
+    target = str(unexplained[0]["name"]) if len(unexplained) == 1 else ""
+    namespace = str(platform[0].get("namespace") or "")
+    return RunQuery(sql.text, sql.dialect, namespace, names, target, complete=False)
+
+
+def _parsed(checker: Checker, facet: Json, where: str) -> SqlFacet | None:
+    text, dialect = facet.get("query"), facet.get("dialect")
+    if is_deleted(facet):
+        return None
+    if not isinstance(text, str):
+        checker.refuse("INVALID_TYPE", f"{where}.query must be text", f"{where}.query")
+        return None
+    if len(text) > MAX_TEXT:
+        described = f"{where}.query must not exceed {MAX_TEXT} characters to be analyzed"
+        checker.refuse("TOO_LONG", described, f"{where}.query")
+        return None
+    return SqlFacet(text, dialect[:MAX_DIALECT] if isinstance(dialect, str) else "")

@@ -1,0 +1,6 @@
+"""Analyzes SQL that runs executed, and adds to their events what it explains (docs/decisions/0039)."""
+
+from lily.reactions.run_queries.appending import LogAppender
+from lily.reactions.run_queries.task import AnalyzingQueries
+
+__all__ = ["AnalyzingQueries", "LogAppender"]

@@ -1,0 +1,38 @@
+"""The processes that analyze SQL for the worker."""
+
+import asyncio
+from typing import Any
+
+import orjson
+
+from lily.intake.sql.process import SqlProcess, Unreadable
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
+from lily.model.errors import Problem
+from lily.reactions.event_loop import EventLoop
+
+PROCESSES = 2  # each may need 1.5 GB; a tenant uses one at a time
+
+
+class Analyzers:
+    """Raises Unreadable for a script that cannot be parsed, or takes too long or too much memory."""
+
+    def __init__(self, loop: EventLoop) -> None:
+        self._loop = loop
+        self._free: asyncio.Queue[SqlProcess] | None = None
+
+    def analyze(self, request: AnalysisRequest) -> AnalysisResult:
+        reply = self._loop.run(self._exchange(orjson.dumps(request.as_json()) + b"\n"))
+        if "problems" in reply:
+            raise Unreadable(*(Problem(**problem) for problem in reply["problems"]))
+        return AnalysisResult.from_json(reply["result"])
+
+    async def _exchange(self, line: bytes) -> dict[str, Any]:
+        if self._free is None:
+            self._free = asyncio.Queue()
+            for _ in range(PROCESSES):
+                self._free.put_nowait(SqlProcess())
+        process = await self._free.get()
+        try:
+            return await process.exchange(line)
+        finally:
+            self._free.put_nowait(process)

@@ -1,0 +1,59 @@
+"""Which tables of the catalogue a query means, and in which dialect it is written."""
+
+from collections.abc import Mapping
+
+from lily.intake.openlineage.naming import Naming
+from lily.intake.sql.dialects import KNOWN, spellings
+from lily.intake.sql.protocol import AnalysisRequest, KnownTable
+from lily.model import ids
+from lily.model.run_queries import RunQuery
+from lily.store.postgres.run_queries.ledger import QueryLedger, StoredTable
+
+# Schemes of namespaces that are not the name of a dialect.
+_PLATFORMS = {"awsathena": "athena", "crate": "postgres", "cratedb": "postgres", "unitycatalog": "databricks"}
+
+
+def dialect_of_query(query: RunQuery) -> str:
+    """The dialect that the producer names, else that of its platform, else standard SQL."""
+    scheme = query.namespace.partition(":")[0].lower()
+    for name in (query.dialect.strip().lower(), _PLATFORMS.get(scheme, scheme)):
+        if name in KNOWN:
+            return name
+    return "ansi"
+
+
+def request_of(query: RunQuery) -> AnalysisRequest:
+    """Names without a schema are of the schema of the target, or of any dataset of the event."""
+    place = (query.target or next(iter(query.names), "")).lower().split(".")[:-1]
+    database = place[-2] if len(place) > 1 else None
+    schema = place[-1] if place else None
+    return AnalysisRequest(query.text, dialect_of_query(query), database, schema, target=query.target.lower() or None)
+
+
+class QueryTables:
+    """The tables that a query names, as the catalogue knows them."""
+
+    def __init__(self, query: RunQuery, naming: Naming, ledger: QueryLedger, tenant: str) -> None:
+        self._query, self._naming, self._ledger, self._tenant = query, naming, ledger, tenant
+        self._names = {name.lower(): qualified_name for name, qualified_name in query.names.items()}
+
+    def find(self, tables: Mapping[str, str]) -> dict[str, StoredTable]:
+        """By key; `tables` has the spelling in the query of each. The datasets of the event are always among them."""
+        names = self._qualified_names(tables) | self._names
+        found = self._ledger.tables({name: ids.asset_id(self._tenant, name) for name in names.values()})
+        return {key: found[name] for key, name in names.items()}
+
+    def _qualified_names(self, tables: Mapping[str, str]) -> dict[str, str]:
+        others = {key: written for key, written in tables.items() if key not in self._names}
+        named = {key: self._naming.dataset(self._query.namespace, name).qualified_name for key, name in others.items()}
+        existing = self._ledger.spellings(list(named.values()))
+        return {key: self._spelling(name, existing.get(name, [])) for key, name in named.items()}
+
+    def _spelling(self, name: str, existing: list[str]) -> str:
+        """If several assets differ only in case, the one that the dialect's rule for names means."""
+        likely = spellings(dialect_of_query(self._query), name.lower(), name)
+        return next((spelling for spelling in [*likely, *sorted(existing)] if spelling in existing), name)
+
+
+def known_tables(found: Mapping[str, StoredTable]) -> dict[str, KnownTable]:
+    return {key: KnownTable(table.qualified_name, table.columns, table.ordered) for key, table in found.items()}

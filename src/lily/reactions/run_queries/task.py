@@ -1,0 +1,74 @@
+"""The job that analyzes the query of a run. What it finds returns to the log, as if the producer had sent it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+import structlog
+from prometheus_client import CollectorRegistry, Counter
+from psycopg import Connection
+
+from lily.bus import topics
+from lily.intake.openlineage.naming import Naming
+from lily.intake.sql.process import Unreadable
+from lily.model import clock
+from lily.model.edges import ClaimsEvent, read_claims_event
+from lily.model.events import AssetEvent
+from lily.model.lanes import lane_of
+from lily.reactions.event_loop import EventLoop
+from lily.reactions.run_queries.additions import new_assets, with_claims
+from lily.reactions.run_queries.analyzers import Analyzers
+from lily.reactions.run_queries.tables import QueryTables, known_tables, request_of
+from lily.store.postgres.jobs import Job
+from lily.store.postgres.run_queries.ledger import QueryLedger
+
+MAX_TABLES = 500  # of one query
+
+_log = structlog.get_logger()
+Append = Callable[[Sequence[tuple[str, bytes, bytes]]], None]  # topic, key and value; returns when they are in the log
+
+
+class AnalyzingQueries:
+    def __init__(self, naming: Naming, registry: CollectorRegistry, loop: EventLoop, append: Append) -> None:
+        self._naming, self._append = naming, append
+        self._analyzers = Analyzers(loop)
+        self._analyzed = Counter(
+            "lily_run_queries", "SQL of runs that was analyzed, by outcome", ["outcome"], registry=registry
+        )
+
+    def run(self, connection: Connection[Any], job: Job) -> None:
+        """Appends to the log before its transaction commits: it may do so twice, which changes nothing. Raises
+        what `append` raises."""
+        event = read_claims_event(job.arguments["event"], received=clock.now())
+        ledger = QueryLedger(connection, job.tenant)
+        if event.query is None or ledger.is_superseded(event):
+            return
+        try:
+            outcome = self._analyze(event, ledger)
+        except Unreadable as error:
+            outcome = "not_understood"
+            reason = error.problems[0].description if error.problems else ""
+            _log.info("query of a run not understood", tenant=job.tenant, job=event.job_id, reason=reason[:300])
+        self._analyzed.labels(outcome).inc()
+
+    def _analyze(self, event: ClaimsEvent, ledger: QueryLedger) -> str:
+        assert event.query is not None  # noqa: S101 - the caller has looked
+        request = request_of(event.query)
+        named = self._analyzers.analyze(request).tables
+        if len(named) > MAX_TABLES:
+            return "not_understood"
+        tables = QueryTables(event.query, self._naming, ledger, event.tenant).find(named)
+        result = self._analyzers.analyze(request.with_tables(known_tables(tables)))
+        completed = with_claims(event, result)
+        if completed is not None:
+            assets = [_asset_record(asset) for asset in new_assets(event, result, tables)]
+            value = orjson.dumps(completed.as_cloudevent())
+            self._append([*assets, (topics.LINEAGE_INTAKE, completed.key, value)])
+        ledger.record(event, sorted({tables[key].qualified_name for key in named}), result.made)
+        if result.not_understood:
+            return "not_understood"
+        return "partial" if result.partial else "understood"
+
+
+def _asset_record(event: AssetEvent) -> tuple[str, bytes, bytes]:
+    return topics.OF_LANE[lane_of(event)], event.key, orjson.dumps(event.as_cloudevent())

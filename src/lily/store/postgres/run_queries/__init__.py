@@ -1,0 +1,1 @@
+"""SQL that runs executed: the jobs that analyze it, and what is known of the tables that it names."""

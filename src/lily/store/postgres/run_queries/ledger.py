@@ -1,0 +1,78 @@
+"""The newest analyzed query of each job, and the columns of the tables that these queries make."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from lily.model.edges import ClaimsEvent
+from lily.store.postgres.jobs.queue import NewJob, enqueue
+from lily.store.postgres.queries import query
+from lily.store.postgres.run_queries.queueing import TASK
+
+
+class StoredTable(NamedTuple):
+    """`columns` are qualified names by name. They are `ordered` if they are all there are, in the table's order."""
+
+    qualified_name: str
+    columns: dict[str, str]
+    ordered: bool
+    exists: bool
+
+
+class QueryLedger:
+    """Works in the transaction of the caller, for one tenant."""
+
+    def __init__(self, connection: Connection[Any], tenant: str) -> None:
+        self._connection, self._tenant = connection, tenant
+
+    def is_superseded(self, event: ClaimsEvent) -> bool:
+        """Whether a query of a newer event of the job has been analyzed."""
+        given = {"tenant": self._tenant, "job": event.job_id, "at": event.clock}
+        return self._connection.execute(query("run_queries/newer"), given).fetchone() is not None
+
+    def spellings(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """The qualified names of assets that equal one of these in any case, by these."""
+        self._connection.execute("select set_config('lily.tenant', %s, true)", [self._tenant])
+        given = {"tenant": self._tenant, "names": list(names)}
+        found: dict[str, list[str]] = {}
+        for name, _, qualified_name in self._connection.execute(query("policies/ids_in_any_case"), given):
+            found.setdefault(name, []).append(qualified_name)
+        return found
+
+    def tables(self, ids: Mapping[str, str]) -> dict[str, StoredTable]:
+        """What is known of tables, by qualified name; `ids` has the id of each."""
+        given = {"tenant": self._tenant, "names": list(ids), "ids": list(ids.values())}
+        columns: dict[str, dict[str, str]] = {}
+        for name, column, qualified_name in self._connection.execute(query("run_queries/columns"), given):
+            columns.setdefault(name, {}).setdefault(column.lower(), qualified_name)
+        made = dict(self._connection.execute(query("run_queries/made"), given).fetchall())
+        existing = {name for (name,) in self._connection.execute(query("run_queries/existing"), given)}
+        return {name: _table(name, columns.get(name, {}), made.get(name), name in existing) for name in ids}
+
+    def record(self, event: ClaimsEvent, reads: Sequence[str], made: Mapping[str, Sequence[str]]) -> None:
+        """Queues the queries again that read tables whose columns are others than before."""
+        given = {
+            "tenant": self._tenant,
+            "job": event.job_id,
+            "at": event.clock,
+            "event": Jsonb(event.as_cloudevent()),
+            "reads": list(reads),
+            "made": Jsonb(made),
+        }
+        before: Mapping[str, Sequence[str]] = {}
+        for (stored,) in self._connection.execute(query("run_queries/made_by_job"), given):
+            before = stored
+        self._connection.execute(query("run_queries/upsert"), given)
+        changed = [table for table in made if list(before.get(table, ())) != list(made[table])]
+        if changed:
+            rows = self._connection.execute(query("run_queries/readers"), given | {"changed": changed}).fetchall()
+            enqueue(self._connection, self._tenant, *(NewJob(TASK, {"event": stored}) for (stored,) in rows))
+
+
+def _table(name: str, columns: dict[str, str], made: list[str] | None, exists: bool) -> StoredTable:  # noqa: FBT001 - a field
+    if made is None:
+        return StoredTable(name, columns, ordered=False, exists=exists)
+    ordered = {column.lower(): columns.get(column.lower(), f"{name}.{column}") for column in made}
+    return StoredTable(name, ordered, ordered=True, exists=exists)

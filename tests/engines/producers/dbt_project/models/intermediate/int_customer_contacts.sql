@@ -1,0 +1,5 @@
+select
+    customer_id,
+    lower(email) as contact,
+    country
+from {{ ref('stg_customers') }}
