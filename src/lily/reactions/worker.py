@@ -25,7 +25,7 @@ from lily.reactions.notifications.channels import ChannelPool
 from lily.reactions.notifications.planning import TASK as DELIVER
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
-from lily.reactions.run_queries import AnalyzingQueries, LogAppender
+from lily.reactions.run_queries import Analyzers, AnalyzingQueries, LogAppender
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
@@ -63,6 +63,7 @@ class Worker:
         self._settings, self._stop = settings, stop
         self._loop = EventLoop()
         self._channels = ChannelPool(settings, self._loop)
+        self._analyzers = Analyzers(self._loop)
         self.registry = CollectorRegistry()
         metrics = ReactionMetrics(self.registry)
         make: dict[str, Callable[[], Resident]] = {
@@ -90,6 +91,7 @@ class Worker:
             threads.start(resident.name, resident.run)
         self._stop.wait()
         threads.join(STOP_SECONDS)
+        self._analyzers.close()
         self._channels.close()
 
     def _tasks(self) -> tuple[Task, ...]:
@@ -103,7 +105,7 @@ class Worker:
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
-            Task(ANALYZE, AnalyzingQueries(naming, self.registry, loop, append).run),
+            Task(ANALYZE, AnalyzingQueries(naming, self.registry, self._analyzers, append).run),
             refresher(self.registry),
         )
 

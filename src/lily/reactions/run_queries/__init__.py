@@ -1,6 +1,7 @@
 """Analyzes SQL that runs executed, and adds to their events what it explains (docs/decisions/0039)."""
 
+from lily.reactions.run_queries.analyzers import Analyzers
 from lily.reactions.run_queries.appending import LogAppender
 from lily.reactions.run_queries.task import AnalyzingQueries
 
-__all__ = ["AnalyzingQueries", "LogAppender"]
+__all__ = ["Analyzers", "AnalyzingQueries", "LogAppender"]

@@ -18,7 +18,13 @@ class Analyzers:
 
     def __init__(self, loop: EventLoop) -> None:
         self._loop = loop
+        self._all: list[SqlProcess] = []
         self._free: asyncio.Queue[SqlProcess] | None = None
+
+    def close(self) -> None:
+        """Ends the processes. Nothing may be analyzed afterwards."""
+        if self._all:
+            self._loop.run(self._close())
 
     def analyze(self, request: AnalysisRequest) -> AnalysisResult:
         reply = self._loop.run(self._exchange(orjson.dumps(request.as_json()) + b"\n"))
@@ -29,10 +35,15 @@ class Analyzers:
     async def _exchange(self, line: bytes) -> dict[str, Any]:
         if self._free is None:
             self._free = asyncio.Queue()
-            for _ in range(PROCESSES):
-                self._free.put_nowait(SqlProcess())
+            self._all = [SqlProcess() for _ in range(PROCESSES)]
+            for process in self._all:
+                self._free.put_nowait(process)
         process = await self._free.get()
         try:
             return await process.exchange(line)
         finally:
             self._free.put_nowait(process)
+
+    async def _close(self) -> None:
+        for process in self._all:
+            await process.close()

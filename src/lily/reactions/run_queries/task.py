@@ -15,7 +15,6 @@ from lily.model import clock
 from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
-from lily.reactions.event_loop import EventLoop
 from lily.reactions.run_queries.additions import new_assets, with_claims
 from lily.reactions.run_queries.analyzers import Analyzers
 from lily.reactions.run_queries.tables import QueryTables, known_tables, request_of
@@ -29,9 +28,8 @@ Append = Callable[[Sequence[tuple[str, bytes, bytes]]], None]  # topic, key and 
 
 
 class AnalyzingQueries:
-    def __init__(self, naming: Naming, registry: CollectorRegistry, loop: EventLoop, append: Append) -> None:
-        self._naming, self._append = naming, append
-        self._analyzers = Analyzers(loop)
+    def __init__(self, naming: Naming, registry: CollectorRegistry, analyzers: Analyzers, append: Append) -> None:
+        self._naming, self._analyzers, self._append = naming, analyzers, append
         self._analyzed = Counter(
             "lily_run_queries", "SQL of runs that was analyzed, by outcome", ["outcome"], registry=registry
         )

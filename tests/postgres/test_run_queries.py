@@ -1,0 +1,209 @@
+"""SQL of runs, analyzed as the worker does it: what it adds to the edges and assets of a tenant."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+from prometheus_client import CollectorRegistry
+
+from lily.bus import topics
+from lily.intake.openlineage import Naming
+from lily.model import clock
+from lily.model.edges import read_claims_event
+from lily.model.events import read_event
+from lily.model.records import Record
+from lily.reactions.event_loop import EventLoop
+from lily.reactions.jobs import Task
+from lily.reactions.jobs.metrics import JobMetrics
+from lily.reactions.jobs.slot import _JobRunner
+from lily.reactions.run_queries import Analyzers, AnalyzingQueries
+from lily.store.postgres.catalogue.writer import CatalogueWriter
+from lily.store.postgres.jobs.queue import Group, JobQueue
+from lily.store.postgres.run_queries.queueing import TASK
+from tests.lineage_world import World
+from tests.openlineage_words import column_lineage, dataset, field, run_event
+from tests.postgres.migrated import Migrated
+
+_RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
+Edges = set[tuple[str, str]]
+Records = Sequence[tuple[str, bytes, bytes]]
+
+CUSTOMERS = "with source as (select * from raw.customers) select id as customer_id, email from source"
+
+
+class Runs:
+    """A tenant whose runs have SQL. `analyze` is the worker's turn: it ends when no job is left."""
+
+    def __init__(self, world: World, connection: psycopg.Connection[Any], writer: CatalogueWriter) -> None:
+        self.world, self._connection, self._writer = world, connection, writer
+        self.loop = EventLoop()
+        self.analyzers = Analyzers(self.loop)
+        self.registry = CollectorRegistry()
+        self.appended: list[tuple[str, bytes, bytes]] = []
+        analyzing = AnalyzingQueries(Naming(), self.registry, self.analyzers, self.appended.extend)
+        self._queue = JobQueue(connection)
+        self._runner = _JobRunner(connection, self._queue, {TASK: Task(TASK, analyzing.run)}, JobMetrics(self.registry))
+
+    def take(self, output: Any, sql: str, at: str = "11:00", run: str = "r1", **more: Any) -> None:
+        """A run of the job that is named like its output."""
+        outputs = [dataset(output) if isinstance(output, str) else output]
+        job = {"namespace": "shop", "name": outputs[0]["name"], "facets": {"sql": {"query": sql}}}
+        time = f"2026-01-01T{at}:00Z"
+        self.world.take(run_event(eventTime=time, run={"runId": run}, job=job, outputs=outputs) | more)
+
+    def analyze(self) -> None:
+        group = Group(self.world.tenant, TASK)
+        while jobs := self._queue.first(group, [TASK], 1):
+            assert self._runner.run(jobs[0])
+            self.read_back()
+
+    def read_back(self) -> None:
+        for topic, _, value in self.appended:
+            read = read_claims_event if topic == topics.LINEAGE_INTAKE else read_event
+            event = read(orjson.loads(value), received=clock.now())
+            self._writer.apply(topic, {}, [(_RECORD, event)], [])
+        self.appended.clear()
+
+    def derived(self) -> Edges:
+        return {(start, end) for start, end, kind in self.world.edges() if kind == "derived-from"}
+
+    def outcomes(self) -> dict[str, float]:
+        (metric,) = [metric for metric in self.registry.collect() if metric.name == "lily_run_queries"]
+        return {one.labels["outcome"]: one.value for one in metric.samples if one.name.endswith("_total")}
+
+
+@pytest.fixture
+def runs(migrated: Migrated, make_world: Callable[[], World]) -> Iterator[Runs]:
+    url = migrated.url_of("lily_pipeline")
+    with psycopg.connect(url, autocommit=True) as connection, closing(CatalogueWriter(url)) as writer:
+        made = Runs(make_world(), connection, writer)
+        yield made
+        made.analyzers.close()
+        made.loop.close()
+
+
+STAGED = {
+    ("raw.customers", "main.stg"),
+    ("raw.customers.id", "main.stg.customer_id"),
+    ("raw.customers.email", "main.stg.email"),
+}
+
+
+def test_a_staging_model_without_inputs_is_derived_from_what_its_query_reads(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    assert runs.derived() == set()
+    runs.analyze()
+    assert runs.derived() == STAGED
+    assert runs.world.live("table") == {"main.stg", "raw.customers"}
+
+
+def test_a_common_table_expression_makes_no_table(runs: Runs) -> None:
+    named = column_lineage(customer_id=[field("source", "id")], email=[field("source", "email")])
+    runs.take(dataset("main.stg", columnLineage=named), CUSTOMERS)
+    runs.analyze()
+    assert runs.derived() == STAGED
+    assert runs.world.live("table") == {"main.stg", "raw.customers"}
+
+
+def test_columns_that_no_edge_leads_to_are_stated(runs: Runs) -> None:
+    runs.take("main.counted", "select country, count(*) as customers from raw.customers group by country")
+    runs.analyze()
+    assert "main.counted.customers" in runs.world.live("column")
+
+
+@pytest.mark.parametrize("copy_first", [True, False])
+def test_a_star_has_the_columns_that_another_query_makes_in_any_order(runs: Runs, *, copy_first: bool) -> None:
+    """A snapshot of dbt is `select * from` a model of which nothing else states the columns."""
+    models = [("main.stg", CUSTOMERS), ("main.history", "select * from main.stg")]
+    for output, sql in reversed(models) if copy_first else models:
+        runs.take(output, sql)
+        runs.analyze()
+    copied = {(f"main.stg{name}", f"main.history{name}") for name in ("", ".customer_id", ".email")}
+    assert runs.derived() == STAGED | copied
+
+
+def test_a_model_that_gets_a_column_gives_it_to_the_copies_of_it(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.take("main.history", "select * from main.stg")
+    runs.analyze()
+    runs.take("main.stg", CUSTOMERS.replace("email", "email, country"), at="12:00", run="r2")
+    runs.analyze()
+    assert ("main.stg.country", "main.history.country") in runs.derived()
+
+
+def test_a_new_run_replaces_the_edges_of_the_one_before_only_when_it_is_analyzed(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    runs.take("main.stg", "select id from raw.people", at="12:00", run="r2")
+    assert runs.derived() == STAGED
+    runs.analyze()
+    assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.id", "main.stg.id")}
+
+
+def test_a_query_that_is_not_understood_ends_no_edges(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    runs.take("main.stg", "selec nothing of ) this", at="12:00", run="r2", inputs=[dataset("raw.people")])
+    runs.analyze()
+    assert runs.derived() == STAGED | {("raw.people", "main.stg")}
+    assert runs.outcomes()["not_understood"] == 1
+
+
+def test_edges_that_were_assumed_give_way_to_those_of_the_query(runs: Runs) -> None:
+    runs.take("main.stg", "select id from raw.people", inputs=[dataset("raw.people"), dataset("raw.lookup")])
+    assert ("raw.lookup", "main.stg") in runs.derived()
+    runs.analyze()
+    assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.id", "main.stg.id")}
+
+
+def test_an_older_run_that_is_analyzed_late_changes_nothing(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS, at="12:00", run="r2")
+    runs.analyze()
+    runs.take("main.stg", "select id from raw.people")
+    runs.analyze()
+    assert runs.derived() == STAGED
+
+
+def test_a_query_that_is_analyzed_twice_changes_nothing(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    before = runs.world.edges()
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    assert runs.world.edges() == before
+
+
+def test_a_name_is_that_of_the_table_in_the_catalogue_whatever_its_case(runs: Runs) -> None:
+    runs.world.typed("table", "RAW.Customers")
+    runs.world.column("RAW.Customers.Email", "RAW.Customers")
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    assert ("RAW.Customers.Email", "main.stg.email") in runs.derived()
+    assert "raw.customers" not in runs.world.live("table")
+
+
+def test_a_query_writes_its_own_target(runs: Runs) -> None:
+    runs.take("main.stg", "create table main.stg as (select email from raw.customers)")
+    runs.analyze()
+    assert runs.derived() == {("raw.customers", "main.stg"), ("raw.customers.email", "main.stg.email")}
+
+
+def test_two_models_that_read_each_other_come_to_rest(runs: Runs) -> None:
+    runs.take("main.a", "select *, 1 as x from main.b")
+    runs.take("main.b", "select *, 2 as y from main.a")
+    runs.analyze()
+    assert {("main.a", "main.b"), ("main.b", "main.a")} <= runs.derived()
+
+
+def test_pii_of_a_seed_reaches_the_columns_that_show_it(runs: Runs) -> None:
+    runs.world.define("pii")
+    runs.take("main.stg", CUSTOMERS)
+    runs.take("main.mart", "with c as (select * from main.stg) select lower(email) as contact, 1 as one from c")
+    runs.take("main.counts", "select count(*) as n from main.stg where email is not null")
+    runs.analyze()
+    runs.world.column("raw.customers.email", "raw.customers", tags=["PII"])
+    runs.world.settle()
+    assert runs.world.derived("pii") == {"main.stg.email", "main.mart.contact"}

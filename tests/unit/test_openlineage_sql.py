@@ -1,0 +1,144 @@
+"""The SQL facet of OpenLineage events: when it has to explain what other facets do not. The events have the shape of
+those that dbt's wrapper, Airflow and Spark's listener send."""
+
+from typing import Any
+
+import pytest
+
+from lily.intake.openlineage.common_tables import CommonTables
+from lily.model.edges import ClaimsEvent, read_claims_event
+from lily.model.errors import Refused
+from lily.model.run_queries import MAX_TEXT, RunQuery
+from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, field, run_event, stated
+
+STAGING = "with source as (\n    select * from raw.customers\n)\nselect id as customer_id, email from source"
+
+
+def job(query: Any = STAGING, **more: Any) -> dict[str, Any]:
+    return {"namespace": "shop", "name": "stg_customers", "facets": {"sql": {"query": query, **more}}}
+
+
+def claimed(event: dict[str, Any]) -> ClaimsEvent:
+    found = converted(event).claims
+    assert found is not None
+    return found
+
+
+def test_an_output_without_column_lineage_is_explained_by_the_query() -> None:
+    event = claimed(run_event(job=job(dialect="duckdb"), outputs=[dataset("main.stg_customers")]))
+    names = {"main.stg_customers": "main.stg_customers"}
+    assert event.query == RunQuery(STAGING, "duckdb", DB, names, "main.stg_customers", complete=True)
+
+
+def test_a_run_whose_query_waits_is_not_complete_yet() -> None:
+    assert claimed(run_event(job=job(), outputs=[dataset("o")])).complete is False
+
+
+def test_a_common_table_expression_is_not_a_dataset() -> None:
+    named = column_lineage(customer_id=[field("source", "id")], email=[field("source", "email")])
+    event = run_event(job=job(), outputs=[dataset("o", columnLineage=named)])
+    found = converted(event)
+    assert set(stated(found)) == {"job:shop/stg_customers", "o", "o.customer_id", "o.email"}
+    assert claims(found) == {}
+    assert found.claims is not None
+    assert found.claims.query is not None
+
+
+def test_a_common_table_expression_is_no_dataset_when_a_run_starts() -> None:
+    named = column_lineage(email=[field("source", "email")])
+    found = converted(run_event(eventType="START", job=job(), outputs=[dataset("o", columnLineage=named)]))
+    assert "source" not in stated(found)
+    assert found.claims is not None
+    assert found.claims.query is None
+
+
+def test_what_column_lineage_names_beside_common_table_expressions_is_kept() -> None:
+    named = column_lineage(email=[field("source", "email")], spent=[field("spending", "spent")])
+    found = converted(run_event(job=job(), inputs=[dataset("spending")], outputs=[dataset("o", columnLineage=named)]))
+    assert ("spending.spent", "o.spent", "derived-from") in claims(found)
+    assert found.claims is not None
+    assert found.claims.query is not None
+
+
+def test_an_input_that_has_the_name_of_a_common_table_expression_is_a_dataset() -> None:
+    named = column_lineage(email=[field("source", "email")])
+    found = converted(run_event(job=job(), inputs=[dataset("source")], outputs=[dataset("o", columnLineage=named)]))
+    assert ("source.email", "o.email", "derived-from") in claims(found)
+    assert found.claims is not None
+    assert found.claims.query is None
+
+
+def test_column_lineage_makes_the_query_superfluous() -> None:
+    named = column_lineage(email=[field("raw.customers", "email")])
+    event = claimed(run_event(job=job(), outputs=[dataset("o", columnLineage=named)]))
+    assert event.query is None
+    assert event.complete
+
+
+def test_explicit_lineage_makes_the_query_superfluous() -> None:
+    assert claimed(run_event(job=job(), outputs=[dataset("o", lineage={"inputs": []})])).query is None
+
+
+@pytest.mark.parametrize("state", ["START", "FAIL", "ABORT"])
+def test_the_query_of_a_run_that_wrote_nothing_yet_is_not_analyzed(state: str) -> None:
+    assert claimed(run_event(eventType=state, job=job(), outputs=[dataset("o")])).query is None
+
+
+def test_a_query_between_several_outputs_has_no_target() -> None:
+    query = claimed(run_event(job=job(), outputs=[dataset("o"), dataset("p")])).query
+    assert query is not None
+    assert query.target == ""
+
+
+def test_a_query_without_outputs_names_them_itself() -> None:
+    query = claimed(run_event(job=job("insert into o select * from i"), inputs=[dataset("i")])).query
+    assert query is not None
+    assert (query.target, query.namespace) == ("", DB)
+
+
+def test_a_query_without_datasets_is_of_no_platform() -> None:
+    assert claimed(run_event(job=job())).query is None
+
+
+@pytest.mark.parametrize("query", [7, None, "x" * (MAX_TEXT + 1)])
+def test_a_query_that_cannot_be_used_is_reported_and_spoils_its_facet_alone(query: Any) -> None:
+    found = converted(run_event(job=job(query), inputs=[dataset("i")], outputs=[dataset("o")]))
+    assert found.claims is not None
+    assert found.claims.query is None
+    assert found.claims.complete
+    assert [problem.entity for problem in found.warnings if "sql" in problem.entity][:1] == ["job.facets.sql.query"]
+
+
+def test_a_query_survives_the_log() -> None:
+    event = claimed(run_event(job=job(), inputs=[dataset("i")], outputs=[dataset("o")]))
+    assert read_claims_event(event.as_cloudevent(), received=NOW) == event
+
+
+@pytest.mark.parametrize(
+    "query", ["select 1", ["select 1"], ["q", "", "", {"a": 1}, "", True], ["q", "", "", {}, "", 1]]
+)
+def test_a_query_that_is_none_is_refused(query: Any) -> None:
+    event = claimed(run_event(job=job(), outputs=[dataset("o")])).as_cloudevent()
+    event["data"]["query"] = query
+    with pytest.raises(Refused):
+        read_claims_event(event, received=NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with a as (select 1), b as (select * from a) select * from b",
+        'WITH RECURSIVE a AS MATERIALIZED (select 1), "B" AS NOT MATERIALIZED (select 2) select 3',
+        "with a (x, y) as (select 1, 2), `b` as(select 1) select 3",
+        "insert into t with a as (select 1), [b] as (select 2) select 3",
+    ],
+)
+def test_common_table_expressions_are_found_in_any_spelling(text: str) -> None:
+    found = CommonTables(text)
+    assert "a" in found
+    assert "B" in found
+    assert "t" not in found
+
+
+def test_a_table_in_a_schema_is_never_a_common_table_expression() -> None:
+    assert "raw.orders" not in CommonTables("with orders as (select * from raw.orders) select * from orders")
