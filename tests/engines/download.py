@@ -1,5 +1,5 @@
-"""Downloads servers with the Ivy that ships with PySpark, one file of `ivy/` each, and unpacks them into the user's
-cache."""
+"""Downloads servers and jars with the Ivy that ships with PySpark, one file of `ivy/` each, into the user's cache.
+Servers are unpacked there."""
 
 import hashlib
 import shutil
@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -17,39 +18,53 @@ from lily.embedded.lock import hold
 
 IVY = Path(__file__).with_name("ivy")
 KINDS = ("zip", "tar.gz")
+JAR = ("jar",)
 SECONDS = 1_800
 
 
 def unpacked(name: str) -> Path:
     """The directory of a server. An interrupted download is begun again; concurrent calls wait for each other."""
+    return _cached(name, lambda directory, partial: _fetch(directory / name, partial, name))
+
+
+def jar(name: str) -> Path:
+    """A jar. Downloaded as `unpacked` does it."""
+    return _cached(name, lambda directory, partial: _download(partial, name, JAR).rename(directory / name))
+
+
+def _cached(name: str, fetch: Callable[[Path, Path], object]) -> Path:
     pins = hashlib.sha256((IVY / f"{name}.xml").read_bytes()).hexdigest()[:16]
     directory = user_cache_path("lily") / "engines" / pins
     directory.mkdir(parents=True, exist_ok=True)
     with hold(directory / "lock"):
         if not (directory / name).exists():
-            _fetch(directory, name)
+            for leftover in directory.glob("partial-*"):  # we hold the lock, so no process is writing there
+                shutil.rmtree(leftover)
+            partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
+            try:
+                fetch(directory, partial)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
     return directory / name
 
 
-def _fetch(directory: Path, name: str) -> None:
-    for leftover in directory.glob("partial-*"):  # we hold the lock, so no process is writing there
-        shutil.rmtree(leftover)
-    partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
-    try:
-        cache = partial / "ivy"  # removed with the archive: what is kept is the unpacked server
-        command = [
-            str(find_java()), "-Xmx512m", f"-Divy.default.ivy.user.dir={cache}", "-jar", str(_ivy_jar()),
-            "-ivy", str(IVY / f"{name}.xml"), "-cache", str(cache), "-confs", name, "-types", *KINDS,
-            "-retrieve", f"{partial}/[artifact].[ext]",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        archives = [archive for kind in KINDS for archive in partial.glob(f"*.{kind}")]
-        assert len(archives) == 1, (done.stdout + done.stderr)[-2000:]
-        _unpack(archives[0], partial / "unpacked")
-        (home,) = (partial / "unpacked").iterdir()
-        home.rename(directory / name)  # last: what is there is complete
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+def _fetch(target: Path, partial: Path, name: str) -> None:
+    _unpack(_download(partial, name, KINDS), partial / "unpacked")
+    (home,) = (partial / "unpacked").iterdir()
+    home.rename(target)  # last: what is there is complete
+
+
+def _download(partial: Path, name: str, kinds: tuple[str, ...]) -> Path:
+    cache = partial / "ivy"  # removed with the archive: what is kept is the server or the jar
+    command = [
+        str(find_java()), "-Xmx512m", f"-Divy.default.ivy.user.dir={cache}", "-jar", str(_ivy_jar()),
+        "-ivy", str(IVY / f"{name}.xml"), "-cache", str(cache), "-confs", name, "-types", *kinds,
+        "-retrieve", f"{partial}/[artifact].[ext]",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    found = [file for kind in kinds for file in partial.glob(f"*.{kind}")]
+    assert len(found) == 1, (done.stdout + done.stderr)[-2000:]
+    return found[0]
 
 
 def _unpack(archive: Path, target: Path) -> None:
