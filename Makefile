@@ -43,7 +43,7 @@ test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object
 	@$(BIN)/lily jars --with s3
 	$(BIN)/python -m pytest tests/cluster -m cluster
 
-test-engines: setup ## Against the servers of others: Keycloak and Trino (downloaded once, 1 GB)
+test-engines: setup ## Against what others wrote: Keycloak, Trino, dbt, the listener of Spark (downloaded once, 1.5 GB)
 	$(BIN)/python -m pytest tests/engines -m engines
 
 check: $(READY) ## Linters, types and the import contract

@@ -19,10 +19,13 @@ NOT_RUN = {
     "README.md": 3,
     "docs/benchmarks.md": 1,
     "docs/capacity.md": 1,
+    "docs/how-to/airflow.md": 3,
+    "docs/how-to/dbt.md": 3,
     "docs/how-to/enforce-anywhere.md": 1,
     "docs/how-to/enforce-in-warehouses.md": 2,
     "docs/how-to/receive-incidents.md": 1,
     "docs/how-to/sign-in-with-openid-connect.md": 1,
+    "docs/how-to/spark.md": 1,
     "docs/operations.md": 2,
 }
 

@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -24,45 +25,46 @@ SECONDS = 1_800
 
 def unpacked(name: str) -> Path:
     """The directory of a server. An interrupted download is begun again; concurrent calls wait for each other."""
-    return _cached(name, lambda directory, partial: _fetch(directory / name, partial, name))
+    return _cached(name, name, partial(_fetch, name))
 
 
 def jar(name: str) -> Path:
     """A jar. Downloaded as `unpacked` does it."""
-    return _cached(name, lambda directory, partial: _download(partial, name, JAR).rename(directory / name))
+    return _cached(name, f"{name}.jar", partial(_download, name, JAR))
 
 
-def _cached(name: str, fetch: Callable[[Path, Path], object]) -> Path:
+def _cached(name: str, file: str, fetch: Callable[[Path], Path]) -> Path:
+    """`fetch` gets a directory to work in, which is removed, and returns what to keep."""
     pins = hashlib.sha256((IVY / f"{name}.xml").read_bytes()).hexdigest()[:16]
     directory = user_cache_path("lily") / "engines" / pins
     directory.mkdir(parents=True, exist_ok=True)
     with hold(directory / "lock"):
-        if not (directory / name).exists():
+        if not (directory / file).exists():
             for leftover in directory.glob("partial-*"):  # we hold the lock, so no process is writing there
                 shutil.rmtree(leftover)
-            partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
+            place = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
             try:
-                fetch(directory, partial)
+                fetch(place).rename(directory / file)  # last: what is there is complete
             finally:
-                shutil.rmtree(partial, ignore_errors=True)
-    return directory / name
+                shutil.rmtree(place, ignore_errors=True)
+    return directory / file
 
 
-def _fetch(target: Path, partial: Path, name: str) -> None:
-    _unpack(_download(partial, name, KINDS), partial / "unpacked")
-    (home,) = (partial / "unpacked").iterdir()
-    home.rename(target)  # last: what is there is complete
+def _fetch(name: str, place: Path) -> Path:
+    _unpack(_download(name, KINDS, place), place / "unpacked")
+    (home,) = (place / "unpacked").iterdir()
+    return home
 
 
-def _download(partial: Path, name: str, kinds: tuple[str, ...]) -> Path:
-    cache = partial / "ivy"  # removed with the archive: what is kept is the server or the jar
+def _download(name: str, kinds: tuple[str, ...], place: Path) -> Path:
+    cache = place / "ivy"  # removed with the archive: what is kept is the server or the jar
     command = [
         str(find_java()), "-Xmx512m", f"-Divy.default.ivy.user.dir={cache}", "-jar", str(_ivy_jar()),
         "-ivy", str(IVY / f"{name}.xml"), "-cache", str(cache), "-confs", name, "-types", *kinds,
-        "-retrieve", f"{partial}/[artifact].[ext]",
+        "-retrieve", f"{place}/[artifact].[ext]",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    found = [file for kind in kinds for file in partial.glob(f"*.{kind}")]
+    found = [file for kind in kinds for file in place.glob(f"*.{kind}")]
     assert len(found) == 1, (done.stdout + done.stderr)[-2000:]
     return found[0]
 

@@ -119,7 +119,7 @@ def event_with(row: Row | None) -> dict[str, Any]:
 
 def stated(found: Conversion) -> tuple[Any, ...]:
     assert found.claims is not None
-    claims = (found.claims.claims, found.claims.datasets, found.claims.schemas)
+    claims = (found.claims.claims, found.claims.datasets, found.claims.schemas, found.claims.query)
     return [asset.statement for asset in found.assets], claims, found.incidents
 
 
