@@ -53,7 +53,16 @@ class Shop:
         options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         submit = Path(sysconfig.get_path("scripts")) / "spark-submit"
         variables = {"JAVA_HOME": str(find_java().resolve().parent.parent)}
-        command = [submit, "--master", "local[1]", "--jars", jar("openlineage-spark"), *options, JOBS / job, *words]
+        command: list[str | Path] = [
+            submit,
+            "--master",
+            "local[1]",
+            "--jars",
+            jar("openlineage-spark"),
+            *options,
+            JOBS / job,
+            *words,
+        ]
         produce(command, self.place, variables)
 
 

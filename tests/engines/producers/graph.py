@@ -14,7 +14,13 @@ def sources(door: Door, tables: Iterable[str], kind: str = "derived-from") -> So
     """The sources of each of the tables and of each of their columns that has one."""
     found: Sources = {}
     for table in tables:
-        asked = {"direction": "upstream", "depth": 1, "columns": True, "remove_deleted": True, "limit": 1000}
+        asked: dict[str, str | int] = {
+            "direction": "upstream",
+            "depth": 1,
+            "columns": "true",
+            "remove_deleted": "true",
+            "limit": 1000,
+        }
         answer = door.http.get(f"/lineage/{quote(table, safe='')}", params=asked)
         if answer.status_code == 404:
             continue

@@ -4,7 +4,13 @@ from datetime import UTC, datetime
 
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
-from openlineage.client.facet_v2 import column_lineage_dataset, error_message_run, parent_run, schema_dataset
+from openlineage.client.facet_v2 import (
+    RunFacet,
+    column_lineage_dataset,
+    error_message_run,
+    parent_run,
+    schema_dataset,
+)
 from openlineage.client.uuid import generate_new_uuid
 
 DATABASE = "postgres://warehouse:5432"
@@ -26,7 +32,7 @@ def send(state: RunState, run: Run, job: str, inputs: list[InputDataset], output
     client.emit(event)
 
 
-def child_of(parent: Run, job: str, **facets: object) -> Run:
+def child_of(parent: Run, job: str, **facets: RunFacet) -> Run:
     of = parent_run.ParentRunFacet(run=parent_run.Run(parent.runId), job=parent_run.Job("nightly", job))
     return Run(str(generate_new_uuid()), facets={"parent": of, **facets})
 
