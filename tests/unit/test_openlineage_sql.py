@@ -3,12 +3,14 @@ those that dbt's wrapper, Airflow and Spark's listener send."""
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.errors import Refused
 from lily.model.run_queries import MAX_TEXT, RunQuery
+from lily.model.schemas import SCHEMAS
 from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, field, run_event, stated
 
 STAGING = "with source as (\n    select * from raw.customers\n)\nselect id as customer_id, email from source"
@@ -112,6 +114,7 @@ def test_a_query_that_cannot_be_used_is_reported_and_spoils_its_facet_alone(quer
 def test_a_query_survives_the_log() -> None:
     event = claimed(run_event(job=job(), inputs=[dataset("i")], outputs=[dataset("o")]))
     assert read_claims_event(event.as_cloudevent(), received=NOW) == event
+    jsonschema_rs.validator_for(SCHEMAS["claims-event"]).validate(event.as_cloudevent())
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ SUBJECTS = (
     "policies",
     "quality",
     "refreshes",
+    "run_queries",
     "subscriptions",
     "usage",
 )

@@ -22,6 +22,7 @@ from lily.model.edges import (
 )
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
+from lily.model.run_queries import MAX_TEXT as MAX_QUERY
 from lily.model.statements import OPERATIONS
 from lily.model.usage import MAX_EVENT_ID as MAX_USAGE_ID
 from lily.model.usage import MAX_QUERIES, USAGE_REPORTED
@@ -269,6 +270,20 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     "minItems": 3,
                     "maxItems": 3,
                 },
+            },
+            "query": {
+                "type": "array",
+                "description": "text, dialect, namespace, qualified names by the producer's, target, complete",
+                "prefixItems": [
+                    {"type": "string", "maxLength": MAX_QUERY},
+                    _TEXT,
+                    _TEXT,
+                    {"type": "object", "additionalProperties": _TEXT},
+                    _TEXT,
+                    _BOOLEAN,
+                ],
+                "minItems": 6,
+                "maxItems": 6,
             },
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},
             "by": _TEXT,
