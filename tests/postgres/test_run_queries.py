@@ -143,6 +143,14 @@ def test_a_new_run_replaces_the_edges_of_the_one_before_only_when_it_is_analyzed
     assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.id", "main.stg.id")}
 
 
+def test_a_query_without_sources_ends_the_edges_of_the_run_before(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    runs.take("main.stg", "select 1 as id", at="12:00", run="r2", inputs=[dataset("raw.people")])
+    runs.analyze()
+    assert runs.derived() == set()
+
+
 def test_a_query_that_is_not_understood_ends_no_edges(runs: Runs) -> None:
     runs.take("main.stg", CUSTOMERS)
     runs.analyze()

@@ -1,6 +1,6 @@
 """What an analyzed query adds to the event of its run: claims, and the tables and columns that only the query names."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from lily.intake.sql.protocol import AnalysisResult, Edge
@@ -13,19 +13,22 @@ from lily.store.postgres.run_queries.ledger import StoredTable
 
 
 def with_claims(event: ClaimsEvent, result: AnalysisResult) -> ClaimsEvent | None:
-    """The event with the edges of its query. It completes its run if the query was understood; None if there are no
-    edges, or too many for one event."""
+    """The event with the edges of its query. It completes its run if the query was understood, also if that shows that
+    the output has no source. None if there is nothing to add, or too much for one event."""
     claims = {claim.key: claim for claim in event.claims}
     found = [key for edge in result.edges if (key := _key(event.tenant, edge)) is not None]
     claims |= {key: Claim(key) for key in found}
-    if not found or len(claims) > MAX_CLAIMS:
+    explained = _explained(event, result)
+    if not (found or explained) or len(claims) > MAX_CLAIMS:
         return None
     complete = event.query is not None and event.query.complete and not result.not_understood
+    all_explained = tuple(dict.fromkeys([*event.datasets.explained, *explained]))
     return replace(
         event,
         id=ids.event_id(),
         complete=complete,
         claims=tuple(claims.values()),
+        datasets=event.datasets._replace(explained=all_explained),
         schemas=(),
         facets={},
         query=None,
@@ -48,6 +51,14 @@ def new_assets(event: ClaimsEvent, result: AnalysisResult, tables: Mapping[str, 
             yield _stated(event, name, "column", {"name": column, "parent": parent})
 
 
+def _explained(event: ClaimsEvent, result: AnalysisResult) -> list[str]:
+    """The outputs of which a query that was understood completely states all sources."""
+    if result.partial or result.not_understood:
+        return []
+    made = (ids.asset_id(event.tenant, table) for table in result.made)
+    return [asset for asset in made if asset in event.datasets.outputs]
+
+
 def _key(tenant: str, edge: Edge) -> EdgeKey | None:
     if not _is_valid(edge):
         return None
@@ -62,10 +73,11 @@ def _is_valid(edge: Edge) -> bool:
     )
 
 
-def _table_of(name: str, tables: Iterable[str]) -> str | None:
+def _table_of(name: str, tables: Collection[str]) -> str | None:
     """The table of a column, or the table itself."""
-    found = [table for table in tables if name == table or name.startswith(f"{table}.")]
-    return max(found, key=len, default=None)
+    while name and name not in tables:
+        name = name.rpartition(".")[0]
+    return name or None
 
 
 def _stated(event: ClaimsEvent, name: str, kind: str, attributes: dict[str, str]) -> AssetEvent:

@@ -11,7 +11,6 @@ from psycopg import Connection
 from lily.bus import topics
 from lily.intake.openlineage.naming import Naming
 from lily.intake.sql.process import Unreadable
-from lily.model import clock
 from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
@@ -37,7 +36,8 @@ class AnalyzingQueries:
     def run(self, connection: Connection[Any], job: Job) -> None:
         """Appends to the log before its transaction commits: it may do so twice, which changes nothing. Raises
         what `append` raises."""
-        event = read_claims_event(job.arguments["event"], received=clock.now())
+        given = job.arguments["event"]
+        event = read_claims_event(given, received=given["time"])  # whether it is too new was decided at the door
         ledger = QueryLedger(connection, job.tenant)
         if event.query is None or ledger.is_superseded(event):
             return
