@@ -1,5 +1,6 @@
 """Spark's OpenLineage listener sends two jobs to Lily, of which the second reads what the first writes."""
 
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -52,7 +53,8 @@ class Shop:
         }
         options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         submit = Path(sysconfig.get_path("scripts")) / "spark-submit"
-        variables = {"JAVA_HOME": str(find_java().resolve().parent.parent)}
+        # spark-submit looks for the package with this Python, else with the first on the PATH.
+        variables = {"JAVA_HOME": str(find_java().resolve().parent.parent), "PYSPARK_PYTHON": sys.executable}
         command: list[str | Path] = [
             submit,
             "--master",
