@@ -12,7 +12,7 @@ from lily.model.schemas import INGEST_BODY, Schema
 
 JSON = "application/json"
 BULK_PATH = "/ingest-metadata/bulk"
-PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/webhook/{source}")
+PUBLIC = ("/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/webhook/{source}", "/webhook/okta")
 
 TOKEN = {
     "type": "http",
