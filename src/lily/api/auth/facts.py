@@ -15,7 +15,7 @@ from lily.policy import Ancestor, Facts
 from lily.policy.candidates import unknown_facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.ancestors import Ancestors, read_ancestors
-from lily.store.postgres.policies.facts import read_facts
+from lily.store.postgres.policies.facts import read_arriving, read_facts
 
 CHUNK = 2_000  # assets of one query
 
@@ -23,15 +23,25 @@ CHUNK = 2_000  # assets of one query
 async def facts_of_assets(
     services: Services, restrictions: Restrictions, assets: Sequence[StoredAsset], *, ancestors: bool
 ) -> list[Facts]:
-    """Facts of assets that were read in full, with at most one query for the ancestors of all of them. A column without
-    a data source counts as of its table's, so it always needs its parent."""
+    """Facts of assets that were read in full, with at most one query for the ancestors of all of them, and one for tags
+    that they will have once propagation has caught up. A column without a data source counts as of its table's, so it
+    always needs its parent."""
     parents = {
         asset.parent
         for asset in assets
         if asset.parent is not None and (ancestors or entity_type(asset.layers) in BULK_TYPES)
     }
-    above = await read_ancestors(services.database, restrictions.policies.tenant, parents)
-    return [_facts(restrictions, asset, above) for asset in assets]
+    tenant = restrictions.policies.tenant
+    above = await read_ancestors(services.database, tenant, parents)
+    arriving = await _arriving(services, tenant, assets) if restrictions.depend_on_tags else {}
+    return [_facts(restrictions, asset, above, arriving.get(asset.id, frozenset())) for asset in assets]
+
+
+async def _arriving(services: Services, tenant: str, assets: Sequence[StoredAsset]) -> dict[str, frozenset[str]]:
+    if not assets:
+        return {}
+    rules = await rules_in_force(services, tenant)
+    return await read_arriving(services.database, tenant, {asset.id: asset.parent for asset in assets}, rules)
 
 
 async def facts_of_references(
@@ -72,12 +82,12 @@ async def facts_of_events(
     return [_before_and_after(event, known) for event in events]
 
 
-def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors) -> Facts:
+def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors, arriving: frozenset[str]) -> Facts:
     policies, layers = restrictions.policies, asset.layers
     shown, kind = shown_fields(layers), entity_type(layers)
     derived, protective = asset.derived_tags, asset.rules.protective | policies.named_tags
     tags = effective_tag_keys(
-        stated_by_layer(layers), (*derived.propagated, *derived.inherited), suppressions(layers), protective
+        stated_by_layer(layers), (*derived.propagated, *derived.inherited, *arriving), suppressions(layers), protective
     )
     return Facts(
         asset.id,

@@ -57,6 +57,11 @@ class Restrictions:
         """Whether a policy names assets, and so denies their descendants too."""
         return any(key[0] in "in" for key in self._keys(action))
 
+    @property
+    def depend_on_tags(self) -> bool:
+        """Whether a policy that denies something names a tag."""
+        return any(key[0] == "t" for action in self.denied for key in self._keys(action))
+
     def _keys(self, action: Action) -> set[str]:
         policies = self.policies.index.table(self.principal, action, PLANE).policies
         return {key for policy in _denials(policies) for resource in policy.resources for key in resource.keys}

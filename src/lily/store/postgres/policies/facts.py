@@ -117,6 +117,24 @@ def _facts(reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Fa
     )
 
 
+async def read_arriving(
+    database: Fetches, tenant: str, parents: Mapping[str, str | None], rules: TagRules
+) -> dict[str, frozenset[str]]:
+    """While propagation lags, by id: the tags of assets from elsewhere, with those that will have arrived once it has
+    caught up. Otherwise nothing. `parents` has the id of the parent of each."""
+    rows = await database.fetch(
+        tenant,
+        query("policies/arriving"),
+        {
+            "ids": id_array(parents),
+            "parents": id_array(parent or "null" for parent in parents.values()),
+            "tags": rules.propagating_array,
+            "cut": rules.cut_deleted,
+        },
+    )
+    return {asset_id: frozenset((*propagated, *inherited)) for asset_id, propagated, inherited in rows}
+
+
 async def named_assets(
     database: Fetches, tenant: str, asset_ids: Sequence[str], named: AssetSet, limit: int
 ) -> list[str]:

@@ -37,19 +37,23 @@ arrived as materialized (
 ),
 closed as materialized (
   select up.root,
-         bool_or(up.id = any (%(hidden_ids)s::uuid[]) or lower(up.name) = any (%(hidden_names)s::text[])) as with_descendants,
-         bool_or(up.stated && up.inheritable or exists (
-           select from arrived a
-           where a.asset_id = up.id and a.tag = any (up.inheritable) and a.tag <> all (up.suppressed)
-         )) as by_tag
+         bool_or(up.id = any (%(hidden_ids)s::uuid[]) or lower(up.name) = any (%(hidden_names)s::text[])) as with_descendants
   from up
+  group by up.root
+),
+inherited as materialized (
+  select up.root, array_agg(distinct t.tag) as tags
+  from up cross join lateral unnest(up.inheritable) as t (tag)
+  where t.tag = any (up.stated) or exists (
+    select from arrived a where a.asset_id = up.id and a.tag = t.tag and a.tag <> all (up.suppressed)
+  )
   group by up.root
 ),
 visible as materialized (
   select c.id as visible_id, c.sorted_by
-  from candidates c left join closed on closed.root = c.parent
+  from candidates c left join closed on closed.root = c.parent left join inherited on inherited.root = c.parent
   where not coalesce(closed.with_descendants, false)
-    and not (coalesce(closed.by_tag, false) and not c.suppressed && %(hidden_tags)s::text[])
+    and coalesce(inherited.tags <@ c.suppressed, true)
     and not exists (select from arrived a where a.asset_id = c.id and a.tag <> all (c.suppressed))
   order by c.sorted_by {direction}, c.id {direction}
   limit %(limit)s

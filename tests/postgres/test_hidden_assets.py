@@ -1,14 +1,14 @@
 """Whatever the hierarchy and the policies: a list leaves out what decisions deny, page by page, and nothing else."""
 
 import asyncio
-import time
-from collections.abc import Callable
+import uuid
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import psycopg
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
@@ -18,17 +18,16 @@ from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE, tag_key
 from lily.model.layers import TAGS
 from lily.policy import Facts, Principal, Visibility, compile_policies, parse_policy
 from lily.store.assets import StoredAsset
+from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.catalogue.search import SearchRequest, Sort, search
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Database
-from tests.shared_stack import Stack
+from tests.postgres.migrated import Migrated
 
 NAMES = [f"{letter}.{number}" for letter in "abcd" for number in range(3)]
 TYPES, SOURCES, KEYS = ("table", "view", "schema", "column"), ("crm", "HR", None), ("PII", "Secret", "Team")
 AT = "2026-01-01T00:00:00.000000Z/e"
-PATIENCE_SECONDS = 60.0
-FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 USER = Principal("ann")
 
 
@@ -66,6 +65,14 @@ assets = st.builds(
     deleted=st.booleans(),
 )
 worlds = st.fixed_dictionaries(dict.fromkeys(NAMES, assets))
+NOTHING: frozenset[str] = frozenset()
+PLAIN = Drawn("table", None, None, NOTHING, NOTHING, arrived=False, deleted=False)
+# It suppresses one of two hidden tags and inherits the other.
+HALF_SUPPRESSED = {
+    **dict.fromkeys(NAMES, PLAIN),
+    "a.0": replace(PLAIN, tags=frozenset({"PII"})),
+    "a.1": replace(PLAIN, parent="a.0", suppressed=frozenset({"Secret"})),
+}
 resources = st.one_of(
     st.sampled_from([*NAMES, "A.1", "not ingested"]).map(lambda name: {"asset": name}),
     st.sampled_from([*KEYS, "pii"]).map(lambda tag: {"tag": tag}),
@@ -74,31 +81,49 @@ resources = st.one_of(
 )
 
 
-@FEW
+@pytest.mark.parametrize("lags", [False, True])
+@settings(max_examples=60)
 @given(
     world=worlds,
     denied=st.lists(resources, min_size=1, max_size=3),
     sort=st.sampled_from(["id", "qualified_name", "entity_type"]),
     on_delete=st.sampled_from(["keep", "cut"]),
+    edges=st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=6),
+)
+@example(world=HALF_SUPPRESSED, denied=[{"tag": "PII"}, {"tag": "Secret"}], sort="id", on_delete="keep", edges=set())
+@example(
+    world=dict.fromkeys(NAMES, PLAIN) | {"a.0": replace(PLAIN, tags=frozenset({"PII"}))},
+    denied=[{"tag": "PII"}],
+    sort="id",
+    on_delete="keep",
+    edges={("a.0", "b.0")},
 )
 def test_a_list_leaves_out_what_decisions_deny(
     *,
-    stack: Stack,
-    make_tenant: Callable[[], tuple[str, str]],
+    migrated: Migrated,
+    owner: psycopg.Connection,
     world: dict[str, Drawn],
     denied: list[dict[str, str]],
     sort: Sort,
     on_delete: str,
+    edges: set[tuple[str, str]],
+    lags: bool,
 ) -> None:
-    tenant, _ = make_tenant()
-    with psycopg.connect(stack.database) as connection:
-        store(connection, tenant, world, on_delete)
-    url, visibility = stack.database_of("lily_api"), visibility_of(tenant, denied)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    # While propagation lags in the stack, decisions look upstream themselves: a page may hold what they then leave out.
-    while not asyncio.run(compare(url, tenant, visibility, sort)):
-        assert time.monotonic() < deadline, "the list holds what decisions deny"
-        time.sleep(0.5)
+    tenant = new_tenant(migrated, owner, lags=lags)
+    store(owner, tenant, world, on_delete)
+    link(owner, tenant, edges)
+    asyncio.run(compare(migrated.url_of("lily_api"), tenant, visibility_of(tenant, denied), sort, lags=lags))
+
+
+def new_tenant(migrated: Migrated, owner: psycopg.Connection, *, lags: bool) -> str:
+    tenant = f"t{uuid.uuid4().hex[:12]}"
+    create_tenant(migrated.owner, tenant)
+    # What other tests have left behind: more than a few batches on their way count as a lag of every tenant.
+    owner.execute("update batches set published_at = now(), ends = '{}' where published_at is null")
+    if lags:
+        park = "insert into parked_tenants (reaction, tenant_id, reason) values ('propagation', %s, 'in a test')"
+        owner.execute(park, [tenant])
+    return tenant
 
 
 def visibility_of(tenant: str, denied: list[dict[str, str]]) -> Visibility:
@@ -125,8 +150,17 @@ def store(connection: psycopg.Connection, tenant: str, world: dict[str, Drawn], 
             )
 
 
-async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort) -> bool:
-    """Whether the pages hold exactly what may be seen. In any case they hold all of it, and the decisions agree."""
+def link(connection: psycopg.Connection, tenant: str, edges: set[tuple[str, str]]) -> None:
+    """Propagation does not run here: while it lags, decisions count what the edges would bring, else they do not."""
+    for from_name, to_name in edges:
+        connection.execute(
+            "insert into edges (tenant_id, from_id, to_id, type, source, source_at, created_at, updated_at) "
+            "values (%s, %s, %s, 'derived-from', '{\"$deleted\": false}', %s, now(), now())",
+            [tenant, ids.asset_id(tenant, from_name), ids.asset_id(tenant, to_name), AT],
+        )
+
+
+async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort, *, lags: bool) -> None:
     database = Database(url)
     await database.open()
     try:
@@ -142,8 +176,10 @@ async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort) -> 
         seen = await facts(database, tenant, named, listed)
         assert {one.qualified_name for one in seen if not visibility.hides(one)} == expected
         # The source of a column can be its table's, and SQL does not know the children of what was never ingested.
-        is_exact = "column" not in {one.entity_type for one in seen} and "not ingested" not in visibility.hidden.names
-        return not is_exact or set(found) == expected
+        # While propagation lags, it does not know either what would arrive.
+        is_known = "column" not in {one.entity_type for one in seen} and "not ingested" not in visibility.hidden.names
+        if is_known and not lags:
+            assert set(found) == expected
     finally:
         await database.close()
 
@@ -162,5 +198,6 @@ async def every_page(database: Database, tenant: str, request: SearchRequest) ->
 async def facts(database: Database, tenant: str, named: frozenset[str], listed: list[StoredAsset]) -> list[Facts]:
     """As the API makes them of assets that it has read."""
     policies = SimpleNamespace(tenant=tenant, named_tags=named, compares_attributes=False)
-    services, restrictions = SimpleNamespace(database=database), SimpleNamespace(policies=policies)
+    services = SimpleNamespace(database=database, policies=SimpleNamespace(is_trusted=False))
+    restrictions = SimpleNamespace(policies=policies, depend_on_tags=bool(named))
     return await facts_of_assets(cast("Any", services), cast("Any", restrictions), listed, ancestors=True)
