@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import psycopg
 import pytest
 
-from lily.api.webhooks.secrets import WebhookSecrets
+from lily.api.webhooks.secrets import CACHE_SECONDS, WebhookSecrets
 from lily.model.access import Principal
 from lily.model.errors import Terminal
 from lily.store.postgres.access.secrets import Vault
@@ -122,6 +122,31 @@ def test_a_secret_ends_when_its_time_has_come_also_while_it_is_cached(
         return [*found, await cache.of(tenant, SOURCE)]
 
     assert secrets.run(story) == [[b"second", b"first"], [b"second"]]
+
+
+def test_what_is_in_use_is_looked_up_again_before_it_expires(
+    secrets: SecretStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(database: Database) -> list[list[bytes]]:
+        cache, tenant, began = WebhookSecrets(database, secrets.key_file), secrets.principal.tenant, time.monotonic()
+        clock = SimpleNamespace(time=time.time, monotonic=lambda: began)
+        monkeypatch.setattr("lily.api.webhooks.secrets.time", clock)
+        found = [await cache.of(tenant, SOURCE)]
+        await secrets.put(database, "first")
+        clock.monotonic = lambda: began + CACHE_SECONDS * 0.4
+        found.append(await cache.of(tenant, SOURCE))
+        assert not look_ups()  # too early
+        clock.monotonic = lambda: began + CACHE_SECONDS * 0.6
+        found += [await cache.of(tenant, SOURCE), await cache.of(tenant, SOURCE)]  # without waiting for the look-up
+        (look_up,) = look_ups()  # one for both
+        await look_up
+        return [*found, await cache.of(tenant, SOURCE)]
+
+    assert secrets.run(story) == [[], [], [], [], [b"first"]]
+
+
+def look_ups() -> set["asyncio.Task[object]"]:
+    return {task for task in asyncio.all_tasks() if "WebhookSecrets._look_up" in repr(task.get_coro())}
 
 
 def test_a_change_during_a_look_up_is_not_overwritten_by_it(secrets: SecretStore) -> None:

@@ -45,22 +45,24 @@ class WebhookSecrets:
         return plugged_in(source) or (await self._known(tenant, source)).mapping
 
     async def _known(self, tenant: str, source: str) -> Known:
-        known = self._cache.get((tenant, source))
-        fresh = known is not None and known[1] > time.monotonic()
-        return known[0] if known is not None and fresh else await self._looked_up(tenant, source)
+        known, now = self._cache.get((tenant, source)), time.monotonic()
+        if known is None or known[1] <= now:
+            return await asyncio.shield(self._look_up_once((tenant, source)))
+        if known[1] - now < CACHE_SECONDS / 2:  # in use: looked up again before it expires, so that no request waits
+            self._look_up_once((tenant, source))
+        return known[0]
 
     def invalidate(self, tenant: str) -> None:
         """A secret or mapping of the tenant changed; with an empty name, of any. Look-ups under way fill nothing."""
         self._cache = {key: found for key, found in self._cache.items() if tenant and key[0] != tenant}
         self._pending = {key: task for key, task in self._pending.items() if tenant and key[0] != tenant}
 
-    async def _looked_up(self, tenant: str, source: str) -> Known:
-        key = (tenant, source)
+    def _look_up_once(self, key: Key) -> asyncio.Task[Known]:
+        """One look-up for all requests that need it. A request that is cancelled must not cancel it."""
         if key not in self._pending:
             self._pending[key] = asyncio.create_task(self._look_up(key))
             self._pending[key].add_done_callback(_retrieve)
-        # Shielded: many requests may wait for one look-up, and a request that is cancelled must not cancel it.
-        return await asyncio.shield(self._pending[key])
+        return self._pending[key]
 
     async def _look_up(self, key: Key) -> Known:
         mine = asyncio.current_task()
