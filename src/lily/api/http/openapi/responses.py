@@ -285,7 +285,7 @@ class RunDataset(BaseModel):
     redacted: bool
 
 
-class Run(RunSummary):
+class JobRun(RunSummary):
     """`facets` and `job_facets` are kept as they came, without those from which assets and edges are stated."""
 
     job: str
@@ -446,7 +446,7 @@ class LineageNode(BaseModel):
     redacted: bool
 
 
-class LastRun(BaseModel):
+class LastJobRun(BaseModel):
     run_id: str
     state: str
     started_at: str
@@ -458,7 +458,7 @@ class EdgeJob(BaseModel):
 
     job_id: str
     qualified_name: str
-    last_run: LastRun | None
+    last_run: LastJobRun | None
 
 
 class LineageEdge(EdgeName):
