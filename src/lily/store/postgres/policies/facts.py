@@ -124,7 +124,7 @@ async def read_arriving(
     caught up. Otherwise nothing. `parents` has the id of the parent of each."""
     rows = await database.fetch(
         tenant,
-        query("policies/arriving"),
+        query("policies/facts/arriving"),
         {
             "ids": id_array(parents),
             "parents": id_array(parent or "null" for parent in parents.values()),
