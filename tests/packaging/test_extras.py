@@ -16,7 +16,10 @@ PARTS = {
     "core": (
         "lily.connect",
         "lily.formats",
-        *(f"lily.cli.{name}" for name in ("access", "ingest", "cost", "plugins", "stack.down")),
+        *(
+            f"lily.cli.{name}"
+            for name in ("access.tenants", "metadata.ingest", "metadata.cost", "deployment.plugins", "stack.down")
+        ),
     ),
     "server": ("lily.api", "lily.intake", "lily.reactions"),
     "pipeline": ("lily.pipeline", "lily.embedded.jars"),

@@ -13,7 +13,7 @@ from lily.bus import topics
 from lily.model import governance
 from lily.model.access import Principal
 from lily.reactions.base import Event
-from lily.reactions.enforcement import Enforcement, Enforcing
+from lily.reactions.enforcement import Enforcing, enforcement_reaction
 from lily.settings import Settings
 from lily.store.postgres.access.secrets import Vault
 from lily.store.postgres.enforcement import receipts, targets
@@ -119,7 +119,7 @@ class EnforcedTarget:
         self.run()
 
     def react(self, *events: Event) -> None:
-        reaction = Enforcement()
+        reaction = enforcement_reaction()
         reaction.open(self.connection)
         with self.connection.transaction():
             reaction.handle(self.world.tenant, events)

@@ -38,6 +38,7 @@ from tests.postgres.migrated import Migrated
 Result = TypeVar("Result")
 CHANNEL = "posts"
 NOW = "2026-01-01T00:00:00.000000Z"
+ORDERS, PEOPLE = "shop.public.orders", "shop.public.people"
 
 
 def connected(migrated: Migrated) -> psycopg.Connection:

@@ -17,7 +17,7 @@ from lily.model.usage import UsageEvent, read_usage_item
 from lily.quality.parsing import parse_quality_policy
 from lily.reactions import quality
 from lily.reactions.base import Event
-from lily.reactions.quality import Quality
+from lily.reactions.quality import quality_reaction
 from lily.store.postgres.jobs.queue import Group, JobQueue
 from lily.store.postgres.quality import policies
 from lily.store.postgres.quality.judge import Judge
@@ -113,7 +113,7 @@ class Watched:
         """Hands governance records to the reaction and runs the jobs that it queues. Returns how many."""
         key = f"{self.tenant}/x".encode()
         events = [Event(topics.GOVERNANCE, 0, at, key, orjson.dumps(record)) for at, record in enumerate(records)]
-        reaction = Quality()
+        reaction = quality_reaction()
         reaction.open(self.connection)
         with self.connection.transaction():
             self.connection.execute("delete from queued_jobs where tenant_id = %s", [self.tenant])

@@ -17,8 +17,8 @@ from lily.model import clock
 from lily.model.access import Principal
 from lily.model.errors import Refused
 from lily.reactions.base import Event
-from lily.store.postgres.incidents.mappings import change_mapping, find_mapping, mappings_of
 from lily.store.postgres.sessions import Database
+from lily.store.postgres.webhook_mappings.mappings import change_mapping, find_mapping, mappings_of
 from tests.postgres.incidents import IncidentWorld, monte_carlo
 from tests.postgres.migrated import Migrated
 from tests.quality_tools import NOT_NULL, SODA_CHECK, scan, validation
@@ -156,7 +156,7 @@ def test_mappings_are_created_once_replaced_and_deleted_and_audited(
 
 
 def test_a_tenant_has_a_limited_number_of_mappings(mappings: Mappings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lily.store.postgres.incidents.mappings.MAX_MAPPINGS", 2)
+    monkeypatch.setattr("lily.store.postgres.webhook_mappings.mappings.MAX_MAPPINGS", 2)
     names = ("one", "two", "three")
     assert [mappings.change("create", MAPPING | {"name": name}, name) for name in names] == [True, True, False]
     assert mappings.change("replace", MAPPING | {"name": "two"}, "two")

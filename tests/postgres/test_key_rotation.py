@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from lily.cli.keys import _prune
+from lily.cli.access.keys import _prune
 from lily.model.errors import Terminal
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.access.secrets import Secrets, Vault, read_master_keys

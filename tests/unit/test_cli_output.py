@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lily.cli import ingest
 from lily.cli.hints import DEFAULT_DATA_DIR, command, complete_hints, data_dir_of
-from lily.cli.ingest import _print as print_report
+from lily.cli.metadata import ingest
+from lily.cli.metadata.ingest import _print as print_report
 from lily.cli.output import Format, counted, print_error, print_json, print_table, print_text
 from lily.cli.stack.up import announce
 from lily.connect.run import Report

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.text import Text
 
-from lily.cli.enforce import status_lines
+from lily.cli.access.enforce import status_lines
 
 AT = "2026-11-16T10:00:00.000Z"
 IN_LINE: dict[str, Any] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.text import Text
 
-from lily.cli.incidents import incident_lines
+from lily.cli.metadata.incidents import incident_lines
 
 INCIDENT: dict[str, Any] = {
     "incident_id": "i",

@@ -6,8 +6,8 @@ import pytest
 
 from lily.bus import topics
 from lily.bus.offsets import lag_by_topic
-from lily.cli import ingest_progress
-from lily.cli.ingest_progress import IngestProgress, progress_bars
+from lily.cli.metadata import ingest_progress
+from lily.cli.metadata.ingest_progress import IngestProgress, progress_bars
 from lily.estate import Estate
 from lily.model.errors import Transient
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lily.cli.notify import NoSubscription
+from lily.cli.metadata.notify import NoSubscription
 from tests.badserver import Action, Asked, BadServer, Reply, bad_server
 from tests.cli_on_server import lily
 

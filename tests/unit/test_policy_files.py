@@ -8,8 +8,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from typer.testing import CliRunner
 
+from lily.cli.access.policy_tests import BadPolicyFile, read_policy_file
 from lily.cli.commands import app
-from lily.cli.policy_tests import BadPolicyFile, read_policy_file
 from lily.model.errors import LilyError
 
 CONTENT = """

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lily.cli.refresh import recipes_by_source
+from lily.cli.metadata.refresh import recipes_by_source
 from lily.model.errors import Terminal
 
 SOURCE = '[source]\ntype = "file"\npath = "."\n'

@@ -21,16 +21,17 @@ SUBJECTS = (
     "run_queries",
     "subscriptions",
     "usage",
+    "webhook_mappings",
 )
 # Housekeeping and the refresher serve all tenants at once: by statement, the tables in which they do. What else such a
 # statement reads is of the same tenant.
 OF_ALL_TENANTS = {
-    "enforcement/delete_old": ["enforcement_runs", "enforcement_receipts"],
-    "incidents/delete_old_history": ["h"],
+    "enforcement/runs/delete_old": ["enforcement_runs", "enforcement_receipts"],
+    "incidents/history/delete_old": ["h"],
     "notifications/delete_old": ["n"],
-    "policies/delete_old_decisions": ["policy_decisions"],
-    "policies/delete_old_fact_changes": ["fact_changes", "f"],
-    "policies/delete_old_history": ["h", "v"],
+    "policies/decisions/delete_old": ["policy_decisions"],
+    "policies/facts/delete_old_changes": ["fact_changes", "f"],
+    "policies/history/delete_old": ["h", "v"],
     "quality/due": ["quality_policies"],
     "refreshes/ending_late": ["r"],
     "refreshes/forget_runs": ["refresh_runs"],
@@ -51,11 +52,17 @@ def files(folder: Traversable) -> list[Traversable]:
     return sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
 
 
+def statements(folder: Traversable, name: str) -> dict[str, str]:
+    """The statements in the folder and in those below it, by the name that `query` takes."""
+    found = {f"{name}/{one.name.removesuffix('.sql')}": one.read_text() for one in files(folder)}
+    for below in folder.iterdir():
+        found |= statements(below, f"{name}/{below.name}") if below.is_dir() else {}
+    return found
+
+
 TABLES = {"{table}"} | {name for one in files(POSTGRES / "migrations") for name in _CREATED.findall(one.read_text())}
 STATEMENTS = {
-    f"{subject}/{one.name.removesuffix('.sql')}": one.read_text()
-    for subject in SUBJECTS
-    for one in files(POSTGRES / subject / "sql")
+    name: text for subject in SUBJECTS for name, text in statements(POSTGRES / subject / "sql", subject).items()
 }
 STATEMENTS |= {name: (POSTGRES / "migrations" / "functions" / f"{name}.sql").read_text() for name in FUNCTIONS}
 

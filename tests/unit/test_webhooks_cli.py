@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from lily.cli.webhooks import BadFile, NoSecret
+from lily.cli.metadata.webhooks import BadFile, NoSecret
 from tests.badserver import Action, Asked, BadServer, Reply, bad_server
 from tests.cli_on_server import lily
 

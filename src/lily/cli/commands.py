@@ -6,31 +6,14 @@ from typing import Annotated
 import typer
 
 from lily import __version__
-from lily.cli import (
-    access,
-    cost,
-    demo,
-    doctor,
-    enforce,
-    estate,
-    incidents,
-    ingest,
-    jars,
-    keys,
-    notify,
-    plugins,
-    policy,
-    quality,
-    recompute,
-    refresh,
-    services,
-    users,
-    webhooks,
-)
+from lily.cli import demo
+from lily.cli.access import enforce, keys, policy, tenants, users
+from lily.cli.deployment import jars, plugins, services
 from lily.cli.errors import reporting_errors
+from lily.cli.metadata import cost, estate, incidents, ingest, notify, quality, recompute, refresh, webhooks
 from lily.cli.options import Group, flag
 from lily.cli.output import Format, print_json
-from lily.cli.stack import down, status, up
+from lily.cli.stack import doctor, down, status, up
 
 RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, users and policies", "Metadata and planning", "Deployment"
 
@@ -69,8 +52,8 @@ app.command(rich_help_panel=RUN)(down.down)
 app.command(rich_help_panel=RUN)(status.status)
 app.command(rich_help_panel=RUN)(doctor.doctor)
 app.command(rich_help_panel=RUN)(demo.demo)
-app.add_typer(access.tenant, name="tenant", rich_help_panel=ACCESS)
-app.add_typer(access.token, name="token", rich_help_panel=ACCESS)
+app.add_typer(tenants.tenant, name="tenant", rich_help_panel=ACCESS)
+app.add_typer(tenants.token, name="token", rich_help_panel=ACCESS)
 app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
 app.add_typer(keys.keys, name="keys", rich_help_panel=ACCESS)

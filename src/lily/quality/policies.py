@@ -84,7 +84,7 @@ class QualityPolicy:
 
     @property
     def watched_types(self) -> tuple[str, ...]:
-        """The entity types that it applies to; empty for all. Whoever names an asset means it, whatever its type."""
+        """The entity types that it applies to; empty for all. One that names an asset applies whatever its type."""
         if self.entity_types or self.asset_id is not None:
             return self.entity_types
         return RULES[self.policy_type].entity_types

@@ -10,18 +10,18 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from lily.bus.offsets import Offsets, lag_by_topic
 from lily.reactions.at_risk import AtRisk
-from lily.reactions.enforcement import Enforcement
+from lily.reactions.enforcement import enforcement_reaction
 from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents
 from lily.reactions.notifications import Notifications
 from lily.reactions.propagation import Propagation
-from lily.reactions.quality import Quality
+from lily.reactions.quality import quality_reaction
 from lily.store.postgres.queries import query
 from lily.store.postgres.reactions.ledger import progress_topic
 
 REACTIONS: Mapping[str, Sequence[str]] = {
     reaction.name: reaction.topics
-    for reaction in (Propagation, Feed, Enforcement, Quality, Incidents, AtRisk, Notifications)
+    for reaction in (Propagation, Feed, enforcement_reaction(), quality_reaction(), Incidents, AtRisk, Notifications)
 }
 TOPICS = sorted({topic for topics in REACTIONS.values() for topic in topics})
 METRICS_SECONDS = 2.0

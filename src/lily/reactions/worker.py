@@ -12,7 +12,7 @@ from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
 from lily.reactions import quality
 from lily.reactions.at_risk import AtRisk
-from lily.reactions.enforcement import Enforcement, Enforcing
+from lily.reactions.enforcement import Enforcing, enforcement_reaction
 from lily.reactions.event_loop import EventLoop
 from lily.reactions.feed import Feed
 from lily.reactions.incidents import Incidents, look_for_names
@@ -71,8 +71,8 @@ class Worker:
             "propagation": lambda: ReactionRunner(settings, Propagation(self.registry), stop, metrics),
             "feed": lambda: ReactionRunner(settings, Feed(), stop, metrics),
             "at_risk": lambda: ReactionRunner(settings, AtRisk(self.registry), stop, metrics),
-            "enforcement": lambda: ReactionRunner(settings, Enforcement(), stop, metrics),
-            "quality": lambda: ReactionRunner(settings, quality.Quality(), stop, metrics),
+            "enforcement": lambda: ReactionRunner(settings, enforcement_reaction(), stop, metrics),
+            "quality": lambda: ReactionRunner(settings, quality.quality_reaction(), stop, metrics),
             "incidents": lambda: ReactionRunner(settings, Incidents(self.registry), stop, metrics),
             "notifications": lambda: ReactionRunner(settings, Notifications(), stop, metrics),
             "jobs": lambda: Jobs(settings, stop, self.registry, self._tasks()),

@@ -60,7 +60,7 @@ async def _assets(call: Call, tables: dict[str, str], dialect: str) -> dict[str,
 async def _ids_in_any_case(call: Call, names: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for batch in _batches(names):
-        rows = await call.services.database.fetch(call.tenant, query("policies/ids_in_any_case"), {"names": batch})
+        rows = await call.services.database.fetch(call.tenant, query("policies/any_case/ids"), {"names": batch})
         for name, asset_id, _ in rows:
             found.setdefault(name, []).append(asset_id)
     return found

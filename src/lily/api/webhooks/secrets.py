@@ -10,8 +10,8 @@ from lily.intake.mapped import Mapped
 from lily.intake.sources import by_mapping, plugged_in
 from lily.plugins import Intake
 from lily.store.postgres.access.webhook_secrets import ValidSecret, valid_secrets
-from lily.store.postgres.incidents.mappings import find_mapping
 from lily.store.postgres.sessions import Database
+from lily.store.postgres.webhook_mappings.mappings import find_mapping
 
 CACHE_SECONDS = 5.0  # a notification can be lost; a secret that was removed is used no longer than this
 CACHE_SIZE = 1_000

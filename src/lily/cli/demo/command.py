@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lily.cli.jars import fetch_jars
+from lily.cli.deployment.jars import fetch_jars
 from lily.cli.options import OutputFormat, flag, option, read_settings
 from lily.cli.output import Format, print_json
 from lily.model.errors import LilyError

@@ -6,7 +6,7 @@ from statistics import median
 
 from lily.bus import topics
 from lily.cli.demo.step import DemoContext, Step, StepFailed, StepResult, expect_equal, require
-from lily.cli.ingest_progress import IngestProgress, progress_bars
+from lily.cli.metadata.ingest_progress import IngestProgress, progress_bars
 from lily.client import Lily
 from lily.estate import Estate, Event, lane_of_body
 

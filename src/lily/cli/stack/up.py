@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lily.cli.deployment.jars import fetch_jars
 from lily.cli.hints import command
-from lily.cli.jars import fetch_jars
 from lily.cli.options import DataDir, OutputFormat, Port, flag, read_settings
 from lily.cli.output import Format, print_json, print_text
 from lily.cli.stack.startup_progress import StartupProgress

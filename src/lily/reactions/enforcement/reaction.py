@@ -13,6 +13,7 @@ from psycopg import Connection
 from lily.bus import topics
 from lily.model import governance
 from lily.reactions.base import Event
+from lily.reactions.stateless import StatelessReaction
 from lily.store.postgres.access.changes import DISABLED_USER
 from lily.store.postgres.enforcement.ledger import TargetLedger
 from lily.store.postgres.enforcement.targets import KIND
@@ -22,23 +23,15 @@ OF_POLICIES = frozenset({"policy", "role", "user", DISABLED_USER, "engine-mappin
 EVERYTHING = OF_POLICIES | {governance.TAG, governance.SETTING, KIND}
 
 
-class Enforcement:
-    """A reaction. It reads the propagated changes too: a tag that propagation takes away leaves its targets then."""
+def enforcement_reaction() -> StatelessReaction:
+    """It reads the propagated changes too: a tag that propagation takes away leaves its targets then."""
+    return StatelessReaction("enforcement", (topics.GOVERNANCE, topics.PROPAGATED), request_runs)
 
-    name = "enforcement"
-    topics = (topics.GOVERNANCE, topics.PROPAGATED)
 
-    def __init__(self) -> None:
-        self._connection: Connection[Any] | None = None
-
-    def open(self, connection: Connection[Any]) -> None:
-        self._connection = connection
-
-    def handle(self, tenant: str, events: Sequence[Event]) -> None:
-        assert self._connection is not None  # noqa: S101 - the runner opens a reaction before it handles anything
-        concerned = concerned_assets(events)
-        if concerned is None or concerned:
-            TargetLedger(self._connection, tenant).request_runs(concerned)
+def request_runs(connection: Connection[Any], tenant: str, events: Sequence[Event]) -> None:
+    concerned = concerned_assets(events)
+    if concerned is None or concerned:
+        TargetLedger(connection, tenant).request_runs(concerned)
 
 
 def concerned_assets(events: Iterable[Event]) -> set[str] | None:

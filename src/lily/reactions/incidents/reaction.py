@@ -13,10 +13,10 @@ from lily.model.errors import Problem, Refused
 from lily.reactions.base import Event
 from lily.reactions.incidents.directory import apply_users
 from lily.reactions.incidents.records import Content, content_of
-from lily.store.postgres.incidents.mappings import find_mapping
 from lily.store.postgres.incidents.merging import LOCK, IncidentMerger, identities
 from lily.store.postgres.incidents.names import queue_look
 from lily.store.postgres.reactions.ledger import FailedEvent, ReactionLedger
+from lily.store.postgres.webhook_mappings.mappings import find_mapping
 from lily.store.postgres.worker_reads import WorkerReads, completed
 
 FIRST_LOOK_SECONDS = 1.0  # after a name was not matched: the asset may be on its way

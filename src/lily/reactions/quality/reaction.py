@@ -16,6 +16,7 @@ from lily.model import governance
 from lily.model.assets import DELETED
 from lily.model.layers import TAGS
 from lily.reactions.base import Event
+from lily.reactions.stateless import StatelessReaction
 from lily.store.postgres.jobs import NewJob, enqueue
 from lily.store.postgres.quality.changes import concerned
 from lily.store.postgres.quality.policies import GROUP, TASK
@@ -24,24 +25,17 @@ AT_ONCE = 1_000  # assets of one job
 _WATCHED = frozenset({DELETED, TAGS})
 
 
-class Quality:
-    name = "quality"
-    topics = (topics.GOVERNANCE,)
+def quality_reaction() -> StatelessReaction:
+    return StatelessReaction("quality", (topics.GOVERNANCE,), queue_judgements)
 
-    def __init__(self) -> None:
-        self._connection: Connection[Any] | None = None
 
-    def open(self, connection: Connection[Any]) -> None:
-        self._connection = connection
-
-    def handle(self, tenant: str, events: Sequence[Event]) -> None:
-        assert self._connection is not None  # noqa: S101 - the runner opens a reaction before it handles anything
-        changed = changed_assets(events)
-        assets = concerned(self._connection, tenant, changed) if changed else []
-        chunks = (assets[begin : begin + AT_ONCE] for begin in range(0, len(assets), AT_ONCE))
-        jobs = [NewJob(TASK, {"assets": chunk}, GROUP) for chunk in chunks]
-        if jobs:
-            enqueue(self._connection, tenant, *jobs)
+def queue_judgements(connection: Connection[Any], tenant: str, events: Sequence[Event]) -> None:
+    changed = changed_assets(events)
+    assets = concerned(connection, tenant, changed) if changed else []
+    chunks = (assets[begin : begin + AT_ONCE] for begin in range(0, len(assets), AT_ONCE))
+    jobs = [NewJob(TASK, {"assets": chunk}, GROUP) for chunk in chunks]
+    if jobs:
+        enqueue(connection, tenant, *jobs)
 
 
 def changed_assets(events: Iterable[Event]) -> set[str]:

@@ -1,4 +1,5 @@
-"""Named SQL: `query("catalogue/merge")` is the text of `catalogue/sql/merge.sql`."""
+"""Named SQL: `query("catalogue/merge")` is the text of `catalogue/sql/merge.sql`, and `query("policies/facts/by_name")`
+that of `policies/sql/facts/by_name.sql`."""
 
 from functools import cache
 from importlib import resources

@@ -25,7 +25,7 @@ from lily.api.webhooks.samples import tested
 from lily.intake.mapped import Mapping, is_mapping_name, shipped
 from lily.intake.sources import by_mapping, is_taken
 from lily.model.errors import Problem, Refused
-from lily.store.postgres.incidents.mappings import MAX_MAPPINGS, change_mapping, find_mapping, mappings_of
+from lily.store.postgres.webhook_mappings.mappings import MAX_MAPPINGS, change_mapping, find_mapping, mappings_of
 
 PATH = "/webhook-mappings"
 ONE = f"{PATH}/{{name:segment}}"

@@ -11,7 +11,7 @@ from lily.api.calls import Call, ReadsLineage
 from lily.api.http import cursors
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.examples import JOB, RUN
-from lily.api.http.openapi.responses import Job, Json, Run, Runs
+from lily.api.http.openapi.responses import Job, JobRun, Json, Runs
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.lineage_pages import described
 from lily.api.reads.references import find
@@ -69,7 +69,7 @@ async def job(job_id: JobId, call: ReadsLineage) -> Json:
     )
 
 
-@router.get("/runs/{id:text}", responses={200: {"model": Run}})
+@router.get("/runs/{id:text}", responses={200: {"model": JobRun}})
 async def run(run_id: RunIdPath, call: ReadsLineage) -> Json:
     """Returns one run with its datasets, and the facets that are kept as they came."""
     found = await find_run(call.services.database, call.tenant, run_id)

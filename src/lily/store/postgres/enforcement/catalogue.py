@@ -76,7 +76,7 @@ async def read_catalogue(
 
 
 async def read_disabled_users(database: Fetches, tenant: str, limit: int) -> list[str]:
-    rows = await database.fetch(tenant, query("enforcement/disabled_users"), {"limit": limit})
+    rows = await database.fetch(tenant, query("enforcement/catalogue/disabled_users"), {"limit": limit})
     return [name for (name,) in rows]
 
 
@@ -90,7 +90,7 @@ async def read_tables(
         beyond, more = _FIRST, True
         while more:
             given = {"type": kind, "beyond": beyond, "source": source, "limit": PAGE}
-            rows = await database.fetch(tenant, query("enforcement/catalogue_tables"), given)
+            rows = await database.fetch(tenant, query("enforcement/catalogue/tables"), given)
             found += [FoundTable(asset_id, name, kind, {}) for asset_id, name in rows]
             if len(found) > MAX_TABLES:
                 raise _too_large(data_source, MAX_TABLES, "tables")
@@ -104,7 +104,7 @@ async def refuse_unnamed(database: Fetches, tenant: str, policies: Sequence[Poli
     asset_ids = sorted(value for value in named_assets(policies) if ids.looks_like_uuid(value))
     if not asset_ids:
         return
-    rows = await database.fetch(tenant, query("enforcement/without_name"), {"ids": id_array(asset_ids)})
+    rows = await database.fetch(tenant, query("enforcement/catalogue/without_name"), {"ids": id_array(asset_ids)})
     if rows:
         policy = next(one for one in policies if any(fold(resource.value) == rows[0][0] for resource in one.resources))
         described = f"the policy {policy.name!r} names the asset {rows[0][0]}, whose qualified name is not known here"
@@ -118,7 +118,7 @@ async def add_columns(database: Fetches, tenant: str, data_source: str | None, t
         chunk = {table.id: table for table in tables[start : start + TABLES_AT_ONCE]}
         names = [table.name for table in chunk.values()]
         given = {"tables": id_array(chunk), "names": names, "types": sorted(BULK_TYPES), "limit": room + 1}
-        rows = await database.fetch(tenant, query("enforcement/catalogue_columns"), given)
+        rows = await database.fetch(tenant, query("enforcement/catalogue/columns"), given)
         room -= len(rows)
         if room < 0:
             raise _too_large(data_source, MAX_COLUMNS, "columns with tags, lineage or edits")

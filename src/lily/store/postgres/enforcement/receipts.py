@@ -22,9 +22,11 @@ async def read_receipts(
 ) -> list[dict[str, Any]]:
     target, asset, tag = beyond or (None, None, None)
     parameters = {**wanted._asdict(), "after_target": target, "after_asset": asset, "after_tag": tag, "limit": limit}
-    return [row[0] for row in await database.fetch(tenant, query("enforcement/receipts"), parameters)]
+    return [row[0] for row in await database.fetch(tenant, query("enforcement/receipts/list"), parameters)]
 
 
 async def confirmations(database: Database, tenant: str, since: str) -> list[dict[str, Any]]:
     """For each target, when it confirmed everything that was committed before `since`; None while it has not."""
-    return [row[0] for row in await database.fetch(tenant, query("enforcement/confirmations"), {"since": since})]
+    return [
+        row[0] for row in await database.fetch(tenant, query("enforcement/receipts/confirmations"), {"since": since})
+    ]

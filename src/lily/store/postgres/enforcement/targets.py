@@ -55,23 +55,27 @@ async def add(database: Database, principal: Principal, target: NewTarget, corre
         "sealed": target.sealed,
     }
     changed = _changed(principal, "added", target.key, correlation)
-    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/add"), parameters | changed))
+    return bool(
+        await database.fetch(principal.tenant, recorded_and_queued("enforcement/targets/add"), parameters | changed)
+    )
 
 
 async def remove(database: Database, principal: Principal, key: str, correlation: str, *, forget: bool = False) -> bool:
     """False if there is none. The worker reverts what was applied, unless `forget`, then deletes the target."""
     changed = _changed(principal, "forgotten" if forget else "removed", key, correlation) | {"forget": forget}
-    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/remove"), changed))
+    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/targets/remove"), changed))
 
 
 async def find(database: Database, tenant: str, key: str) -> Object | None:
-    rows = await database.fetch(tenant, query("enforcement/targets"), {"key": key, "beyond": "", "limit": 1})
+    rows = await database.fetch(tenant, query("enforcement/targets/list"), {"key": key, "beyond": "", "limit": 1})
     return rows[0][1] if rows else None
 
 
 async def page(database: Database, tenant: str, beyond: str, limit: int) -> list[tuple[str, Object]]:
     """Keys and targets after the key `beyond`."""
-    rows = await database.fetch(tenant, query("enforcement/targets"), {"key": None, "beyond": beyond, "limit": limit})
+    rows = await database.fetch(
+        tenant, query("enforcement/targets/list"), {"key": None, "beyond": beyond, "limit": limit}
+    )
     return [(key, body) for key, body in rows]
 
 
@@ -81,7 +85,7 @@ async def request(
     """Queues a run, or with `plan`, the id of the request, a plan, or with `script`, its kind, a script. Returns the
     time; None if there is no such target."""
     parameters = {"key": key, "group": group_of(key), "task": TASK, "plan": plan, "script": script}
-    rows = await database.fetch(tenant, query("enforcement/request"), parameters)
+    rows = await database.fetch(tenant, query("enforcement/targets/request"), parameters)
     return rows[0][0] if rows else None
 
 
@@ -90,12 +94,12 @@ async def confirm(database: Database, principal: Principal, run: RunScript, corr
     if there is no such target."""
     changed = _changed(principal, "confirmed", run.key, correlation) | {"digest": run.digest}
     changed["arguments"] = Jsonb({"target": run.key, "plan": run.request, "script": "apply", "digest": run.digest})
-    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/confirm"), changed))
+    return bool(await database.fetch(principal.tenant, recorded_and_queued("enforcement/targets/confirm"), changed))
 
 
 async def script(database: Database, tenant: str, key: str, plan: str) -> str | None:
     """The script of a request; None while it has none."""
-    rows = await database.fetch(tenant, query("enforcement/script"), {"key": key, "request": plan})
+    rows = await database.fetch(tenant, query("enforcement/targets/script"), {"key": key, "request": plan})
     return rows[0][0] if rows else None
 
 

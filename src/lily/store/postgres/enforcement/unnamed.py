@@ -31,7 +31,7 @@ async def read_unnamed_columns(
             "last": id_array(last for _, last in ranges),
             "limit": room + 1,
         }
-        rows = await database.fetch(tenant, query("enforcement/columns_without_name"), given)
+        rows = await database.fetch(tenant, query("enforcement/catalogue/columns_without_name"), given)
         room -= len(rows)
         if room < 0:
             described = f"edges name more than {MAX_UNNAMED:,} columns that were never ingested"

@@ -29,7 +29,7 @@ def announce(connection: Connection[Any], tenant: str, changes: Sequence[Change]
         return
     ids = id_array(change.incident_id for change in changes)
     parameters = {"tenant": tenant, "ids": ids, "assets": MAX_ASSETS}
-    rows = connection.execute(with_assets("incidents/announced"), parameters).fetchall()
+    rows = connection.execute(with_assets("incidents/reading/announced"), parameters).fetchall()
     found = {row[0]: row for row in rows}
     bodies = [_body(found[change.incident_id], change) for change in changes if change.incident_id in found]
     announced = {"tenant": tenant, "bodies": Jsonb(bodies)}

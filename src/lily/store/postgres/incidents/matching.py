@@ -41,14 +41,14 @@ def _named(connection: Connection[Any], tenant: str, spelled: Mapping[GivenName,
     pairs = [(place, spelling) for place, name in enumerate(spelled) for spelling in spelled[name]]
     places, names = [place for place, _ in pairs], [spelling for _, spelling in pairs]
     parameters = {"tenant": tenant, "places": places, "names": names}
-    return _gathered(list(spelled), connection.execute(query("incidents/named"), parameters) if pairs else ())
+    return _gathered(list(spelled), connection.execute(query("incidents/names/named"), parameters) if pairs else ())
 
 
 def _mapped(connection: Connection[Any], tenant: str, names: Sequence[GivenName]) -> Matches:
     if not names:
         return {}
     parameters = {"tenant": tenant, "sources": sorted({name.source.lower() for name in names})}
-    rows = connection.execute(query("incidents/mappings"), parameters).fetchall()
+    rows = connection.execute(query("incidents/names/engine_mappings"), parameters).fetchall()
     rules = [_rule(body) for (body,) in rows]
     rewritten = {name: mapped for name in names if (mapped := _rewritten(name, rules))} if rules else {}
     return _named(connection, tenant, rewritten)
@@ -75,7 +75,7 @@ def _alone(connection: Connection[Any], tenant: str, names: Sequence[GivenName])
         "words": [words[place] for place in asked],
         "types": list(TABLE_TYPES),
     }
-    return _gathered(names, connection.execute(query("incidents/named_alone"), parameters) if asked else ())
+    return _gathered(names, connection.execute(query("incidents/names/named_alone"), parameters) if asked else ())
 
 
 def _gathered(names: Sequence[GivenName], rows: Iterable[tuple[int, str]]) -> Matches:

@@ -28,7 +28,7 @@ Series = tuple[str, str]  # source and name
 def identities(connection: Connection[Any], tenant: str, incident_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
     """By id, the source and external id of those incidents that there are."""
     parameters = {"tenant": tenant, "ids": id_array(incident_ids)}
-    rows = connection.execute(query("incidents/identities"), parameters).fetchall()
+    rows = connection.execute(query("incidents/merging/identities"), parameters).fetchall()
     return {incident_id: (source, external_id) for incident_id, source, external_id in rows}
 
 
@@ -68,12 +68,14 @@ class IncidentMerger:
 
     def _find(self, said: Mapping[str, Any], passes: Sequence[IncidentEvent]) -> dict[str, Incident]:
         parameters = {"tenant": self._tenant, "ids": id_array(said), **_passed(passes)}
-        rows = self._connection.execute(query("incidents/find"), parameters).fetchall()
+        rows = self._connection.execute(query("incidents/merging/find"), parameters).fetchall()
         return {row[0]: _incident(row[1:]) for row in rows}
 
     def _record_passes(self, passes: Sequence[IncidentEvent]) -> None:
         if passes:
-            self._connection.execute(query("incidents/record_passes"), {"tenant": self._tenant, **_passed(passes)})
+            self._connection.execute(
+                query("incidents/merging/record_passes"), {"tenant": self._tenant, **_passed(passes)}
+            )
 
     def _with_passes(self, found: Mapping[str, Incident]) -> dict[str, Incident]:
         """An incident that arrives after its check has passed again is resolved already."""
@@ -81,14 +83,14 @@ class IncidentMerger:
         if not wanted:
             return dict(found)
         parameters = {"tenant": self._tenant, "sources": [s for s, _ in wanted], "series": [n for _, n in wanted]}
-        rows = self._connection.execute(query("incidents/passes"), parameters)
+        rows = self._connection.execute(query("incidents/merging/passes"), parameters)
         passed: dict[Series, str] = {(source, name): clock.stamp(at) for source, name, at in rows}
         return {one: with_pass(each, passed.get((each.source, each.series))) for one, each in found.items()}
 
     def _store(self, changed: Mapping[str, Incident]) -> None:
         if changed:
             rows = [_row(incident_id, incident) for incident_id, incident in changed.items()]
-            self._connection.execute(query("incidents/upsert"), {"tenant": self._tenant, "rows": Jsonb(rows)})
+            self._connection.execute(query("incidents/merging/upsert"), {"tenant": self._tenant, "rows": Jsonb(rows)})
 
     def _record_history(self, causes: Mapping[str, Sequence[IncidentEvent]]) -> None:
         rows = [
@@ -103,7 +105,7 @@ class IncidentMerger:
             for event in events
         ]
         if rows:
-            self._connection.execute(query("incidents/record_history"), {"tenant": self._tenant, "rows": Jsonb(rows)})
+            self._connection.execute(query("incidents/history/record"), {"tenant": self._tenant, "rows": Jsonb(rows)})
 
 
 def _described(before: Incident | None, events: Iterable[IncidentEvent]) -> list[Incident]:

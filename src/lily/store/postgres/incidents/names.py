@@ -84,12 +84,12 @@ def look_again(connection: Connection[Any], tenant: str) -> Look:
 def queue_look(connection: Connection[Any], tenant: str, seconds: float, but: int | None = None) -> None:
     """Queues the next look, unless one is queued already; `but` is the job that is running and asks."""
     parameters = {"tenant": tenant, "task": TASK, "seconds": seconds, "but": but}
-    connection.execute(query("incidents/queue_matching"), parameters)
+    connection.execute(query("incidents/names/queue_matching"), parameters)
 
 
 def _kept(connection: Connection[Any], tenant: str, after: tuple[str, str]) -> list[Kept]:
     parameters = {"tenant": tenant, "folded": after[0], "incident": after[1], "limit": AT_ONCE}
-    return [Kept(*row) for row in connection.execute(query("incidents/unmatched"), parameters)]
+    return [Kept(*row) for row in connection.execute(query("incidents/names/unmatched"), parameters)]
 
 
 def _attach_kept(connection: Connection[Any], tenant: str, rows: Sequence[Kept], matches: Matches) -> None:
@@ -97,7 +97,7 @@ def _attach_kept(connection: Connection[Any], tenant: str, rows: Sequence[Kept],
         return
     attached = _attach(connection, tenant, [(row.incident_id, asset) for row in rows for asset in matches[row.given]])
     forgotten = {"folded": [row.folded for row in rows], "ids": id_array(row.incident_id for row in rows)}
-    connection.execute(query("incidents/forget_names"), {"tenant": tenant, **forgotten})
+    connection.execute(query("incidents/names/forget"), {"tenant": tenant, **forgotten})
     announce(connection, tenant, [Change(one) for one in sorted(attached)])
 
 
@@ -105,7 +105,7 @@ def _attach(connection: Connection[Any], tenant: str, pairs: Sequence[tuple[str,
     if not pairs:
         return set()
     ids, assets = id_array(one for one, _ in pairs), id_array(asset for _, asset in pairs)
-    rows = connection.execute(query("incidents/attach"), {"tenant": tenant, "ids": ids, "assets": assets})
+    rows = connection.execute(query("incidents/names/attach"), {"tenant": tenant, "ids": ids, "assets": assets})
     return {incident_id for incident_id, _ in rows}
 
 
@@ -119,4 +119,4 @@ def _keep(connection: Connection[Any], tenant: str, unmatched: Sequence[tuple[st
         "names": [one[2] for one in unmatched],
         "sources": [one[3] for one in unmatched],
     }
-    return len(connection.execute(query("incidents/keep_names"), parameters).fetchall())
+    return len(connection.execute(query("incidents/names/keep"), parameters).fetchall())

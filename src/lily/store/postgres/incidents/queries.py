@@ -12,4 +12,4 @@ MAX_ASSETS = 1_000  # of one incident, at the most
 @cache
 def with_assets(name: str) -> sql.Composed:
     """The query with `{assets}` filled in: the parameter `assets` limits them."""
-    return sql.SQL(query(name)).format(assets=sql.SQL(query("incidents/shown_assets")))
+    return sql.SQL(query(name)).format(assets=sql.SQL(query("incidents/reading/shown_assets")))

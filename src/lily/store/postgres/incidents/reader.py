@@ -59,7 +59,7 @@ async def page(
         "limit": limit,
         "assets": assets,
     }
-    return [_object(row) for row in await database.fetch(tenant, with_assets("incidents/list"), parameters)]
+    return [_object(row) for row in await database.fetch(tenant, with_assets("incidents/reading/list"), parameters)]
 
 
 async def find(database: Database, tenant: str, incident_id: str) -> Object | None:
@@ -70,21 +70,21 @@ async def find(database: Database, tenant: str, incident_id: str) -> Object | No
         "limit": 1,
         "assets": MAX_ASSETS,
     }
-    rows = await database.fetch(tenant, with_assets("incidents/list"), parameters)
+    rows = await database.fetch(tenant, with_assets("incidents/reading/list"), parameters)
     return _object(rows[0]) if rows else None
 
 
 async def history(database: Database, tenant: str, incident_id: str) -> list[Object]:
     """What was stated, the newest first. Raises StoreUnavailable."""
     parameters = {"id": incident_id, "limit": MAX_HISTORY}
-    rows = await database.fetch(tenant, query("incidents/history"), parameters)
+    rows = await database.fetch(tenant, query("incidents/history/list"), parameters)
     return [{"event_id": event, "at": clock.stamp(at), "by": by, "change": change} for event, at, by, change in rows]
 
 
 async def is_merged(database: Database, tenant: str, incident_id: str, event_id: str) -> bool:
     """Whether a statement is part of the incident. Raises StoreUnavailable."""
     parameters = {"id": incident_id, "event": event_id}
-    return bool(await database.fetch(tenant, query("incidents/is_merged"), parameters))
+    return bool(await database.fetch(tenant, query("incidents/reading/is_merged"), parameters))
 
 
 def _object(row: Row) -> Object:

@@ -10,5 +10,5 @@ from lily.store.postgres.queries import query
 
 def delete_old_history(connection: Connection[Any], keep: timedelta) -> int:
     """Of all tenants; returns the number of messages."""
-    row = connection.execute(query("incidents/delete_old_history"), {"keep": keep}).fetchone()
+    row = connection.execute(query("incidents/history/delete_old"), {"keep": keep}).fetchone()
     return int(row[0]) if row else 0

@@ -44,4 +44,4 @@ async def read_ancestors(database: Database, tenant: str, parents: Collection[st
     """The given parents and everything above them. Without parents no query is sent."""
     if not parents:
         return Ancestors(())
-    return Ancestors(await database.fetch(tenant, query("policies/ancestors"), {"ids": id_array(parents)}))
+    return Ancestors(await database.fetch(tenant, query("policies/facts/ancestors"), {"ids": id_array(parents)}))

@@ -31,10 +31,10 @@ async def read_candidates(
 
 async def columns_below(database: Fetches, tenant: str, tables: Collection[str]) -> list[str]:
     """The qualified names of those columns of these tables that PostgreSQL knows. The tables are named in any case."""
-    rows = await database.fetch(tenant, query("policies/ids_in_any_case"), {"names": list(tables)}) if tables else []
+    rows = await database.fetch(tenant, query("policies/any_case/ids"), {"names": list(tables)}) if tables else []
     listed = id_array({asset_id for _, asset_id, _ in rows})
     given = {"tables": listed, "names": list(tables)}
-    found = await database.fetch(tenant, query("policies/columns_below"), given)
+    found = await database.fetch(tenant, query("policies/any_case/columns_below"), given)
     return [name for (name,) in found]
 
 
@@ -68,7 +68,7 @@ class _Meant:
         return meant
 
     async def _stored(self, names: Collection[str], have: Mapping[str, Facts]) -> ByName:
-        rows = await self._database.fetch(self._tenant, query("policies/ids_in_any_case"), {"names": list(names)})
+        rows = await self._database.fetch(self._tenant, query("policies/any_case/ids"), {"names": list(names)})
         # By name: what is directly below a table counts as its column, also if it is asked for in another case.
         by_name = [
             (name, asset_id, stored if ids.resolve(self._tenant, stored) == asset_id else asset_id)
@@ -88,7 +88,7 @@ class _Meant:
             "tables": id_array({table for table, _ in spelled}),
             "names": sorted({column for _, column in spelled}),
         }
-        rows = await self._database.fetch(self._tenant, query("policies/columns_in_any_case"), parameters)
+        rows = await self._database.fetch(self._tenant, query("policies/any_case/columns"), parameters)
         found = [(name, asset_id) for table, column, asset_id in rows for name in spelled.get((table, column), ())]
         return await self._read([(name, asset_id, asset_id) for name, asset_id in found], have)
 
@@ -103,7 +103,9 @@ class _Meant:
         wanted = {asset_id for _, asset_id, _ in spelled if asset_id not in have}
         if not wanted:
             return {}
-        rows = await self._database.fetch(self._tenant, query("policies/ends_of_edges"), {"ids": id_array(wanted)})
+        rows = await self._database.fetch(
+            self._tenant, query("policies/any_case/ends_of_edges"), {"ids": id_array(wanted)}
+        )
         found = {asset_id for (asset_id,) in rows}
         return await self._read([one for one in spelled if one[1] in found], have)
 

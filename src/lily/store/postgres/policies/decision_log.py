@@ -27,7 +27,7 @@ COLUMNS = (
 
 async def insert_decisions(database: Database, tenant: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Each row has the COLUMNS. Idempotent, by id."""
-    await database.fetch(tenant, query("policies/insert_decisions"), {"rows": Jsonb(list(rows))})
+    await database.fetch(tenant, query("policies/decisions/insert"), {"rows": Jsonb(list(rows))})
 
 
 async def read_decisions(
@@ -41,9 +41,9 @@ async def read_decisions(
 ) -> list[dict[str, Any]]:
     """Newest first, older than the id `below`."""
     parameters = {"below": below, "principal": principal, "effect": effect, "limit": limit}
-    rows = await database.fetch(tenant, query("policies/decisions"), parameters)
+    rows = await database.fetch(tenant, query("policies/decisions/list"), parameters)
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
 def delete_old_decisions(connection: Connection[Any], keep: timedelta) -> int:
-    return connection.execute(query("policies/delete_old_decisions"), [keep]).rowcount
+    return connection.execute(query("policies/decisions/delete_old"), [keep]).rowcount

@@ -32,12 +32,12 @@ async def changes_since(database: Fetches, tenant: str, earlier: State) -> Chang
     """What is read after this call is valid until a later call, with the state that this one returned, reports a change
     of it. Raises what `fetch` raises."""
     ((snapshot, server, lags, changed, names),) = await database.fetch(
-        tenant, query("policies/decision_state"), earlier._asdict()
+        tenant, query("policies/facts/changes_since"), earlier._asdict()
     )
     return Changes(State(snapshot, server), lags, None if changed is None else tuple(changed), tuple(names or ()))
 
 
 def delete_old_fact_changes(connection: Connection[Any]) -> int:
     """Deletes what was noted long ago. Returns the number of rows."""
-    row = connection.execute(query("policies/delete_old_fact_changes"), [KEEP_CHANGES]).fetchone()
+    row = connection.execute(query("policies/facts/delete_old_changes"), [KEEP_CHANGES]).fetchone()
     return 0 if row is None else int(row[0])

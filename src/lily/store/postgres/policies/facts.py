@@ -71,7 +71,7 @@ async def _read(  # noqa: PLR0917 - what is read, of what and for whom
     """`places` has for each reference the id of the asset, and of the one whose column it may be."""
     rows = await database.fetch(
         tenant,
-        query("policies/facts"),
+        query("policies/facts/of_assets"),
         {
             "ids": id_array(asset_id for asset_id, _ in places),
             "above": id_array(above for _, above in places),
@@ -124,7 +124,7 @@ async def read_arriving(
     caught up. Otherwise nothing. `parents` has the id of the parent of each."""
     rows = await database.fetch(
         tenant,
-        query("policies/arriving"),
+        query("policies/facts/arriving"),
         {
             "ids": id_array(parents),
             "parents": id_array(parent or "null" for parent in parents.values()),
@@ -143,7 +143,7 @@ async def named_assets(
     everything = named.everything or named.any_tag or named.any_data_source
     rows = await database.fetch(
         tenant,
-        query("policies/named_assets"),
+        query("policies/facts/by_name"),
         {
             "ids": id_array(asset_ids),
             "tags": sorted(named.tags),

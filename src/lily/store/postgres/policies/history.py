@@ -26,7 +26,7 @@ class Past(NamedTuple):
 
 async def read_past(database: Database, tenant: str, at: str, users: Collection[str]) -> Past:
     """`users` are the keys of those to read."""
-    rows = await database.fetch(tenant, query("policies/as_of"), {"at": at, "users": list(users)})
+    rows = await database.fetch(tenant, query("policies/history/as_of"), {"at": at, "users": list(users)})
     kinds = ("policy", "role", "user", "access-settings", "history-from")
     of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, key, body in rows:
@@ -37,16 +37,16 @@ async def read_past(database: Database, tenant: str, at: str, users: Collection[
 
 def delete_old_history(connection: Connection[Any], keep: timedelta) -> int:
     """Deletes what ended longer ago than `keep`; what is still valid stays. Returns how many states it deleted."""
-    row = connection.execute(query("policies/delete_old_history"), {"keep": keep}).fetchone()
+    row = connection.execute(query("policies/history/delete_old"), {"keep": keep}).fetchone()
     return row[0] if row else 0
 
 
 async def tags_ever_propagating(database: Database, tenant: str) -> frozenset[str]:
     """The keys of the tags that propagate by definition, or did so once."""
-    rows = await database.fetch(tenant, query("policies/tags_ever_propagating"), {})
+    rows = await database.fetch(tenant, query("policies/history/tags_ever_propagating"), {})
     return frozenset(key for (key,) in rows)
 
 
 async def ever_had_edges(database: Database, tenant: str, asset_ids: Collection[str]) -> bool:
     """Whether one of the assets has, or has had, an edge."""
-    return bool(await database.fetch(tenant, query("policies/have_edges"), {"ids": id_array(asset_ids)}))
+    return bool(await database.fetch(tenant, query("policies/history/have_edges"), {"ids": id_array(asset_ids)}))

@@ -98,28 +98,28 @@ async def page(database: Database, tenant: str, kind: Kind, beyond: str, limit: 
 
 
 async def naming(database: Database, tenant: str, subject_key: str) -> Naming:
-    rows = await database.fetch(tenant, query("policies/naming"), {"subject": subject_key, "limit": MAX_NAMING})
+    rows = await database.fetch(tenant, query("policies/objects/naming"), {"subject": subject_key, "limit": MAX_NAMING})
     counts = {kind: count for kind, _, count in rows}
     return Naming([(kind, name) for kind, name, _ in rows], sum(counts.values()))
 
 
 async def roles_of(database: Database, tenant: str) -> tuple[int, dict[str, Object]]:
     """The tenant's version and its roles by key, of one moment."""
-    rows = await database.fetch(tenant, query("policies/roles"), {})
+    rows = await database.fetch(tenant, query("policies/objects/roles"), {})
     return rows[0][0], {key: body for _, key, body in rows if key is not None}
 
 
 @cache
 def _statement(how: Change, kind: Kind) -> sql.Composed:
-    table, statement = sql.Identifier(_TABLES[kind]), sql.SQL(query(f"policies/{how}"))
+    table, statement = sql.Identifier(_TABLES[kind]), sql.SQL(query(f"policies/objects/{how}"))
     if how in {"create", "put"}:
-        changed = sql.SQL(query("policies/insert")).format(table=table, conflict=statement)
+        changed = sql.SQL(query("policies/objects/insert")).format(table=table, conflict=statement)
     else:
         changed = statement.format(table=table)
     recorded = sql.SQL(query("outbox/record_decided"))
-    return changed + sql.SQL(query("policies/record_change")).format(recorded=recorded)
+    return changed + sql.SQL(query("policies/objects/record_change")).format(recorded=recorded)
 
 
 @cache
 def _read(name: str, kind: Kind) -> sql.Composed:
-    return sql.SQL(query(f"policies/{name}")).format(table=sql.Identifier(_TABLES[kind]))
+    return sql.SQL(query(f"policies/objects/{name}")).format(table=sql.Identifier(_TABLES[kind]))

@@ -37,7 +37,7 @@ class Snapshot(NamedTuple):
 
 
 async def read_version(database: Fetches, tenant: str) -> Version:
-    rows = await database.fetch(tenant, query("policies/version"), {})
+    rows = await database.fetch(tenant, query("policies/snapshot/version"), {})
     if not rows:
         raise _no_version(tenant)
     return Version(*rows[0])
@@ -45,7 +45,7 @@ async def read_version(database: Fetches, tenant: str) -> Version:
 
 async def read_snapshot(database: Fetches, tenant: str, known: int) -> Snapshot:
     """Everything that is compiled, of one moment. `known` is the version of which the caller has all bodies."""
-    rows = await database.fetch(tenant, query("policies/snapshot"), {"known": known})
+    rows = await database.fetch(tenant, query("policies/snapshot/load"), {"known": known})
     if not rows:
         raise _no_version(tenant)
     _, _, number, (compiled, settings) = rows[0]
@@ -54,13 +54,13 @@ async def read_snapshot(database: Fetches, tenant: str, known: int) -> Snapshot:
 
 async def read_users(database: Fetches, tenant: str, keys: Collection[str]) -> dict[str, tuple[Object | None, bool]]:
     """By key: the user as stored, and whether it is disabled. Users that are neither are left out."""
-    rows = await database.fetch(tenant, query("policies/users"), {"keys": list(keys)})
+    rows = await database.fetch(tenant, query("policies/snapshot/users"), {"keys": list(keys)})
     return {key: (body, disabled) for key, body, disabled in rows}
 
 
 async def first_users(database: Fetches, tenant: str, limit: int) -> tuple[list[Object], int]:
     """The first users by name, and how many there are."""
-    rows = await database.fetch(tenant, query("policies/all_users"), {"limit": limit})
+    rows = await database.fetch(tenant, query("policies/snapshot/all_users"), {"limit": limit})
     return [body for body, _ in rows], rows[0][1] if rows else 0
 
 

@@ -37,7 +37,7 @@ class QueryLedger:
         self._connection.execute("select set_config('lily.tenant', %s, true)", [self._tenant])
         given = {"tenant": self._tenant, "names": list(names)}
         found: dict[str, list[str]] = {}
-        for name, _, qualified_name in self._connection.execute(query("policies/ids_in_any_case"), given):
+        for name, _, qualified_name in self._connection.execute(query("policies/any_case/ids"), given):
             found.setdefault(name, []).append(qualified_name)
         return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from lily.cli.access import operator, owner_database
+from lily.cli.access.tenants import operator, owner_database
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option, read_settings
 from lily.cli.output import Format, Progress, counted, print_result, progress_line
 from lily.model.errors import Terminal

@@ -26,13 +26,13 @@ class StoredMapping(NamedTuple):
 
 async def find_mapping(database: Fetches, tenant: str, name: str) -> Object | None:
     """Raises what `database` raises."""
-    rows = await database.fetch(tenant, query("incidents/mapping"), {"name": name})
+    rows = await database.fetch(tenant, query("webhook_mappings/find"), {"name": name})
     return rows[0][0] if rows else None
 
 
 async def mappings_of(database: Database, tenant: str) -> list[StoredMapping]:
     """By name. Raises StoreUnavailable."""
-    rows = await database.fetch(tenant, query("incidents/mappings_of_tenant"), {"limit": MAX_MAPPINGS})
+    rows = await database.fetch(tenant, query("webhook_mappings/list"), {"limit": MAX_MAPPINGS})
     return [StoredMapping(*row) for row in rows]
 
 
@@ -54,4 +54,4 @@ async def change_mapping(
 
 @cache
 def _statement(how: How) -> LiteralString:
-    return query(f"incidents/{how}_mapping") + query("incidents/mapping_changed")
+    return query(f"webhook_mappings/{how}") + query("webhook_mappings/record_change")

@@ -13,7 +13,7 @@ from lily.cli.output import Format, print_json, print_text
 from lily.cli.running import running_lily
 
 if TYPE_CHECKING:
-    from lily.cli.policy_tests import Outcome
+    from lily.cli.access.policy_tests import Outcome
 
 policy = typer.Typer(cls=Group, help="Test policies as code, and explain decisions.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ Asset = Annotated[str, typer.Argument(metavar="ASSET", help="The asset's id or q
 @policy.command("test")
 def run_tests(file: PolicyFile, data_dir: DataDir = None, output: OutputFormat = Format.text) -> None:  # noqa: ARG001 - every command takes it
     """Decide the tests of a file with the policies of the file, offline, and compare with what they expect."""
-    from lily.cli.policy_tests import read_policy_file
+    from lily.cli.access.policy_tests import read_policy_file
 
     outcomes = read_policy_file(file).run()
     failed = [outcome for outcome in outcomes if outcome.differences]

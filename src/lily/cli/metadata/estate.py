@@ -18,7 +18,7 @@ from lily.model.errors import Terminal, Transient
 
 if TYPE_CHECKING:
     from lily.bus.offsets import Offsets
-    from lily.cli.ingest_progress import IngestProgress
+    from lily.cli.metadata.ingest_progress import IngestProgress
     from lily.client import BulkResult, Lily
     from lily.settings import Settings
 
@@ -57,7 +57,7 @@ def estate(
 
 
 def _ingest(wanted: Estate, settings: "Settings", *, wait: bool) -> "tuple[BulkResult, IngestProgress]":
-    from lily.cli.ingest_progress import IngestProgress, progress_bars
+    from lily.cli.metadata.ingest_progress import IngestProgress, progress_bars
     from lily.client import Lily
 
     with Lily() as lily, progress_bars(shown=sys.stderr.isatty()) as bars:
@@ -132,7 +132,7 @@ def _stack_settings(lily: "Lily", settings: "Settings") -> "Settings":
 
 
 def _print(result: "BulkResult", progress: "IngestProgress", *, wait: bool, output: Format) -> None:
-    from lily.cli.ingest_progress import KINDS
+    from lily.cli.metadata.ingest_progress import KINDS
 
     sent = {kind: progress.sent[topic] for topic, kind in KINDS.items()}
     edges = sent.pop("lineage")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lily.cli.access import operator, owner_database
+from lily.cli.access.tenants import operator, owner_database
 from lily.cli.options import DataDir, Group, OutputFormat, Tenant
 from lily.cli.output import Format, print_result
 

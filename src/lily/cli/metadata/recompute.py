@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from lily.cli.access import owner_database, require_tenant
+from lily.cli.access.tenants import owner_database, require_tenant
+from lily.cli.deployment.jars import fetch_jars
 from lily.cli.hints import command
-from lily.cli.jars import fetch_jars
 from lily.cli.options import DataDir, OutputFormat, flag, option, read_settings
 from lily.cli.output import Format, Progress, print_error, print_json, print_text, progress_line
 from lily.model.errors import Transient

@@ -1,0 +1,54 @@
+"""Dead letters, tickets, probes and the start page."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from lily.api.http.openapi.responses.errors import Problem
+
+
+class DeadLetter(BaseModel):
+    id: int
+    topic: str
+    partition: int
+    offset: int
+    errors: list[Problem]
+    refused_at: str
+    replayed_at: str | None
+    original: str | None
+    encoding: Literal["text", "base64"]
+    truncated: bool
+
+
+class DeadLetters(BaseModel):
+    items: list[DeadLetter]
+    next_cursor: str | None
+
+
+class Replayed(BaseModel):
+    replayed: int
+    missing: list[int]
+    denied: list[int]
+
+
+class Ticket(BaseModel):
+    ticket: str
+    expires_in: int
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+
+
+class Readiness(Health):
+    lag: dict[str, int] = Field(description="By topic: the number of events in the log that cannot be read yet.")
+
+
+class Pointer(BaseModel):
+    name: str
+    version: str
+    docs: str
+    openapi: str
+    schemas: str
+    health: str
+    metrics: str

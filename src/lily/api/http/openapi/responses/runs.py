@@ -1,0 +1,71 @@
+"""Jobs and their runs."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+
+class RunError(BaseModel):
+    message: str | None
+    stack_trace: str | None
+
+
+class RunReference(BaseModel):
+    """A run that another one names; `job` is the qualified name of its job."""
+
+    run_id: str
+    job_id: str | None
+    job: str | None
+
+
+class RunSummary(BaseModel):
+    """The nominal times are those of the schedule, as the producer wrote them."""
+
+    run_id: str
+    job_id: str
+    state: Literal["START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER"]
+    started_at: str
+    ended_at: str | None
+    updated_at: str
+    nominal_start: str | None
+    nominal_end: str | None
+    error: RunError | None
+    parent: RunReference | None
+    root: RunReference | None
+
+
+class RunDataset(BaseModel):
+    """`redacted`: a policy denies it to the caller."""
+
+    metadata_id: str
+    qualified_name: str | None
+    facets: dict[str, Any]
+    redacted: bool
+
+
+class JobRun(RunSummary):
+    """`facets` and `job_facets` are kept as they came, without those from which assets and edges are stated."""
+
+    job: str
+    facets: dict[str, Any]
+    job_facets: dict[str, Any]
+    inputs: list[RunDataset]
+    outputs: list[RunDataset]
+
+
+class Runs(BaseModel):
+    items: list[RunSummary]
+    next_cursor: str | None
+
+
+class Job(BaseModel):
+    job_id: str
+    qualified_name: str
+    name: str | None
+    description: str | None
+    owner: str | None
+    job_type: Any
+    source_code_location: Any
+    tags: list[str]
+    is_deleted: bool
+    last_run: RunSummary | None

@@ -1,0 +1,1 @@
+"""Tenants, tokens, users, keys, policies and their enforcement: who may do what."""

@@ -1,0 +1,1 @@
+"""The processes of a deployment, each started alone, and what they need on their machine."""

@@ -1,0 +1,1 @@
+"""Commands about the catalogue: loading and refreshing it, incidents and notifications, quality, planning."""

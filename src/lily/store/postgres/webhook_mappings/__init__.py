@@ -1,0 +1,1 @@
+"""Mappings of webhooks: what a tenant has stored about how the messages of its sources become incidents."""
