@@ -50,8 +50,8 @@ def session(
         )
         yield reader
         reader.close()
-    # A page that failed midway may have left a target, whose database is gone.
-    forget_targets(stack.database, tenant)
+    if tenant:  # a page that failed midway may have left a target, whose database is gone
+        forget_targets(stack.database, tenant)
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ class Target:
 
 def forget_targets(owner_url: str, tenant: str) -> None:
     """Their databases and receivers are gone after a test, and would be tried for ever."""
+    assert tenant, "the schedules without a tenant are those of housekeeping"
     with psycopg.connect(owner_url, autocommit=True) as owner:
         owner.execute("delete from enforcement_targets where tenant_id = %s", [tenant])
         owner.execute("delete from job_schedules where tenant_id = %s", [tenant])

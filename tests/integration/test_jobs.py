@@ -20,7 +20,7 @@ from tests.shared_stack import Stack
 
 TASKS = housekeeping(Retention())
 
-PATIENCE_SECONDS = 150.0
+PATIENCE_SECONDS = 60.0
 
 
 def until(done: Callable[[], bool]) -> None:

@@ -133,6 +133,20 @@ def test_of_many_that_look_at_a_schedule_at_once_one_queues_its_job(scene: Scene
     assert scene.one(job) == ["north", "refresh", "refresh", {"source": 1}]
 
 
+def test_a_job_that_holds_its_schedule_for_long_delays_no_other_schedule(scene: Scene) -> None:
+    """As a run of an enforcement target does: it registers its schedule, and then waits for the target."""
+    schedules, slow = Schedules(scene.pipeline), Schedule("refresh", "refresh", timedelta(hours=1), {}, "north")
+    schedules.register(slow)
+    with psycopg.connect(scene.pipeline_url) as running:
+        Schedules(running).register(slow)  # in a transaction that lasts
+        schedules.register(Schedule("housekeeping", "housekeeping", timedelta(hours=1), {}))
+        scene.pipeline.execute("set lock_timeout = '10s'")  # it fails instead of hanging
+        assert schedules.enqueue_due() == 1
+        assert scene.one("select job_group from queued_jobs") == "housekeeping"
+        running.rollback()
+    assert schedules.enqueue_due() == 1
+
+
 def test_a_schedule_whose_last_job_still_waits_queues_no_other(scene: Scene) -> None:
     schedules = Schedules(scene.pipeline)
     schedules.register(Schedule("refresh", "refresh", timedelta(hours=1), {}, "north"))

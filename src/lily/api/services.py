@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import structlog
 
+from lily.api import background
 from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
 from lily.api.enforcement.answers import AnswerCache
@@ -142,7 +143,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         ):
             running = asyncio.create_task(task)
             running.add_done_callback(_log_end)
-            stack.push_async_callback(_cancelled, running)
+            stack.push_async_callback(background.end, running)
         yield services
 
 
@@ -164,8 +165,3 @@ def _log_end(task: "asyncio.Task[None]") -> None:
     """Background tasks run until they are cancelled. It is an error if one ends otherwise."""
     if not task.cancelled():
         log.error("background.ended", task=task.get_name(), error=repr(task.exception()))
-
-
-async def _cancelled(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

@@ -8,6 +8,7 @@ from functools import partial
 import httpx
 import structlog
 
+from lily.api import background
 from lily.api.auth.oidc.bearer import looks_like_jwt
 from lily.api.auth.oidc.discovery import fetch_keys
 from lily.api.auth.oidc.errors import InvalidToken, TenantMissing
@@ -54,8 +55,7 @@ async def signing_in(
         try:
             yield principals
         finally:
-            refreshing.cancel()
-            await asyncio.gather(refreshing, return_exceptions=True)
+            await background.end(refreshing)
 
 
 def _log_failure(refreshing: "asyncio.Task[None]") -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping
+from contextlib import suppress
 from typing import Generic, NoReturn, TypeVar
 
 import structlog
@@ -62,10 +63,10 @@ class CoalescedWait(Generic[Key, Value]):
 
     async def _next(self) -> None:
         """Returns at the next notification or request, and every second while a request waits."""
-        try:
-            await asyncio.wait_for(self._wake.wait(), SAFETY_SECONDS if self._waiting else None)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            # Not asyncio.wait_for: before Python 3.12 it can drop a cancellation, and this task would never end.
+            async with asyncio.timeout(SAFETY_SECONDS if self._waiting else None):
+                await self._wake.wait()
 
     async def _read_all(self) -> None:
         # Cleared before the read: what is committed during the read sends another notification.

@@ -6,7 +6,7 @@ If the policies in force cannot be known, the connection is closed: the client r
 import asyncio
 import time
 from collections.abc import Collection, Coroutine, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from lily.api import background
 from lily.api.auth.facts import facts_of_references
 from lily.api.auth.restrictions import Restrictions, restrictions_of
 from lily.api.services import Services
@@ -118,10 +119,9 @@ class Session:
             if not await self._has_access():
                 return CloseReason(POLICY, "the token has expired or was revoked")
             left = (self.principal.expires_at or float("inf")) - time.time()
-            try:
-                await asyncio.wait_for(change.wait(), max(min(left, RECHECK_SECONDS), 0))
-            except TimeoutError:
-                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, RECHECK_SECONDS)):
+                    await change.wait()
 
     async def _has_access(self) -> bool:
         expires_at = self.principal.expires_at
@@ -140,6 +140,4 @@ async def _first(*coroutines: Coroutine[Any, Any, CloseReason | None]) -> CloseR
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next(iter(done)).result()
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await background.end(*tasks)

@@ -22,6 +22,7 @@ from lily.store.postgres.jobs.schedules import Schedule, Schedules
 
 HEAR_SECONDS = 1.0  # how long it listens before it looks whether it should stop
 SCHEDULE_SECONDS = 10.0  # a schedule that another process has added is noticed after that
+LOCKED_SECONDS = 0.5  # so long a schedule that is due and locked is left to who holds it
 STATE_SECONDS = 10.0  # how old the metrics of the whole queue may be
 
 _log = structlog.get_logger()
@@ -100,7 +101,9 @@ class Jobs:
         if schedules.enqueue_due():
             self._rota.wake()
         seconds = schedules.seconds_to_next()
-        return SCHEDULE_SECONDS if seconds is None else min(SCHEDULE_SECONDS, max(0.0, seconds))
+        if seconds is None:
+            return SCHEDULE_SECONDS
+        return min(SCHEDULE_SECONDS, seconds) if seconds > 0 else LOCKED_SECONDS
 
     def _measure(self, queue: JobQueue) -> None:
         waiting, oldest = queue.state()

@@ -68,8 +68,10 @@ async def _receive(connection: psycopg.AsyncConnection, on_notification: Callabl
         on_notification(channel, "")
     while True:
         began = time.monotonic()
-        # The server sends the notifications that it owes before it reports that it is ready for the next query.
-        await asyncio.wait_for(connection.execute("select 1"), CONFIRM_PATIENCE_SECONDS)
+        # Not asyncio.wait_for: before Python 3.12 it can drop a cancellation, and the API would not stop.
+        async with asyncio.timeout(CONFIRM_PATIENCE_SECONDS):
+            # The server sends the notifications that it owes before it reports that it is ready for the next query.
+            await connection.execute("select 1")
         async for notification in connection.notifies(timeout=0):
             on_notification(notification.channel, notification.payload)
         on_notification(CONFIRMED, str(began))

@@ -9,6 +9,7 @@ import structlog
 from joserfc.jwk import KeySet
 from prometheus_client import Counter
 
+from lily.api import background
 from lily.api.auth.oidc.errors import ProviderUnavailable
 from lily.issuers import Issuer
 
@@ -61,8 +62,7 @@ class IssuerKeys:
 
     async def close(self) -> None:
         if self._fetching is not None:
-            self._fetching.cancel()
-            await asyncio.gather(self._fetching, return_exceptions=True)
+            await background.end(self._fetching)
 
     def _usable(self) -> bool:
         return self._keys is not None and self._clock() - self._fetched_at <= self._issuer.key_max_age_seconds
