@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
@@ -74,6 +75,7 @@ resources = st.one_of(
 )
 
 
+@pytest.mark.campaign
 @FEW
 @given(
     world=worlds,
