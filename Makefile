@@ -33,7 +33,7 @@ down: setup ## Stop the embedded stack
 test: setup ## Every test but the long campaigns
 	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 3 --no-loadscope-reorder --durations 25
 
-test-campaigns: setup ## Fuzzing, convergence in random orders, whole stacks started anew
+test-campaigns: setup ## Fuzzing, convergence in random orders, processes and whole stacks started anew
 	$(BIN)/python -m pytest -m campaign -n 3 --no-loadscope-reorder
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for

@@ -24,6 +24,7 @@ from tests.contract.test_grpc import Lineage
 from tests.contract.test_notifications import listen, next_message
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it starts, kills and stops `lily api` again and again
 START_SECONDS = 60
 COUNTED = 'lily_http_request_seconds_count{method="GET",route="/schemas",status="200"}'
 
@@ -229,7 +230,7 @@ def test_workers_do_not_outlive_the_process_that_watches_them(stack: Stack, tmp_
         assert not alive
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
     ("trouble", "message"),
     [

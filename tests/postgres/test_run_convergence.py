@@ -4,6 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.campaign
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=histories(), random=st.randoms())
 def test_the_order_of_events_makes_no_difference(

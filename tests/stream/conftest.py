@@ -45,7 +45,7 @@ def lake(stack: Stack) -> Iterator[Lake]:
             spark_master="local[2]",
         )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("JDK_JAVA_OPTIONS", ENVIRONMENT["JDK_JAVA_OPTIONS"])
+            patch.setenv("JAVA_TOOL_OPTIONS", ENVIRONMENT["JAVA_TOOL_OPTIONS"])
             spark = open_session(settings)
         for statement in tables.definitions(2):
             spark.sql(statement)

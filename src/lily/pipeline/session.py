@@ -15,6 +15,14 @@ from lily.store.lake.catalog import is_s3, spark_options, spark_secrets, warehou
 
 NICENESS_VARIABLE = "LILY_NICENESS"
 HOT_NICENESS, LAKE_NICENESS = 0, 15  # a table is awaited, a plain column is not
+# Checkpoints are scratch. By default each of their files has a checksum beside it and is renamed by an API that starts
+# `readlink` where Hadoop's native library is missing: 20 processes for one event.
+_CHEAP_CHECKPOINTS = {
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
 _environment_lock = threading.Lock()
 
 
@@ -81,6 +89,7 @@ def _options(settings: Settings) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(8 << 20),
         "spark.sql.streaming.minBatchesToRetain": "2",
+        **_CHEAP_CHECKPOINTS,
         "spark.sql.streaming.numRecentProgressUpdates": "5",
         "spark.python.daemon.module": "lily.pipeline.python_daemon",
         "spark.sql.session.timeZone": "UTC",
