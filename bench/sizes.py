@@ -89,7 +89,7 @@ FULL = Sizes(
     many_users=100_000,
     enforced_columns=10_000,
     notifications=20_000,
-    outage_seconds=60,
+    outage_seconds=600,
     idle_after=300,
     idle_window=12,
 )
