@@ -226,6 +226,7 @@ class World:
             "tenant": self.tenant,
             "tags": [tag for tag, _ in asked],
             "ids": [asset for _, asset in asked],
+            "inherited": [False] * len(asked),
             "at": at,
         }
         rows = self._owner.execute(query("propagation/tag_paths"), told).fetchall()
@@ -272,4 +273,4 @@ class World:
 
 def propagated(derived: Iterable[Derived]) -> list[tuple[str, str]]:
     """Tag and asset."""
-    return sorted((one.tag, one.asset) for one in derived if one.kind == "propagated")
+    return sorted({(one.tag, one.asset) for one in derived if one.kind != "inherited"})

@@ -56,7 +56,7 @@ def expected_derived(connection: psycopg.Connection, tenant: str) -> set[Derived
     """The recomputed tags. Inherited ones are stored only for assets in the graph."""
     derived = recompute(stored_graph(connection, tenant), stored_definitions(connection, tenant))
     nodes = {node for (node,) in connection.execute("select id::text from graph_nodes where tenant_id = %s", [tenant])}
-    return {one for one in derived if one.kind == "propagated" or one.asset in nodes}
+    return {one for one in derived if one.kind != "inherited" or one.asset in nodes}
 
 
 def stored_rules(connection: psycopg.Connection, tenant: str) -> list[AttributeRule]:

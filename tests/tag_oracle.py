@@ -4,15 +4,17 @@ It is slow and plain, relaxes until nothing changes, and shares no code and no m
 in PostgreSQL or with the Spark job behind `lily recompute`.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.graph import Graph
+from lily.model.edges import INFLUENCES
 
-Kind = Literal["propagated", "inherited"]
+Kind = Literal["propagated", "influenced", "inherited"]
+Place = tuple[str, bool]  # an asset, and whether it has the tag as content: an influence is not inherited
 
 
 @dataclass(slots=True)
@@ -55,37 +57,43 @@ def replay(path: Sequence[str], graph: TagGraph, definition: TagDefinition) -> l
     if len(path) < 2:
         return ["a derived tag needs a path of at least two assets"]
     problems = [] if graph.states(path[0], tag) else [f"{path[0]} does not state {tag}"]
-    arcs, edges = set(graph.arcs(definition)), 0
+    arcs, edges, content = influences(graph, definition), 0, True
     for start, end in pairwise(path):
         if not graph.conducts(start, tag):
             problems.append(f"{tag} does not propagate from {start}")
-        if graph.parents.get(end) == start:
+        if content and graph.parents.get(end) == start:
             continue
         edges += 1
         if (start, end) not in arcs:
             problems.append(f"{tag} does not pass from {start} to {end}")
+        content = content and not arcs.get((start, end), False)
     if definition.max_depth is not None and edges > definition.max_depth:
         problems.append(f"the path has {edges} edges, more than {definition.max_depth}")
     return problems
 
 
-def departures(graph: TagGraph, tag: TagDefinition) -> dict[str, int]:
-    """For every asset that the tag propagates from, the fewest edges to an origin."""
+def influences(graph: TagGraph, tag: TagDefinition) -> dict[tuple[str, str], bool]:
+    """Every step that the tag may take along an edge, with whether it can only be an influence."""
+    found: dict[tuple[str, str], bool] = {}
+    for edge in graph.edges:
+        for step in replace(graph, edges={edge}).arcs(tag):
+            found[step] = found.get(step, True) and edge.type == INFLUENCES
+    return found
+
+
+def departures(graph: TagGraph, tag: TagDefinition) -> dict[Place, int]:
+    """For every asset that the tag propagates from, as content or as an influence, the fewest edges to an origin."""
     distance = _distances(graph, tag)
-    return {asset: depth for asset, depth in distance.items() if graph.conducts(asset, tag.key)}
+    return {place: depth for place, depth in distance.items() if graph.conducts(place[0], tag.key)}
 
 
 def _of_tag(graph: TagGraph, tag: TagDefinition) -> set[Derived]:
     distance = _distances(graph, tag)
     found: dict[tuple[str, Kind], int] = {}
-    for start, end in graph.arcs(tag):
-        depth = _leaving(graph, tag, distance, start)
-        if depth is not None and (tag.max_depth is None or depth < tag.max_depth):
-            found[end, "propagated"] = min(depth + 1, found.get((end, "propagated"), depth + 1))
-    for child, parent in graph.parents.items():
-        depth = _leaving(graph, tag, distance, parent)
-        if depth is not None:
-            found[child, "inherited"] = depth
+    for start, end, cost in _steps(graph, tag, distance):
+        kind: Kind = "inherited" if not cost else "propagated" if end[1] else "influenced"
+        depth = distance[start] + cost
+        found[end[0], kind] = min(depth, found.get((end[0], kind), depth))
     return {
         Derived(asset, tag.key, kind, depth)
         for (asset, kind), depth in found.items()
@@ -93,23 +101,32 @@ def _of_tag(graph: TagGraph, tag: TagDefinition) -> set[Derived]:
     }
 
 
-def _distances(graph: TagGraph, tag: TagDefinition) -> dict[str, int]:
+def _distances(graph: TagGraph, tag: TagDefinition) -> dict[Place, int]:
     """For every asset that has the tag, stated or derived, the fewest edges to an origin."""
-    distance = {asset: 0 for asset in graph.stated if graph.states(asset, tag.key)}
+    distance = {(asset, True): 0 for asset in graph.stated if graph.states(asset, tag.key)}
     changed = True
     while changed:
         changed = False
-        arcs = [(start, end, 1) for start, end in graph.arcs(tag)]
-        arcs += [(parent, child, 0) for child, parent in graph.parents.items()]
-        for start, end, cost in arcs:
-            depth = _leaving(graph, tag, distance, start)
-            if depth is None or (cost and tag.max_depth is not None and depth >= tag.max_depth):
-                continue
-            if depth + cost < distance.get(end, depth + cost + 1):
-                distance[end] = depth + cost
+        for start, end, cost in list(_steps(graph, tag, distance)):
+            depth = distance[start] + cost
+            if not graph.states(end[0], tag.key) and depth < distance.get(end, depth + 1):
+                distance[end] = depth
                 changed = True
     return distance
 
 
-def _leaving(graph: TagGraph, tag: TagDefinition, distance: dict[str, int], asset: str) -> int | None:
-    return distance.get(asset) if graph.conducts(asset, tag.key) else None
+def _steps(graph: TagGraph, tag: TagDefinition, distance: dict[Place, int]) -> Iterator[tuple[Place, Place, int]]:
+    """Every step that the tag takes from where it is: along an edge, or from a parent to a child."""
+    for edge in graph.edges:
+        for start, end in replace(graph, edges={edge}).arcs(tag):
+            for content in (True, False):
+                depth = _leaving(graph, tag, distance, (start, content))
+                if depth is not None and (tag.max_depth is None or depth < tag.max_depth):
+                    yield (start, content), (end, content and edge.type != INFLUENCES), 1
+    for child, parent in graph.parents.items():
+        if _leaving(graph, tag, distance, (parent, True)) is not None:
+            yield (parent, True), (child, True), 0
+
+
+def _leaving(graph: TagGraph, tag: TagDefinition, distance: dict[Place, int], place: Place) -> int | None:
+    return distance.get(place) if graph.conducts(place[0], tag.key) else None

@@ -22,7 +22,7 @@ from tests.lineage_world import World
 from tests.shared_stack import Stack
 
 NAMES = "abcdefgh"
-TAGS = ("pii", "near", "up", "plain")  # `plain` is not defined: it is inherited, and does not propagate
+TAGS = ("pii", "near", "up", "wide", "plain")  # `plain` is not defined: it is inherited, and does not propagate
 
 
 @pytest.fixture
@@ -79,13 +79,14 @@ def grow(world: World, chance: Random) -> None:
     """A random graph with a hierarchy, suppressions, deletions and masks."""
     world.define("near", max_depth=1)
     world.define("up", direction="upstream")
+    world.define("wide", edge_types=["used-in", "influences"])
     world.on_delete(chance.choice(["keep", "cut"]))
     for place, name in enumerate(NAMES):
         above = {"parent": chance.choice(NAMES[:place])} if place and chance.random() < 0.4 else {}
         world.asset(name, tags=chance.sample(TAGS, chance.randrange(3)), **above)
     for _ in range(chance.randrange(12)):
         start, end = chance.sample(NAMES, 2)
-        world.edge(start, end, chance.choice(["derived-from", "used-in"]), masking=chance.random() < 0.2)
+        world.edge(start, end, chance.choice(["derived-from", "used-in", "influences"]), masking=chance.random() < 0.2)
     for _ in range(chance.randrange(3)):
         world.person(chance.choice(NAMES), "suppress", tag=chance.choice(TAGS), reason="because")
     if chance.random() < 0.5:

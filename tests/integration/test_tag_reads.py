@@ -34,7 +34,8 @@ Read = tuple[StoredAsset, list[Derivation], Origins]
 @st.composite
 def graphs(draw: st.DrawFn) -> TagGraph:
     names = st.sampled_from(NAMES)
-    edges = st.builds(Edge, names, names, st.sampled_from(["derived-from", "used-in"]), st.booleans(), st.booleans())
+    kinds = st.sampled_from(["derived-from", "used-in", "influences"])
+    edges = st.builds(Edge, names, names, kinds, st.booleans(), st.booleans())
     some = st.sets(names, max_size=3)
     drawn = draw(st.lists(edges, max_size=12, unique_by=lambda edge: edge[:3]))
     return TagGraph(
@@ -54,6 +55,7 @@ definitions = st.builds(
     propagates=st.just(True),
     direction=st.sampled_from(get_args(Direction)),
     max_depth=st.none() | st.integers(1, 3),
+    edge_types=st.none() | st.just(frozenset({"used-in", "influences"})),
     stopped_by_masking=st.booleans(),
 )
 
@@ -69,9 +71,9 @@ def store(stack: Stack, tenant: str, graph: TagGraph, tag: TagDefinition) -> Tag
             connection.execute(f"delete from {emptied} where tenant_id = %s".encode(), [tenant])  # noqa: S608
         connection.execute("update tenants set on_delete = %s where id = %s", [graph.on_delete, tenant])
         connection.execute(
-            "update tags set direction = %s, max_depth = %s, stopped_by_masking = %s "
+            "update tags set direction = %s, max_depth = %s, stopped_by_masking = %s, edge_types = %s "
             "where tenant_id = %s and key = 'pii'",
-            [tag.direction, tag.max_depth, tag.stopped_by_masking, tenant],
+            [tag.direction, tag.max_depth, tag.stopped_by_masking, tag.edge_types and list(tag.edge_types), tenant],
         )
         for name in NAMES:
             fields = {"$type": "table", "name": name, "$deleted": name in graph.deleted}
@@ -131,7 +133,8 @@ def test_reads_show_what_the_recomputation_finds_and_explain_it(
 ) -> None:
     tenant, _ = make_tenant()
     graph = store(stack, tenant, drawn, tag)
-    expected = {(one.asset, one.kind) for one in recompute(graph, [tag])}
+    kinds = {"influenced": "propagated"}  # reads show one layer for what came along edges
+    expected = {(one.asset, kinds.get(one.kind, one.kind)) for one in recompute(graph, [tag])}
     found = asyncio.run(read(stack, tenant))
     shown = {
         (asset.id, kind) for asset, _, _ in found for kind in ("propagated", "inherited") if asset.view["tags"][kind]

@@ -19,6 +19,7 @@ from lily.store.postgres.propagation.propagator import Propagator
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
 from tests.notification_receiver import Receiver, notification_receiver
+from tests.postgres.decided_tags import DecidedTags
 from tests.postgres.enforcement import OWN, EnforcedTarget
 from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import PASSWORDS, Migrated
@@ -52,6 +53,13 @@ def make_world(migrated: Migrated, owner: psycopg.Connection) -> Iterator[Callab
             return World(tenant, writer, propagator, owner)
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def decided(migrated: Migrated) -> Iterator[DecidedTags]:
+    """The tags that decisions see."""
+    with closing(DecidedTags(migrated.url_of("lily_api"))) as found:
+        yield found
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """While propagation lags, decisions see at least the tags that it will bring: from the commit of a change on."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -12,19 +11,12 @@ from hypothesis import strategies as st
 from lily.model import ids
 from tests.lineage_world import World
 from tests.postgres.decided_tags import DecidedTags
-from tests.postgres.migrated import Migrated
 from tests.stored_lineage import stored_definitions, stored_graph
 from tests.tag_oracle import recompute
 
 NAMES = ("a", "b", "c", "d", "e", "f", "g")
 TAGS = ("pii", "gdpr", "secret")
-TYPES = ("derived-from", "used-in")
-
-
-@pytest.fixture(scope="module")
-def decided(migrated: Migrated) -> Iterator[DecidedTags]:
-    with closing(DecidedTags(migrated.url_of("lily_api"))) as found:
-        yield found
+TYPES = ("derived-from", "used-in", "influences")
 
 
 def change(world: World, chance: random.Random) -> None:
@@ -47,7 +39,7 @@ def change(world: World, chance: random.Random) -> None:
             propagates=chance.random() < 0.8,
             direction=chance.choice(["downstream", "upstream", "both"]),
             max_depth=chance.choice([None, 1, 2]),
-            edge_types=chance.choice([None, ["used-in"]]),
+            edge_types=chance.choice([None, ["used-in"], ["used-in", "influences"]]),
             stopped_by_masking=chance.random() < 0.5,
         ),
         lambda: world.on_delete(chance.choice(["keep", "cut"])),

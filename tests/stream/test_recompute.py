@@ -84,7 +84,7 @@ def happen(world: World, random: Random) -> None:
                 propagates=random.random() < 0.9,
                 direction=random.choice(["downstream", "upstream", "both"]),
                 max_depth=random.choice([None, None, 1, 2]),
-                edge_types=random.choice([None, None, ["used-in"]]),
+                edge_types=random.choice([None, None, ["used-in"], ["used-in", "influences"]]),
                 stopped_by_masking=yes,
             )
         case _:

@@ -6,18 +6,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.lineage.breadth_first import BreadthFirstSearch
+from lily.lineage.breadth_first import BreadthFirstSearch, Place
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.retagging import Link, Member, Region, Retagged, retagged
 from tests.tag_oracle import TagGraph, departures, recompute
-from tests.unit.test_tag_reach import ASSETS, TAG, definitions, graphs, onwards
+from tests.unit.test_tag_reach import ASSETS, TAG, definitions, graphs, onwards, steps
 
 some = st.sets(st.sampled_from(ASSETS), max_size=2)
-
-
-def steps(graph: TagGraph, tag: TagDefinition) -> set[Link]:
-    along = {Link(start, end, 1) for start, end in graph.arcs(tag)}
-    return along | {Link(parent, child, 0) for child, parent in graph.parents.items()}
 
 
 def region_around(graph: TagGraph, tag: TagDefinition, changed: Collection[str]) -> Region:
@@ -30,13 +25,15 @@ def region_around(graph: TagGraph, tag: TagDefinition, changed: Collection[str])
         members |= search.visited.keys()
     cut = graph.deleted if graph.on_delete == "cut" else set()
     leaving = departures(graph, tag)
-    offers: dict[str, int] = {}
-    for start, end, hops in steps(graph, tag):
-        depth = leaving.get(start)
-        if depth is None or start in members or end not in members:
-            continue
-        if hops == 0 or tag.max_depth is None or depth < tag.max_depth:
-            offers[end] = min(depth + hops, offers.get(end, depth + hops))
+    offers: dict[Place, int] = {}
+    for start, end, hops, influences in steps(graph, tag):
+        for content in (True, False):
+            depth = leaving.get((start, content))
+            if depth is None or start in members or end not in members:
+                continue
+            if content if hops == 0 else tag.max_depth is None or depth < tag.max_depth:
+                place = Place(end, content and not influences)
+                offers[place] = min(depth + hops, offers.get(place, depth + hops))
     return Region(
         tag.max_depth,
         {
@@ -69,12 +66,12 @@ def test_a_cycle_does_not_keep_a_tag_that_its_origin_lost() -> None:
     members = {asset: Member(states=asset == "a") for asset in "abc"}
     links = {Link("a", "b", 1), Link("b", "c", 1), Link("c", "b", 1)}
     assert retagged(Region(None, members, links), (), {"a"}).lost == {"a", "b", "c"}
-    kept = retagged(Region(None, members, links, {"c": 2}), (), {"a"})
+    kept = retagged(Region(None, members, links, {Place("c", content=True): 2}), (), {"a"})
     assert kept.lost == {"a"}
 
 
-def region(members: dict[str, Member], *links: Link, max_depth: int | None = None, **offers: int) -> Region:
-    return Region(max_depth, members, set(links), offers)
+def region(members: dict[str, Member], *links: Link, max_depth: int | None = None) -> Region:
+    return Region(max_depth, members, set(links))
 
 
 def test_the_tag_goes_as_far_as_its_definition_lets_it_and_no_further() -> None:

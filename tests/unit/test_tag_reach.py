@@ -7,11 +7,13 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour, Place
 from lily.lineage.definitions import Direction, OnDelete, TagDefinition
 from lily.lineage.graph import Edge
 from lily.lineage.inheritance import Ancestor, inherited_tags
-from tests.tag_oracle import TagGraph, recompute, replay
+from lily.lineage.retagging import Link
+from lily.model.edges import INFLUENCES
+from tests.tag_oracle import Derived, TagGraph, recompute, replay
 
 ASSETS = "abcdefg"
 TAG = "pii"
@@ -20,7 +22,7 @@ TAG = "pii"
 @st.composite
 def graphs(draw: st.DrawFn) -> TagGraph:
     assets = st.sampled_from(ASSETS)
-    kinds = st.sampled_from(["derived-from", "used-in"])
+    kinds = st.sampled_from(["derived-from", "used-in", "influences"])
     edges = st.builds(Edge, assets, assets, kinds, st.booleans(), st.booleans())
     some = st.sets(assets, max_size=3)
     return TagGraph(
@@ -40,27 +42,33 @@ definitions = st.builds(
     propagates=st.just(True),
     direction=st.sampled_from(get_args(Direction)),
     max_depth=st.none() | st.integers(1, 3),
-    edge_types=st.none() | st.just(frozenset({"used-in"})),
+    edge_types=st.none() | st.just(frozenset({"used-in"})) | st.just(frozenset({"used-in", "influences"})),
     stopped_by_masking=st.booleans(),
 )
 
 
-def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
-    """The neighbours that the store would read, from a graph in memory."""
-    for start, end in graph.arcs(tag):
-        if start in frontier:
-            yield Neighbour(end, start, 1, graph.conducts(end, tag.key))
+def steps(graph: TagGraph, tag: TagDefinition) -> Iterator[Link]:
+    """Every step that the tag may take."""
+    for edge in graph.edges:
+        for start, end in replace(graph, edges={edge}).arcs(tag):
+            yield Link(start, end, 1, edge.type == INFLUENCES)
     for child, parent in graph.parents.items():
-        if parent in frontier:
-            yield Neighbour(child, parent, 0, graph.conducts(child, tag.key))
+        yield Link(parent, child, 0)
 
 
-def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[str]) -> Iterator[Neighbour]:
-    steps = [(start, end, 1) for start, end in graph.arcs(tag)]
-    steps += [(parent, child, 0) for child, parent in graph.parents.items()]
-    return (
-        Neighbour(start, end, hops) for start, end, hops in steps if end in frontier and graph.conducts(start, tag.key)
-    )
+def onwards(graph: TagGraph, tag: TagDefinition, frontier: list[Place]) -> Iterator[Neighbour]:
+    """The neighbours that the store would read, from a graph in memory."""
+    for start, end, hops, influences in steps(graph, tag):
+        for asset, content in frontier:
+            if asset == start and (hops or content):
+                yield Neighbour(end, start, hops, graph.conducts(end, tag.key), content and not influences)
+
+
+def backwards(graph: TagGraph, tag: TagDefinition, frontier: list[Place]) -> Iterator[Neighbour]:
+    for start, end, hops, influences in steps(graph, tag):
+        for asset, content in frontier:
+            if asset == end and graph.conducts(start, tag.key) and not (content and influences):
+                yield Neighbour(start, end, hops, content=content or not hops)
 
 
 @given(graphs(), definitions, st.sampled_from(ASSETS))
@@ -70,7 +78,7 @@ def test_a_dry_run_finds_what_the_recomputation_finds_once_the_asset_states_the_
     alone = replace(graph, stated={start: {TAG}})
     reach = BreadthFirstSearch(start, tag.max_depth)
     while frontier := reach.frontier:
-        if not alone.conducts(frontier[0], TAG):
+        if not alone.conducts(frontier[0].asset, TAG):
             break  # a deleted asset that cuts reaches nothing, even with a tag of its own
         reach.expand(list(onwards(alone, tag, frontier)))
     expected: dict[str, int] = {}
@@ -83,7 +91,7 @@ def test_a_dry_run_finds_what_the_recomputation_finds_once_the_asset_states_the_
 def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
     graph: TagGraph, tag: TagDefinition, asset: str
 ) -> None:
-    reach = BreadthFirstSearch(asset, tag.max_depth)
+    reach = BreadthFirstSearch(asset, tag.max_depth, content=False)
     while frontier := reach.frontier:
         reach.expand(list(backwards(graph, tag, frontier)))
     found = {origin for origin in reach.visited if graph.states(origin, TAG)}
@@ -96,9 +104,10 @@ def test_the_origins_found_backwards_are_those_that_alone_would_cause_the_tag(
         assert not reaches or origin in found
 
 
-@given(graphs(), st.sampled_from(ASSETS))
-def test_inherited_tags_are_those_that_the_recomputation_inherits(graph: TagGraph, asset: str) -> None:
-    tag = TagDefinition(TAG, "PII", propagates=True)
+@given(graphs(), definitions, st.sampled_from(ASSETS))
+def test_inherited_tags_are_those_that_the_recomputation_inherits(
+    graph: TagGraph, tag: TagDefinition, asset: str
+) -> None:
     derived = recompute(graph, [tag])
     ancestors, at = list[Ancestor](), asset
     while (parent := graph.parents.get(at)) is not None and len(ancestors) < 64:
@@ -116,6 +125,25 @@ def test_inherited_tags_are_those_that_the_recomputation_inherits(graph: TagGrap
     expected = any((one.asset, one.kind) == (asset, "inherited") for one in derived)
     carried = inherited_tags(ancestors, cut=graph.on_delete == "cut")
     assert (TAG in carried and not graph.states(asset, TAG)) == expected
+
+
+def test_an_influence_is_not_inherited_wherever_it_goes() -> None:
+    """It reaches `b`, and `c` that is derived from it, but nothing below them."""
+    tag = TagDefinition(TAG, "PII", propagates=True, edge_types=frozenset({"derived-from", "influences"}))
+    graph = TagGraph(
+        edges={Edge("a", "b", "influences"), Edge("b", "c", "derived-from")},
+        stated={"a": {TAG}},
+        parents={"d": "b", "e": "c"},
+    )
+    assert recompute(graph, [tag]) == {Derived("b", TAG, "influenced", 1), Derived("c", TAG, "influenced", 2)}
+    assert replay(["a", "b", "c"], graph, tag) == []
+    assert replay(["a", "b", "d"], graph, tag) == ["pii does not pass from b to d"]
+    graph.edges.add(Edge("a", "c", "derived-from"))
+    assert {one.asset: one.kind for one in recompute(graph, [tag]) if one.depth == 1} == {
+        "b": "influenced",
+        "c": "propagated",
+        "e": "inherited",
+    }
 
 
 def test_a_path_is_replayed_step_by_step() -> None:

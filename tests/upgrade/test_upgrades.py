@@ -20,7 +20,7 @@ from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.definitions.rules import read_attribute_rules
 from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.migrations import migrate
-from lily.store.postgres.outbox.batches import Change
+from lily.store.postgres.outbox.batches import Change, Outbox
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.sessions import Database as Sessions
 from tests.lineage_world import World
@@ -215,6 +215,21 @@ def test_the_tags_that_policies_name_are_known_after_the_upgrade(server: Server)
         connection.execute("delete from policies where key = 'p'")
         remaining = connection.execute("select named_tags from access_versions where tenant_id = 'north'").fetchone()
         assert remaining == ([],)
+
+
+def test_tags_that_follow_influences_are_derived_anew_after_the_upgrade(server: Server) -> None:
+    database, before = Database(server), next(n for n, one in enumerate(MIGRATIONS) if "influences" in one.name)
+    build(database.owner, State(before, checksums=True))
+    with psycopg.connect(database.owner) as connection:
+        connection.execute(
+            "update tags set edge_types = '{used-in,influences}' where tenant_id = 'south' and key = 'pii'"
+        )
+        connection.execute("update tags set edge_types = '{used-in}' where tenant_id = 'south' and key = 'gdpr'")
+    migrate(database.owner, PASSWORDS)
+    pipeline = database.url_of("lily_pipeline")
+    with closing(Outbox(pipeline)) as outbox:
+        decided = [one for one in outbox.decisions(outbox.unpublished(1000)) if one.by == "lily"]
+    assert [(one.tenant_id, one.kind, one.name) for one in decided] == [("south", "tag", "PII")]
 
 
 def test_a_new_tenant_has_the_legal_tags(upgrade: Upgrade) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 class Ancestor(NamedTuple):
     id: str
     stated: frozenset[str]
-    propagated: frozenset[str]  # reached it along edges
+    propagated: frozenset[str]  # reached it along edges, and not as an influence only
     suppressed: frozenset[str]
     deleted: bool = False
 

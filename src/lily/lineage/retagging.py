@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from lily.lineage.breadth_first import Place
+
 
 class Member(NamedTuple):
     """An asset of the region: whether it states the tag, suppresses it, or is deleted and therefore cut off."""
@@ -25,6 +27,7 @@ class Link(NamedTuple):
     start: str
     end: str
     hops: int
+    influences: bool = False  # what takes it is an influence from there on
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class Region:
     max_depth: int | None = None  # of the tag, in edges
     members: dict[str, Member] = field(default_factory=dict)
     links: set[Link] = field(default_factory=set)
-    offers: dict[str, int] = field(default_factory=dict)  # by member, the smallest depth that is offered from outside
+    offers: dict[Place, int] = field(default_factory=dict)  # the smallest depth that is offered to members from outside
 
 
 class Retagged(NamedTuple):
@@ -48,26 +51,30 @@ def retagged(region: Region, add: Collection[str], remove: Collection[str]) -> R
 
 
 def _effective(region: Region, states: Collection[str]) -> set[str]:
-    return {asset for asset in _depths(region, states) if asset in states or not region.members[asset].suppresses}
+    return {asset for asset, _ in _depths(region, states) if asset in states or not region.members[asset].suppresses}
 
 
-def _depths(region: Region, states: Collection[str]) -> dict[str, int]:
-    """The fewest edges to an origin, for every member that the tag reaches; the nearest first."""
+def _depths(region: Region, states: Collection[str]) -> dict[Place, int]:
+    """The fewest edges to an origin, for every member that the tag reaches, as content or as an influence; the nearest
+    first."""
     onwards: dict[str, list[Link]] = {}
     for link in region.links:
         onwards.setdefault(link.start, []).append(link)
-    depths: dict[str, int] = {}
-    waiting = [*((0, asset) for asset in states), *((depth, asset) for asset, depth in region.offers.items())]
+    depths: dict[Place, int] = {}
+    waiting = [(0, Place(asset, content=True)) for asset in states]
+    waiting += [(depth, place) for place, depth in region.offers.items()]
     heapify(waiting)
     while waiting:
-        depth, asset = heappop(waiting)
-        if asset in depths:
+        depth, place = heappop(waiting)
+        if place in depths:
             continue
-        depths[asset] = depth
+        depths[place] = depth
+        asset, content = place
         member = region.members[asset]
         if member.cut or (member.suppresses and asset not in states):
             continue
         for link in onwards.get(asset, ()):
-            if link.hops == 0 or region.max_depth is None or depth < region.max_depth:
-                heappush(waiting, (depth + link.hops, link.end))
+            near = region.max_depth is None or depth < region.max_depth
+            if near if link.hops else content:
+                heappush(waiting, (depth + link.hops, Place(link.end, content and not link.influences)))
     return depths

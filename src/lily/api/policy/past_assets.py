@@ -23,12 +23,10 @@ from lily.model.assets import (
 from lily.model.lanes import BULK_TYPES
 from lily.policy import Ancestor, Facts
 from lily.store.assets import StoredAsset
-from lily.store.postgres.propagation.history import propagated_at
+from lily.store.postgres.propagation.history import NOTHING_PROPAGATED, Propagated, propagated_at
 from lily.store.postgres.propagation.tag_paths import DerivedTagsOf
 
 MAX_DEPTH = 64
-
-Propagated = Mapping[str, frozenset[str]]  # by asset: the keys of tags that had reached it
 
 
 class Above(NamedTuple):
@@ -46,7 +44,7 @@ class PastAsset:
     reference: str
     asset: StoredAsset | None
     above: Sequence[Above]
-    propagated: Propagated
+    propagated: Mapping[str, Propagated]  # by asset: what had reached it
     rules: TagRules
 
     @property
@@ -57,7 +55,7 @@ class PastAsset:
     def derived(self) -> DerivedTagsOf:
         ancestors = [self._tagged(one) for one in self.above]
         inherited = inherited_tags(ancestors, cut=self.rules.cut_deleted)
-        return DerivedTagsOf(self.id, self.propagated.get(self.id, frozenset()), inherited, ancestors)
+        return DerivedTagsOf(self.id, self.propagated.get(self.id, NOTHING_PROPAGATED).tags, inherited, ancestors)
 
     def without_propagated(self) -> "PastAsset | None":
         """As far as its own history goes. None if it was known by its edges alone."""
@@ -105,7 +103,7 @@ class PastAsset:
         return TaggedAncestor(
             one.id,
             frozenset(stated_tags(layers)),
-            self.propagated.get(one.id, frozenset()),
+            self.propagated.get(one.id, NOTHING_PROPAGATED).content,
             frozenset(suppressions(layers)),
             is_deleted(layers),
         )

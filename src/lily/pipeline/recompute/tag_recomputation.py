@@ -3,6 +3,8 @@
 It shares nothing with the SQL function `propagate`, whose result it checks; the oracle of the tests checks both.
 In each round a frontier of assets offers its tags to its neighbours, until no asset gains any. Tenant and tag are
 columns, so a thousand small graphs need as many rounds as the deepest of them.
+
+A tag that came along an `influences` edge is an influence from there on, and is not inherited: `content` is false.
 """
 
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from lily.model.edges import INFLUENCES
 
 TAGGED = ["tenant", "tag", "id"]
 KEY = [*TAGGED, "kind"]
+PLACE = [*TAGGED, "content"]
 
 Progress = Callable[[str, int], None]  # the step that was done, and its number of rows
 
@@ -34,9 +37,9 @@ def recompute(graphs: Graphs, progress: Progress = lambda *_: None) -> DataFrame
     definitions = F.broadcast(graphs.definitions)
     steps = partitioned(arcs(graphs, progress), "tenant", "id")
     stated = origins(graphs).localCheckpoint()
-    stopped = partitioned(blocked(graphs), *TAGGED)
+    stopped = partitioned(blocked(graphs, stated), *PLACE)
     reached = distances(stated, stopped, steps, definitions, progress)
-    passing_on = reached.join(stopped, TAGGED, "left_anti")
+    passing_on = reached.join(stopped, PLACE, "left_anti")
     offered = offers(passing_on, steps, definitions).join(stated, TAGGED, "left_anti").distinct().localCheckpoint()
     nearest = offered.groupBy(*KEY).agg(F.min("depth").alias("depth"))
     return offered.join(nearest, [*KEY, "depth"]).select(*KEY, "via", "depth")
@@ -93,51 +96,61 @@ def origins(graphs: Graphs) -> DataFrame:
     return stated.join(F.broadcast(graphs.definitions), ["tenant", "tag"], "left_semi").select(*TAGGED)
 
 
-def blocked(graphs: Graphs) -> DataFrame:
-    """tenant, tag, id: the assets that do not pass the tag on, although it may have reached them."""
+def blocked(graphs: Graphs, stated: DataFrame) -> DataFrame:
+    """tenant, tag, id, content: the assets that do not pass the tag on, although it may have reached them. One that
+    states the tag passes on that, and no influence."""
     suppressed = graphs.assets.select("tenant", "id", F.explode(F.array_except("suppressed", "stated")).alias("tag"))
     cut = graphs.assets.where("cut").select("tenant", "id")
-    return (
-        suppressed.select(*TAGGED).union(cut.join(F.broadcast(graphs.definitions), "tenant").select(*TAGGED)).distinct()
-    )
+    stopped = suppressed.select(*TAGGED).union(cut.join(F.broadcast(graphs.definitions), "tenant").select(*TAGGED))
+    either = F.explode(F.array(F.lit(True), F.lit(False))).alias("content")
+    follows = graphs.definitions.where(F.array_contains("edge_types", INFLUENCES))
+    origins = stated.join(F.broadcast(follows), ["tenant", "tag"], "left_semi").select(*TAGGED, F.lit(False))
+    return stopped.select(*TAGGED, either).union(origins).distinct()
 
 
 def offers(tagged: DataFrame, steps: DataFrame, definitions: DataFrame) -> DataFrame:
-    """tenant, tag, id, kind, via, depth: what the tagged assets (tenant, tag, id, depth) offer to their neighbours."""
+    """tenant, tag, id, kind, via, depth: what the tagged assets (tenant, tag, id, content, depth) offer to their
+    neighbours."""
     along = tagged.join(definitions, ["tenant", "tag"]).join(steps, ["tenant", "id"])
+    influenced = (F.col("kind") == "propagated") & (~F.col("content") | (F.col("type") == INFLUENCES))
     return along.where(_passes()).select(
-        "tenant", "tag", F.col("to_id").alias("id"), "kind", F.col("id").alias("via"),
+        "tenant", "tag", F.col("to_id").alias("id"),
+        F.when(influenced, "influenced").otherwise(F.col("kind")).alias("kind"), F.col("id").alias("via"),
         (F.col("depth") + (F.col("kind") == "propagated").cast("int")).alias("depth"),
     )  # fmt: skip
 
 
 def _passes() -> Column:
-    """As `lily.lineage.graph.Edge.passes`. The hierarchy passes every tag, and does not count as an edge."""
+    """As `lily.lineage.graph.Edge.passes`. The hierarchy passes every tag that is content, and does not count as an
+    edge."""
     named = F.array_contains("edge_types", F.col("type"))
     type_passes = F.when(F.col("edge_types").isNull(), F.col("type") != INFLUENCES).otherwise(named)
     near = F.col("max_depth").isNull() | (F.col("depth") < F.col("max_depth"))
     edge = (F.col("direction") != F.col("but")) & ~(F.col("masking") & F.col("stopped_by_masking")) & type_passes & near
-    return (F.col("kind") == "inherited") | edge
+    return F.when(F.col("kind") == "inherited", F.col("content")).otherwise(edge)
 
 
 def distances(
     stated: DataFrame, stopped: DataFrame, steps: DataFrame, definitions: DataFrame, progress: Progress
 ) -> DataFrame:
-    """tenant, tag, id, depth: for every asset that has a tag, stated or derived, the fewest edges to an origin.
+    """tenant, tag, id, content, depth: for every asset that has a tag, stated or derived, the fewest edges to an
+    origin.
 
     A path with fewer edges may have more steps, down a hierarchy, and be found in a later round: then the asset offers
     the tag again.
     """
-    found, number = stated.select(*TAGGED, F.lit(0).alias("depth"), F.lit(0).alias("round")).localCheckpoint(), 0
+    first = stated.select(*TAGGED, F.lit(True).alias("content"), F.lit(0).alias("depth"), F.lit(0).alias("round"))
+    found, number = first.localCheckpoint(), 0
     frontier = found
     while count := frontier.count():
         progress("reached", count)
         number += 1
-        offered = offers(frontier.join(stopped, TAGGED, "left_anti"), steps, definitions)
-        offered = offered.select(*TAGGED, "depth", F.lit(number).alias("round"))
+        offered = offers(frontier.join(stopped, PLACE, "left_anti"), steps, definitions)
+        content = (F.col("kind") != "influenced").alias("content")
+        offered = offered.select(*TAGGED, content, "depth", F.lit(number).alias("round"))
         # The nearest offer, and of equally near ones the earliest. The checkpoint cuts the lineage of the DataFrame, or
         # every round would repeat the work of all earlier ones.
-        nearest = found.union(offered).groupBy(*TAGGED).agg(F.min(F.struct("depth", "round")).alias("nearest"))
-        found = nearest.select(*TAGGED, "nearest.depth", "nearest.round").localCheckpoint()
+        nearest = found.union(offered).groupBy(*PLACE).agg(F.min(F.struct("depth", "round")).alias("nearest"))
+        found = nearest.select(*PLACE, "nearest.depth", "nearest.round").localCheckpoint()
         frontier = found.where(F.col("round") == number)
     return found.drop("round")

@@ -45,7 +45,7 @@ _PROTECTIVE_TAG: Final = """assets.id = any (array(
     select ids_by_stated(%(tag)s)
     union
     select d.asset_id from derived_tags d
-    where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind = 'propagated'
+    where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind <> 'inherited'
   )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
 FILTERS: tuple[Filter, ...] = get_args(Filter)
 EXAMINED = 2  # times the length of a page: assets whose ancestors are looked up to fill it

@@ -6,8 +6,7 @@ from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.lineage.tag_rules import TagRules
 from lily.model.assets import is_deleted
 from lily.store.assets import StoredAsset
-from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import FORWARD, level_query
+from lily.store.postgres.propagation.level_queries import FORWARD, level_parameters, level_query
 from lily.store.postgres.sessions import Database
 
 
@@ -34,10 +33,10 @@ async def assets_reached(database: Database, asset: StoredAsset, rules: TagRules
         return []
     search, assets = BreadthFirstSearch(asset.id, definition.max_depth), dict[str, _Asset]()
     while frontier := search.frontier:
-        parameters = {"tag": tag, "ids": id_array(frontier), "cut": rules.cut_deleted}
+        parameters = {"tag": tag, "cut": rules.cut_deleted, **level_parameters(frontier)}
         rows = await database.fetch(asset.tenant, level_query("propagation/dry_run_level", FORWARD), parameters)
-        assets |= {row[0]: _Asset(*row[3:6]) for row in rows}
-        search.expand(Neighbour(id_, via, hops, conducts) for id_, via, hops, *_, conducts in rows)
+        assets |= {row[0]: _Asset(*row[4:7]) for row in rows}
+        search.expand(Neighbour(id_, via, hops, conducts, content) for id_, via, hops, content, *_, conducts in rows)
     reached = [
         ReachedAsset(
             id_, assets[id_].qualified_name, visit.depth, visit.via, assets[id_].already, assets[id_].suppressed

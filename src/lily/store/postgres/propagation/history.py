@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg import Connection
 
@@ -11,13 +11,22 @@ from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
 
 
-async def propagated_at(
-    database: Database, tenant: str, asset_ids: Collection[str], at: str
-) -> dict[str, frozenset[str]]:
-    """By asset, the keys of the tags that had reached it along edges; assets without any are left out."""
+class Propagated(NamedTuple):
+    """The keys of the tags that had reached an asset along edges, and those of them that are not an influence only:
+    what is below the asset inherits these."""
+
+    tags: frozenset[str] = frozenset()
+    content: frozenset[str] = frozenset()
+
+
+NOTHING_PROPAGATED = Propagated()
+
+
+async def propagated_at(database: Database, tenant: str, asset_ids: Collection[str], at: str) -> dict[str, Propagated]:
+    """By asset; assets that no tag had reached are left out."""
     parameters = {"ids": id_array(asset_ids), "at": at}
     rows = await database.fetch(tenant, query("propagation/propagated_at"), parameters)
-    return {asset_id: frozenset(tags) for asset_id, tags in rows}
+    return {asset_id: Propagated(frozenset(tags), frozenset(content or ())) for asset_id, tags, content in rows}
 
 
 async def history_start(database: Database, tenant: str) -> str | None:

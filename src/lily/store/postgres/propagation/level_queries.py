@@ -1,10 +1,13 @@
 """Queries for one level of a search along the edges that a tag passes: forward, or back to its origins."""
 
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from psycopg import sql
 
+from lily.lineage.breadth_first import Place
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 
@@ -25,3 +28,8 @@ def level_query(name: str, way: Way) -> sql.Composed:
         here=sql.Identifier(way.here), there=sql.Identifier(way.there)
     )
     return sql.SQL(query(name)).format(edge_neighbours=edge_neighbours)
+
+
+def level_parameters(frontier: Sequence[Place]) -> dict[str, Any]:
+    """The parameters of a frontier."""
+    return {"ids": id_array(place.asset for place in frontier), "contents": [place.content for place in frontier]}

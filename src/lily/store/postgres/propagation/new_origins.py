@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
-from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import BACKWARD, level_query
+from lily.store.postgres.propagation.level_queries import BACKWARD, level_parameters, level_query
 from lily.store.postgres.queries import query
 
 MAX_SUPPRESSIONS = 200  # of a tenant, checked per run
@@ -51,12 +50,12 @@ class NewOrigins:
         self._connection.execute(query("propagation/publish_new_origins"), values)
 
     def _origins(self, start: dict[str, Any], max_depth: int | None) -> set[str]:
-        search = BreadthFirstSearch(start["start"], max_depth)
+        search = BreadthFirstSearch(start["start"], max_depth, content=False)
         stating: set[str] = set()
         while (frontier := search.frontier) and len(search.visited) < MAX_VISITED:
             rows = self._connection.execute(
-                level_query("propagation/origins_level", BACKWARD), {**start, "ids": id_array(frontier)}
+                level_query("propagation/origins_level", BACKWARD), {**start, **level_parameters(frontier)}
             ).fetchall()
-            stating |= {row[0] for row in rows if row[3]}
-            search.expand(Neighbour(asset_id, via, hops) for asset_id, via, hops, _ in rows)
+            stating |= {row[0] for row in rows if row[4]}
+            search.expand(Neighbour(asset_id, via, hops, content=content) for asset_id, via, hops, content, _ in rows)
         return stating & search.visited.keys()

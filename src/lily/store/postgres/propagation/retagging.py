@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
+from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour, Place
 from lily.lineage.retagging import Link, Member, Region, Retagged, retagged
 from lily.lineage.tag_rules import TagRules
 from lily.model.assets import is_deleted, stated_tags, suppressions
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
-from lily.store.postgres.propagation.level_queries import BACKWARD, FORWARD, level_query
+from lily.store.postgres.propagation.level_queries import BACKWARD, FORWARD, level_parameters, level_query
 from lily.store.postgres.sessions import Database
 
 MAX_REGION = 10_000  # assets; beyond that the result is incomplete
@@ -57,24 +57,32 @@ class _RegionReader:
             if len(region.members.keys() | search.visited.keys()) > MAX_REGION:
                 self.complete = False
                 break
-            parameters = {"tag": self._tag, "ids": id_array(frontier), "cut": self._cut}
+            parameters = {"tag": self._tag, "cut": self._cut, **level_parameters(frontier)}
             rows = await self._database.fetch(
                 self._tenant, level_query("propagation/region_level", FORWARD), parameters
             )
-            seen |= {row[0]: Member(*row[3:6]) for row in rows}
-            self._links |= {Link(via, end, hops) for end, via, hops, *_ in rows}
-            search.expand(Neighbour(end, via, hops, _conducts(seen[end])) for end, via, hops, *_ in rows)
+            seen |= {row[0]: Member(*row[6:9]) for row in rows}
+            self._links |= {Link(via, end, hops, influences) for end, via, hops, _, influences, *_ in rows}
+            search.expand(
+                Neighbour(end, via, hops, _conducts(seen[end]), content)
+                for end, via, hops, content, _, taken, *_ in rows
+                if taken
+            )
         region.members |= {visited: seen[visited] for visited in search.visited}
 
     async def read_offers(self) -> None:
         """Once all assets are added."""
         members = self.region.members
         self.region.links = {link for link in self._links if link.end in members}
-        ids = id_array(members)
-        parameters = {"tag": self._tag, "ids": ids, "cut": self._cut, "max_depth": self.region.max_depth}
-        self.region.offers = dict(
-            await self._database.fetch(self._tenant, level_query("propagation/region_offers", BACKWARD), parameters)
-        )
+        parameters = {
+            "tag": self._tag,
+            "ids": id_array(members),
+            "contents": [True] * len(members),
+            "cut": self._cut,
+            "max_depth": self.region.max_depth,
+        }
+        rows = await self._database.fetch(self._tenant, level_query("propagation/region_offers", BACKWARD), parameters)
+        self.region.offers = {Place(member, content): depth for member, content, depth in rows}
 
     def _member(self, asset: StoredAsset) -> Member:
         layers = asset.layers

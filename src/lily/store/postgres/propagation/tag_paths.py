@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from lily.lineage.inheritance import Ancestor, inherited_tags
 from lily.store.assets import StoredAsset
@@ -44,15 +44,17 @@ async def derivations(database: Database, asset: StoredAsset) -> list[Derivation
 async def derivations_at(database: Database, tenant: str, of: DerivedTagsOf, at: str | None) -> list[Derivation]:
     """One per derived tag and kind, by the supports of a time; None is now."""
     ancestors = of.ancestors
-    propagated = [(tag, of.asset_id) for tag in of.propagated]
+    propagated = [_Wanted(tag, of.asset_id) for tag in of.propagated]
     propagated += [
-        (tag, ancestors[index].id) for tag, index in of.inherited.items() if tag not in ancestors[index].stated
+        _Wanted(tag, ancestors[index].id, inherited=True)
+        for tag, index in of.inherited.items()
+        if tag not in ancestors[index].stated
     ]
     paths = await _paths(database, tenant, propagated, at)
     result = [_propagated(of.asset_id, tag, paths) for tag in of.propagated]
     for tag, index in of.inherited.items():
         down = tuple(ancestor.id for ancestor in reversed(ancestors[:index]))
-        path, depth = paths.get((tag, ancestors[index].id), ((ancestors[index].id,), 0))
+        path, depth = paths.get(_Wanted(tag, ancestors[index].id, inherited=True), ((ancestors[index].id,), 0))
         result.append(Derivation(tag, "inherited", (*path, *down, of.asset_id), depth))
     return result
 
@@ -71,11 +73,19 @@ async def tags_through(database: Database, asset: StoredAsset) -> list[str]:
     return [tag for (tag,) in rows]
 
 
-_Paths = Mapping[tuple[str, str], tuple[tuple[str, ...], int]]
+class _Wanted(NamedTuple):
+    """The path of a propagated tag of an asset, or of an ancestor from which it is inherited."""
+
+    tag: str
+    asset_id: str
+    inherited: bool = False
+
+
+_Paths = Mapping[_Wanted, tuple[tuple[str, ...], int]]
 
 
 def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
-    path, depth = paths.get((tag, asset_id), ((asset_id,), 0))
+    path, depth = paths.get(_Wanted(tag, asset_id), ((asset_id,), 0))
     return Derivation(tag, "propagated", path, depth)
 
 
@@ -88,13 +98,18 @@ async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
     ]
 
 
-async def _paths(database: Database, tenant: str, propagated: Sequence[tuple[str, str]], at: str | None) -> _Paths:
+async def _paths(database: Database, tenant: str, propagated: Sequence[_Wanted], at: str | None) -> _Paths:
     """The path and depth of each propagated tag of an asset."""
     if not propagated:
         return {}
-    parameters = {"tags": [tag for tag, _ in propagated], "ids": [asset_id for _, asset_id in propagated], "at": at}
+    parameters = {
+        "tags": [one.tag for one in propagated],
+        "ids": [one.asset_id for one in propagated],
+        "inherited": [one.inherited for one in propagated],
+        "at": at,
+    }
     rows = await database.fetch(tenant, query("propagation/tag_paths"), parameters)
-    paths: dict[tuple[str, str], tuple[tuple[str, ...], int]] = {}
+    paths: dict[_Wanted, tuple[tuple[str, ...], int]] = {}
     for number, steps in groupby(rows, key=itemgetter(0)):
         path = list(steps)
         paths[propagated[number]] = (tuple(asset_id for _, asset_id, _ in path), path[-1][2])

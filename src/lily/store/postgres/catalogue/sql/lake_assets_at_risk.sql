@@ -7,6 +7,6 @@ where i.tenant_id = %(tenant)s and i.state <> 'resolved' and r.tenant_id = %(ten
   and not exists (select from assets a where a.tenant_id = %(tenant)s and a.id = r.asset_id)
   and (%(tag)s::text is null or exists (
     select from derived_tags d
-    where d.asset_id = r.asset_id and d.tag = %(tag)s and d.kind = 'propagated' and d.tenant_id = %(tenant)s))
+    where d.asset_id = r.asset_id and d.tag = %(tag)s and d.kind <> 'inherited' and d.tenant_id = %(tenant)s))
 order by 1
 limit %(limit)s

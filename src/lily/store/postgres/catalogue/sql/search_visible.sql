@@ -30,10 +30,10 @@ up (root, id, above, name, stated, suppressed, inheritable, level) as (
   where up.level < 64
 ),
 arrived as materialized (
-  select d.asset_id, d.tag
+  select d.asset_id, d.tag, d.kind = 'propagated' as inheritable
   from derived_tags d
   where d.tenant_id = %(tenant)s and d.tag = any (%(hidden_tags)s::text[]) and d.tag = any (%(tags)s::text[])
-    and d.kind = 'propagated' and d.asset_id = any (array(select id from candidates union select id from up))
+    and d.kind <> 'inherited' and d.asset_id = any (array(select id from candidates union select id from up))
 ),
 closed as materialized (
   select up.root,
@@ -45,7 +45,7 @@ inherited as materialized (
   select up.root, array_agg(distinct t.tag) as tags
   from up cross join lateral unnest(up.inheritable) as t (tag)
   where t.tag = any (up.stated) or exists (
-    select from arrived a where a.asset_id = up.id and a.tag = t.tag and a.tag <> all (up.suppressed)
+    select from arrived a where a.asset_id = up.id and a.inheritable and a.tag = t.tag and a.tag <> all (up.suppressed)
   )
   group by up.root
 ),

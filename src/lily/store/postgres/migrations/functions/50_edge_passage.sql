@@ -1,26 +1,26 @@
 -- The distance (depth, steps) with which an asset passes a tag on: (0, 0) if the asset states it, else the smallest of its
--- supports. No row if the asset does not have the tag, suppresses it, or is deleted in a tenant where deletion cuts.
+-- supports: of those that are content, and of those that are an influence. No row if the asset does not have the tag,
+-- suppresses it, or is deleted in a tenant where deletion cuts.
 --
 -- Where a call is inlined, all its text parameters take the collation of the call, which is that of the tag, "C". The
 -- tenant has to be given its own again: in another one it is no condition for an index, and each asset is looked up once
 -- for every tenant.
 create or replace function carried(p_tenant text, p_tag text, p_id uuid, p_cut boolean)
-returns table (depth integer, steps integer)
+returns table (depth integer, steps integer, content boolean)
 language sql stable as $$
-  select label.depth, label.steps
+  select label.depth, label.steps, label.content
   from (values (1)) as one (row)
   left join lateral (
     select stated, suppressed, is_deleted from assets where tenant_id = p_tenant collate "default" and id = p_id offset 0
   ) a on true
   cross join lateral (
-    select 0 as depth, 0 as steps where p_tag = any (a.stated)
+    select 0 as depth, 0 as steps, true as content where p_tag = any (a.stated)
     union all
-    (select d.depth, d.steps
+    (select distinct on (d.kind <> 'influenced') d.depth, d.steps, d.kind <> 'influenced'
      from derived_tags d
      where d.tenant_id = p_tenant collate "default" and d.tag = p_tag and d.asset_id = p_id
        and p_tag <> all (coalesce(a.stated, '{}')) and p_tag <> all (coalesce(a.suppressed, '{}'))
-     order by d.depth, d.steps
-     limit 1)
+     order by d.kind <> 'influenced', d.depth, d.steps)
   ) as label
   where not (p_cut and coalesce(a.is_deleted, false))
 $$;
@@ -36,4 +36,10 @@ $$;
 create or replace function passes(e edges, f tags) returns boolean
 language sql immutable as $$
   select passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+$$;
+
+-- As what a tag arrives along an edge: an influence stays one, however it goes on, and is not inherited.
+create or replace function arrives_as(type text, content boolean) returns text
+language sql immutable as $$
+  select case when content and type <> 'influences' then 'propagated' else 'influenced' end
 $$;

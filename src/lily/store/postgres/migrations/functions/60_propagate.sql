@@ -8,6 +8,9 @@
 -- that depend on it, even if they can still be reached another way. Then each asset takes the best offer of its
 -- neighbours, level by level. So a cycle cannot support itself, and the result equals that of a full recomputation.
 --
+-- A tag that came along an `influences` edge is an influence from there on (kind `influenced`). It follows edges like any
+-- other, but is not inherited. An asset may have a tag both ways, each with a support of its own.
+--
 -- A support that ends, or that a shorter one replaces, is recorded in the history, unless it is of this transaction itself:
 -- no one has seen it. Where several replace one another in a run, the first record is of the one that was there before.
 create or replace function propagate(p_tenant text) returns void
@@ -29,6 +32,7 @@ declare
   kinds text[];
   depths integer[];
   hops   integer[];
+  solid  boolean[];  -- whether each is content
 begin
   -- Add the assets of edges, and all that are above them in the hierarchy, to the graph.
   insert into concerned (id, root)
@@ -103,7 +107,7 @@ begin
     from tags f cross join marked_edges m
     cross join lateral (
       select * from derived_tags d
-      where d.asset_id in (m.to_id, m.from_id) and d.tag = f.key and d.kind = 'propagated' and d.tenant_id = p_tenant
+      where d.asset_id in (m.to_id, m.from_id) and d.tag = f.key and d.kind <> 'inherited' and d.tenant_id = p_tenant
       offset 0) d
     where f.tenant_id = p_tenant and d.via in (m.to_id, m.from_id)
   ) s;
@@ -125,13 +129,14 @@ begin
           or d.kind = 'inherited' and not exists (
             select from graph_nodes g cross join lateral carried(p_tenant, d.tag, d.via, cut) c
             where g.tenant_id = p_tenant and g.id = d.asset_id and g.parent = d.via
-              and (c.depth, c.steps + 1) <= (d.depth, d.steps))
-          or d.kind = 'propagated' and not exists (
+              and c.content and (c.depth, c.steps + 1) <= (d.depth, d.steps))
+          or d.kind <> 'inherited' and not exists (
             select from tags f
             cross join lateral (
               select * from edges e where e.from_id = d.via and e.to_id = d.asset_id and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
             where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+              and d.kind = arrives_as(e.type, c.content)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
             and not exists (
             select from tags f
@@ -139,6 +144,7 @@ begin
               select * from edges e where e.from_id = d.asset_id and e.to_id = d.via and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
             where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+              and d.kind = arrives_as(e.type, c.content)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
         )
     ),
@@ -174,14 +180,14 @@ begin
     where f.tenant_id = p_tenant and f.propagates and not m.whole
   ),
   offers as (
-    select s.tag, s.id, 'propagated' as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
+    select s.tag, s.id, arrives_as(e.type, c.content) as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'upstream'
     cross join lateral (select * from edges e where e.to_id = s.id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, s.tag, e.from_id, cut) c
     where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
-    select s.tag, s.id, 'propagated', e.to_id, c.depth + 1, c.steps + 1, s.root
+    select s.tag, s.id, arrives_as(e.type, c.content), e.to_id, c.depth + 1, c.steps + 1, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'downstream'
     cross join lateral (select * from edges e where e.from_id = s.id and e.tenant_id = p_tenant offset 0) e
@@ -196,8 +202,9 @@ begin
       where g.id = s.id and g.tenant_id = p_tenant and g.parent is not null
       offset 0) g
     cross join lateral carried(p_tenant, s.tag, g.parent, cut) c
+    where c.content
     union all
-    select f.key, m.to_id, 'propagated', m.from_id, c.depth + 1, c.steps + 1, m.root
+    select f.key, m.to_id, arrives_as(e.type, c.content), m.from_id, c.depth + 1, c.steps + 1, m.root
     from marked_edges m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'upstream'
     cross join lateral (
@@ -205,7 +212,7 @@ begin
     cross join lateral carried(p_tenant, f.key, m.from_id, cut) c
     where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
-    select f.key, m.from_id, 'propagated', m.to_id, c.depth + 1, c.steps + 1, m.root
+    select f.key, m.from_id, arrives_as(e.type, c.content), m.to_id, c.depth + 1, c.steps + 1, m.root
     from marked_edges m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'downstream'
     cross join lateral (
@@ -241,12 +248,12 @@ begin
     order by t.tag, t.asset_id
     on conflict do nothing
   )
-  select array_agg(tag), array_agg(id), array_agg(depth), array_agg(steps), array_agg(root)
-  into names, nodes, depths, hops, roots
+  select array_agg(tag), array_agg(id), array_agg(depth), array_agg(steps), array_agg(content), array_agg(root)
+  into names, nodes, depths, hops, solid, roots
   from (
-    select tag, asset_id as id, depth, steps, root from taken
+    select tag, asset_id as id, depth, steps, kind <> 'influenced' as content, root from taken
     union all
-    select f.key, m.id, c.depth, c.steps, m.root
+    select f.key, m.id, c.depth, c.steps, c.content, m.root
     from tags f cross join marked m cross join lateral carried(p_tenant, f.key, m.id, cut) c
     where f.tenant_id = p_tenant and f.propagates and m.whole
   ) changed;
@@ -254,21 +261,22 @@ begin
   -- They pass tags on to their neighbours in turn, level by level, until no asset gains one.
   while nodes is not null loop
     with frontier as (
-      select distinct on (n.tag, n.id) n.tag, n.id, n.depth, n.steps, n.root
-      from unnest(names, nodes, depths, hops, roots) as n (tag, id, depth, steps, root)
+      select distinct on (n.tag, n.id, n.content) n.tag, n.id, n.depth, n.steps, n.content, n.root
+      from unnest(names, nodes, depths, hops, solid, roots) as n (tag, id, depth, steps, content, root)
       where not holds or not coalesce((
         select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_deleted
         from assets a where a.tenant_id = p_tenant and a.id = n.id), false)
-      order by n.tag, n.id, n.depth, n.steps
+      order by n.tag, n.id, n.content, n.depth, n.steps
     ),
     offers as (
-      select n.tag, e.to_id as id, 'propagated' as kind, n.id as via, n.depth + 1 as depth, n.steps + 1 as steps, n.root
+      select n.tag, e.to_id as id, arrives_as(e.type, n.content) as kind, n.id as via, n.depth + 1 as depth,
+             n.steps + 1 as steps, n.root
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'upstream'
       cross join lateral (select * from edges e where e.from_id = n.id and e.tenant_id = p_tenant offset 0) e
       where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
       union all
-      select n.tag, e.from_id, 'propagated', n.id, n.depth + 1, n.steps + 1, n.root
+      select n.tag, e.from_id, arrives_as(e.type, n.content), n.id, n.depth + 1, n.steps + 1, n.root
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'downstream'
       cross join lateral (select * from edges e where e.to_id = n.id and e.tenant_id = p_tenant offset 0) e
@@ -278,6 +286,7 @@ begin
       from frontier n
       cross join lateral (
         select id from graph_nodes g where g.parent = n.id and g.tenant_id = p_tenant offset 0) g
+      where n.content
     ),
     best as (
       select distinct on (tag, id, kind) * from offers o
@@ -307,8 +316,9 @@ begin
       order by t.tag, t.asset_id
       on conflict do nothing
     )
-    select array_agg(tag), array_agg(asset_id), array_agg(depth), array_agg(steps), array_agg(root)
-    into names, nodes, depths, hops, roots
+    select array_agg(tag), array_agg(asset_id), array_agg(depth), array_agg(steps), array_agg(kind <> 'influenced'),
+           array_agg(root)
+    into names, nodes, depths, hops, solid, roots
     from taken;
   end loop;
 end

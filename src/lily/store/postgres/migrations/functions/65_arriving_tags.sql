@@ -3,11 +3,11 @@
 --
 -- It fails closed. If there are more than `p_bound` pairs of a tag and an asset to walk beside the given assets, every tag
 -- that propagates arrives. An asset on the way of which it is not known what is above it counts as one that states every
--- tag. What is inherited is included.
+-- tag. What is inherited is included. `content` is false for what arrives as an influence only, which is not inherited.
 --
 -- Plans are made as in 60_propagate.sql, for the reasons given there.
 create or replace function arriving_tags(p_tenant text, p_cut boolean, p_ids uuid[], p_bound integer default 10000)
-returns table (asset_id uuid, tag text)
+returns table (asset_id uuid, tag text, content boolean)
 language plpgsql stable
 set join_collapse_limit = 1 set from_collapse_limit = 1 set enable_seqscan = off set jit = off
 set plan_cache_mode = force_custom_plan
@@ -31,14 +31,14 @@ begin
 
   if cardinality(ids_above) > most then
     return query
-    select n.id, f.key from tags f cross join unnest(p_ids) as n (id)
+    select n.id, f.key, true from tags f cross join unnest(p_ids) as n (id)
     where f.tenant_id = p_tenant and f.propagates and n.id is not null;
     return;
   end if;
 
   return query
   with recursive steps as materialized (
-    select a.tag, s.from_id, a.id as to_id, s.edges
+    select a.tag, s.from_id, a.id as to_id, s.edges, s.influences
     from unnest(tags_above, ids_above) as a (tag, id)
     cross join lateral steps_into(p_tenant, a.tag, a.id) s
   ),
@@ -59,41 +59,44 @@ begin
     where not (p_cut and coalesce(s.is_deleted, false))
   ),
   -- The edges behind it count only for tags with a largest depth: without one, each pair is visited once.
-  down (tag, id, depth) as (
-    select p.tag, p.id, 0 from passing p where p.origin
+  down (tag, id, depth, content) as (
+    select p.tag, p.id, 0, true from passing p where p.origin
     union
-    select s.tag, s.to_id, case when f.max_depth is null then 0 else d.depth + s.edges end
+    select s.tag, s.to_id, case when f.max_depth is null then 0 else d.depth + s.edges end, d.content and not s.influences
     from down d
     join tags f on f.tenant_id = p_tenant and f.key = d.tag
     join steps s on s.tag = d.tag and s.from_id = d.id
     join passing p on p.tag = d.tag and p.id = d.id
     where (p.origin or not p.suppressed) and (f.max_depth is null or d.depth + s.edges <= f.max_depth)
+      and (d.content or s.edges = 1)
   )
-  select distinct s.to_id, s.tag
+  select s.to_id, s.tag, bool_or(d.content and not s.influences)
   from down d
   join tags f on f.tenant_id = p_tenant and f.key = d.tag
   join steps s on s.tag = d.tag and s.from_id = d.id
   join passing p on p.tag = d.tag and p.id = d.id
   where (p.origin or not p.suppressed) and (f.max_depth is null or d.depth + s.edges <= f.max_depth)
-    and s.to_id = any (p_ids);
+    and (d.content or s.edges = 1) and s.to_id = any (p_ids)
+  group by s.to_id, s.tag;
 end
 $$;
 
--- From where a tag can come to an asset in one step, and whether that step is an edge (1) or down the hierarchy (0). A
--- parent that the graph still has, or has from the lake, counts beside the asset's own.
-create or replace function steps_into(p_tenant text, p_tag text, p_id uuid) returns table (from_id uuid, edges integer)
+-- From where a tag can come to an asset in one step, whether that step is an edge (1) or down the hierarchy (0), and whether
+-- it is an influence. A parent that the graph still has, or has from the lake, counts beside the asset's own.
+create or replace function steps_into(p_tenant text, p_tag text, p_id uuid)
+returns table (from_id uuid, edges integer, influences boolean)
 language sql stable as $$
-  select e.from_id, 1
+  select e.from_id, 1, e.type = 'influences'
   from tags f cross join lateral (select * from edges e where e.to_id = p_id and e.tenant_id = p_tenant offset 0) e
   where f.tenant_id = p_tenant and f.key = p_tag and f.direction <> 'upstream'
     and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
   union all
-  select e.to_id, 1
+  select e.to_id, 1, e.type = 'influences'
   from tags f cross join lateral (select * from edges e where e.from_id = p_id and e.tenant_id = p_tenant offset 0) e
   where f.tenant_id = p_tenant and f.key = p_tag and f.direction <> 'downstream'
     and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
   union all
-  select a.parent::uuid, 0 from assets a where a.tenant_id = p_tenant and a.id = p_id and a.parent is not null
+  select a.parent::uuid, 0, false from assets a where a.tenant_id = p_tenant and a.id = p_id and a.parent is not null
   union all
-  select g.parent, 0 from graph_nodes g where g.tenant_id = p_tenant and g.id = p_id and g.parent is not null
+  select g.parent, 0, false from graph_nodes g where g.tenant_id = p_tenant and g.id = p_id and g.parent is not null
 $$;

@@ -1,5 +1,6 @@
 -- The derived tags of assets: `propagated` along edges, as stored, and `inherited` down the hierarchy, computed from the
--- ancestors as {tag: its name as the ancestor states it}. Assets without derived tags have no row.
+-- ancestors as {tag: its name as the ancestor states it}. An influence on an ancestor is not inherited. Assets without
+-- derived tags have no row.
 --
 -- The ancestors of most assets have no tags. For these, the query per level of the hierarchy is all that a read costs. The
 -- parents are parameters because assets that only the lake has are not in the table.
@@ -22,6 +23,7 @@ declare
   marked  uuid[];
   arriving     uuid[] := '{}';  -- what would arrive: assets and, beside them, tags
   arriving_too text[] := '{}';
+  arriving_as  boolean[] := '{}';  -- whether each is content
   risks        jsonb;  -- {asset: [incidents]}
 begin
   for i in 1 .. 64 loop  -- bounds a hierarchy with a cycle
@@ -45,7 +47,8 @@ begin
   end loop;
 
   if p_lags then
-    select coalesce(array_agg(a.asset_id), '{}'), coalesce(array_agg(a.tag), '{}') into arriving, arriving_too
+    select coalesce(array_agg(a.asset_id), '{}'), coalesce(array_agg(a.tag), '{}'), coalesce(array_agg(a.content), '{}')
+      into arriving, arriving_too, arriving_as
     from arriving_tags(p_tenant, p_cut, p_ids || above) a;
   end if;
 
@@ -58,9 +61,9 @@ begin
     where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (above) and d.kind = 'propagated'
   ) then
     return query
-    select d.asset_id, array_agg(d.tag), null::jsonb, risks -> d.asset_id::text
+    select d.asset_id, array_agg(distinct d.tag), null::jsonb, risks -> d.asset_id::text
     from derived_tags d
-    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids) and d.kind = 'propagated'
+    where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids) and d.kind <> 'inherited'
     group by d.asset_id;
     if risks is not null then
       return query
@@ -68,27 +71,27 @@ begin
       from jsonb_each(risks) as k
       where not exists (
         select from derived_tags d
-        where d.asset_id = k.key::uuid and d.tag = any (p_tags) and d.kind = 'propagated' and d.tenant_id = p_tenant);
+        where d.asset_id = k.key::uuid and d.tag = any (p_tags) and d.kind <> 'inherited' and d.tenant_id = p_tenant);
     end if;
     return;
   end if;
 
   return query
   with recursive arrived as materialized (
-    select r.id, array_agg(r.tag) as tags
+    select r.id, array_agg(distinct r.tag) as tags, array_agg(distinct r.tag) filter (where r.content) as content
     from (
-      select d.asset_id, d.tag
+      select d.asset_id, d.tag, d.kind = 'propagated'
       from derived_tags d
       where d.tenant_id = p_tenant and d.tag = any (p_tags) and d.asset_id = any (p_ids || above)
-        and d.kind = 'propagated'
-      union
-      select a.id, a.tag from unnest(arriving, arriving_too) as a (id, tag)
-    ) r (id, tag)
+        and d.kind <> 'inherited'
+      union all
+      select a.id, a.tag, a.content from unnest(arriving, arriving_too, arriving_as) as a (id, tag, content)
+    ) r (id, tag, content)
     group by r.id
   ),
   nodes as materialized (
     select distinct on (n.id) n.id, n.parent, coalesce(a.stated, '{}') as stated,
-           coalesce(a.suppressed, '{}') as suppressed, coalesce(r.tags, '{}') as arrived
+           coalesce(a.suppressed, '{}') as suppressed, coalesce(r.content, '{}') as arrived
     from unnest(above, its) as n (id, parent)
     left join (
       select s.id, s.stated, s.suppressed, s.is_deleted from assets s

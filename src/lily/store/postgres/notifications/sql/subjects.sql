@@ -34,6 +34,7 @@ tagged as (
     select up.id, unnest(a.tags) from up join assets a on a.tenant_id = %(tenant)s and a.id = up.ancestor
     union all
     select up.id, d.tag from up join derived_tags d on d.tenant_id = %(tenant)s and d.asset_id = up.ancestor
+    where d.kind <> 'influenced'
   ) t
   group by t.id
 )

@@ -1,4 +1,5 @@
--- What assets outside of a region offer to those in it: the tag, with the number of edges from its origin. Along edges, and
+-- What assets outside of a region offer to those in it: the tag, as content or as an influence, with the number of edges
+-- from its origin. Along edges, and
 -- down the hierarchy from the nearest ancestor that has the tag: what is inherited is stored for assets of the graph alone.
 with recursive {edge_neighbours},
 above (id, via, level) as (
@@ -15,12 +16,13 @@ above (id, via, level) as (
     and %(tag)s <> all (coalesce(a.suppressed, '{{}}')) and not (%(cut)s and coalesce(a.is_deleted, false))
 ),
 steps as (
-  select id, via, hops from along_edges
+  select id, via, hops, influences from along_edges
   union
-  select id, via, 0 from above
+  select id, via, 0, false from above
 )
-select s.via::text, min(c.depth + s.hops)
+select s.via::text, c.content and not s.influences, min(c.depth + s.hops)
 from steps s
 cross join lateral carried(%(tenant)s, %(tag)s, s.id, %(cut)s) c
 where s.id <> all (%(ids)s::uuid[]) and (s.hops = 0 or c.depth < coalesce(%(max_depth)s::integer, c.depth + 1))
-group by s.via
+  and (s.hops = 1 or c.content)
+group by 1, 2

@@ -1,6 +1,6 @@
 -- The layers of each given edge, and the protective tags that pass it, each with whether masking would stop it. A tag
 -- passes if the asset at the start of the edge, or one above it in the hierarchy, passes it on; an asset that suppresses
--- the tag does not. Edges are looked up one by one: there are few, and each reads a handful of rows.
+-- the tag does not, nor is an influence on one above it passed down. Edges are looked up one by one: there are few, and each reads a handful of rows.
 select a.n, e.source, e.source_at, e.source_clocks, e."user", e.user_at, e.user_clocks, e.claimed, e.claims_mask,
        coalesce(conducted.tags, '{{}}')
 from unnest(%(numbers)s::int[], %(tenants)s::text[], %(froms)s::uuid[], %(tos)s::uuid[], %(types)s::text[])
@@ -31,5 +31,5 @@ left join lateral (
   select jsonb_object_agg(b.tag, b.stopped) as tags
   from above b
   cross join lateral carried(e.tenant_id, b.tag, b.id, setting.cut) c
-  where c.depth < coalesce(b.max_depth, c.depth + 1)
+  where c.depth < coalesce(b.max_depth, c.depth + 1) and (b.level = 0 or c.content)
 ) as conducted on true

@@ -1,0 +1,1 @@
+-- No table, so no row: a kind of derived tags.
