@@ -142,6 +142,20 @@ def test_a_dry_run_follows_roles_and_tags(door: Door) -> None:
     assert door.http.post("/policy/dry-run", json={"delete_roles": ["nobody"]}).status_code == 404
 
 
+def test_a_dry_run_compares_at_the_time_that_it_names(door: Door) -> None:
+    door.ingest("shop.orders")
+    create(door, "/users", {"name": "ann"})
+    night = {"time": {"from": "22:00", "to": "06:00", "timezone": "UTC"}}
+    create(door, "/policies", policy({"user": "ann"}, {"asset": "*"}))
+    denied = policy({"user": "ann"}, {"asset": "*"}, "deny", conditions=night)
+    at_noon = dry_run(door, policies=[denied], assets=["shop.orders"], time="2026-03-03T13:00:00+01:00")
+    at_night = dry_run(door, policies=[denied], assets=["shop.orders"], time="2026-03-03T23:30:00Z")
+    assert (summary(at_noon), summary(at_night)) == ([], [("ann", "shop.orders", "loses")])
+    for wrong in ("noon", 12, "2026-03-03T12:00:00"):
+        answer = door.http.post("/policy/dry-run", json={"policies": [denied], "time": wrong})
+        assert answer.status_code == 400, answer.text
+
+
 def test_a_dry_run_follows_a_tag_along_edges_and_down_the_hierarchy_when_it_comes_and_when_it_goes(door: Door) -> None:
     """shop has orders and items; orders and other flow into report."""
     door.ingest("shop", "schema")

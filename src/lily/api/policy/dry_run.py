@@ -60,6 +60,7 @@ class Proposal:
     assets: Sequence[str] = ()
     actions: Sequence[Action] = ("READ",)
     plane: Plane = "data"
+    time: datetime | None = None  # that conditions compare; None is now
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def _compared(  # noqa: PLR0917 - called in a thread
     after_facts: Mapping[str, Facts | None],
     cut: list[str],
 ) -> dict[str, Any]:
-    plane, context = proposal.plane, Context(now=datetime.now(UTC))
+    plane, context = proposal.plane, Context(now=proposal.time or datetime.now(UTC))
     items: list[dict[str, Any]] = []
     counts: dict[str, int] = {"gains": 0, "loses": 0, "changes": 0}
     for action in proposal.actions:

@@ -111,4 +111,5 @@ DRY_RUN: Schema = _object(
     assets={"type": "array", "items": _REFERENCE, "maxItems": MAX_ITEMS},
     actions={"type": "array", "items": {"enum": list(ACTIONS)}, "minItems": 1},
     plane={"enum": list(PLANES), "default": "data"},
+    time=_TIME,
 )
