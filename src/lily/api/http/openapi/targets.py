@@ -113,6 +113,13 @@ class Target(BaseModel):
     plan: PlanResponse | None
 
 
+class RemovedTarget(BaseModel):
+    """Lily has nothing left to do in it."""
+
+    name: str
+    state: Literal["removed"]
+
+
 class Targets(BaseModel):
     items: list[Target]
     next_cursor: str | None

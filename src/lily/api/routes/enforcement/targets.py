@@ -18,6 +18,7 @@ from lily.api.http.openapi.targets import (
     TARGET_EXAMPLES,
     NewTarget,
     PlanResponse,
+    RemovedTarget,
     Requested,
     Target,
     TargetName,
@@ -84,11 +85,11 @@ async def target(name: TargetName, call: Anyone) -> Json:
     return Json(await _found(call, name))
 
 
-@router.delete(f"{PATH}/{{name:segment}}", status_code=202, responses={202: {"model": Target}})
+@router.delete(f"{PATH}/{{name:segment}}", status_code=202, responses={202: {"model": Target | RemovedTarget}})
 async def remove_target(name: TargetName, call: Anyone, forget: Forget = False) -> Json:
     """Removes a target. Lily reverts everything that it applied there, and then forgets the target; until that is done
-    its state is `removing`. With `forget` nothing is reverted, for a target that is gone or was never reached. Needs
-    the scope `admin`."""
+    its state is `removing`. The response has the state `removed` if it is done already. With `forget` nothing is
+    reverted, for a target that is gone or was never reached. Needs the scope `admin`."""
     call.require("admin", "removing a target", PATH)
     key = fold(normal(name))
     if not await targets.remove(call.services.database, call.principal, key, call.correlation, forget=forget):
