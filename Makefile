@@ -31,7 +31,7 @@ down: setup ## Stop the embedded stack
 	$(BIN)/lily down
 
 test: setup ## Every test but the long campaigns
-	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 3 --no-loadscope-reorder --durations 25
+	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 4 --no-loadscope-reorder --durations 25
 
 test-campaigns: setup ## Fuzzing, convergence in random orders, processes and whole stacks started anew
 	$(BIN)/python -m pytest -m campaign -n 3 --no-loadscope-reorder
