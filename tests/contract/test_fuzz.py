@@ -22,12 +22,15 @@ EXAMPLES = 20
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(500)
 def test_every_answer_keeps_to_the_document(door: Door, tmp_path: Path) -> None:
     door.ingest("0")  # the name the fuzzer tries first
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{door.stack.url}/openapi.json"]
     options = ["--header", f"Authorization: Bearer {door.token}", "--checks", ",".join(CHECKS), "--no-color"]
     effort = ["--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES), "--workers", "1"]
+    # Whether the generator hits a narrow pattern often enough is its luck, not a fault of the API.
+    effort += ["--suppress-health-check", "filter_too_much,too_slow"]
     told = subprocess.run(
-        [*command, *options, *effort], cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False
+        [*command, *options, *effort], cwd=tmp_path, capture_output=True, text=True, timeout=450, check=False
     )
     assert told.returncode == 0, told.stdout[-8000:] + told.stderr[-2000:]
