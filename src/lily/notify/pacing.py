@@ -8,6 +8,7 @@ IDLE_SHARE = (
     5.0  # a pause is so many times as long as the failed calls took: a receiver that hangs occupies few workers
 )
 BURST_SECONDS = 1.0  # a destination that was idle may get so many seconds' worth at once
+DOUBTED_AFTER = 5  # failures in a row: the message that was sent again and again may be the cause
 LONGEST_REQUESTED = 3_600.0  # the longest pause that a receiver can ask for
 
 
@@ -25,6 +26,11 @@ class Pace:
     def probing(self) -> bool:
         """Whether the next message is a probe: only one is sent, and the rest follows if it arrives."""
         return self.failures > 0
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether another message should probe: the one that was sent may be the cause, not the receiver."""
+        return self.failures >= DOUBTED_AFTER
 
     def pause(self, now: datetime) -> float:
         """Seconds for which nothing may be sent."""

@@ -15,7 +15,7 @@ from lily.reactions.notifications.sending import Sent
 from lily.store.postgres.deliveries.ledger import DeliveryLedger, Outcome, Taken
 from lily.store.postgres.jobs.queue import Job, Later
 
-ATTEMPTS = 20  # of one message
+ATTEMPTS = 20  # of one message, without those during which the destination took no other either
 GIVE_UP_SECONDS = 86_400.0  # what has waited for longer is given up with the next failure
 
 _log = structlog.get_logger()
@@ -96,7 +96,7 @@ class Batch:
             self._delivered = True
             self._metrics.delivered(message.lead.waited, len(message.deliveries))
             return True
-        given_up = isinstance(error, Terminal) or _is_last(message.lead)
+        given_up = isinstance(error, Terminal) or _is_last(message.lead, self._pace.failures)
         self._settle(message.deliveries, "failed" if given_up else None, str(error))
         self._metrics.count("failed" if given_up else "retried", len(message.deliveries))
         if given_up:
@@ -119,7 +119,8 @@ def _refusal(sent: Sequence[Sent]) -> LilyError | None:
     return errors[-1] if errors and len(errors) == len(sent) else None
 
 
-def _is_last(delivery: Taken) -> bool:
-    """Whether another failure is the last. A delivery that had failed was replayed, and counts anew."""
+def _is_last(delivery: Taken, failures: int) -> bool:
+    """Whether another failure is the last; `failures` is how often the destination has failed in a row: an outage is no
+    fault of the message that probes it. A delivery that had failed was replayed, and counts anew."""
     attempts = 0 if delivery.state == "failed" else delivery.attempts
-    return attempts + 1 >= ATTEMPTS or delivery.waited > GIVE_UP_SECONDS
+    return attempts + 1 - failures >= ATTEMPTS or delivery.waited > GIVE_UP_SECONDS

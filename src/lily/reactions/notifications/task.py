@@ -1,7 +1,8 @@
 """The job `deliver`: sends notifications to one destination and records what became of each.
 
 What was delivered is committed even if others fail: the job then runs again for the rest (`Later`), and its group, the
-destination, waits. A failure pauses the destination for longer and longer; after a pause a single message probes it.
+destination, waits. A failure pauses the destination for longer and longer; after a pause a single message probes it,
+after some failures another one: what makes one receiver fail may be one message.
 Other destinations are other groups, and notice nothing.
 """
 
@@ -34,12 +35,14 @@ class Delivering:
         """Raises what Lily's own store raises."""
         target = Target(*(str(job.arguments[name]) for name in Target._fields))
         ledger = DeliveryLedger(connection, job.tenant, target)
-        taken = ledger.take(job.arguments["deliveries"])
+        taken = ledger.take(job.arguments["deliveries"], job.enqueued_at)
         if not taken:
             return None
         pace, gone, now = ledger.pace()
         if (pause := pace.pause(now)) > 0:
             return Later(pause, pace.error)
+        if pace.is_doubted:
+            taken = _beginning_with_probe(ledger, job, taken)
         stored = ledger.channel()
         batch = Batch(ledger, job, self._metrics, pace, now, stored and stored.per_second)
         batch.suppress([one for one in taken if not one.enabled])
@@ -77,6 +80,17 @@ class Delivering:
                     threads.setdefault(one.message.thread, one.receiver)
             waiting = batch.record(some, sent) + waiting
         return waiting
+
+
+def _beginning_with_probe(ledger: DeliveryLedger, job: Job, taken: list[Taken]) -> list[Taken]:
+    """The delivery that was tried least comes first, also if it belongs to a later job, which does not take it once
+    settled."""
+    probe = ledger.probe(job.group)
+    if probe is None:
+        return taken
+    found = [one for one in taken if probe in {one.id, one.lead}] or ledger.take([probe], job.enqueued_at)
+    ids = {one.id for one in found}
+    return found + [one for one in taken if one.id not in ids]
 
 
 def _usable(target: Target, stored: StoredChannel | None, *, gone: bool) -> StoredChannel:

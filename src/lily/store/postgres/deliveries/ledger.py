@@ -14,6 +14,7 @@ from lily.store.postgres.jobs.queue import Job, JobQueue, NewJob, enqueue
 from lily.store.postgres.queries import query
 
 MAX_ERROR = 1_000
+PROBED_JOBS = 20  # of a destination, among whose deliveries one is chosen as probe
 
 
 class Taken(NamedTuple):
@@ -68,11 +69,19 @@ class DeliveryLedger:
     def __init__(self, connection: Connection[Any], tenant: str, target: Target) -> None:
         self._connection, self._tenant, self._target = connection, tenant, target
 
-    def take(self, ids: Collection[str]) -> list[Taken]:
-        """Locks what is still to be sent, so that nothing joins it any more, and returns it in order."""
-        wanted = {"ids": id_array(dict.fromkeys(ids))}  # each is looked up, so one that is named twice would come twice
+    def take(self, ids: Collection[str], queued_at: datetime) -> list[Taken]:
+        """Locks what is still to be sent, so that nothing joins it any more, and returns it in order. What failed
+        before `queued_at` is sent again."""
+        wanted: dict[str, Any] = {
+            "ids": id_array(dict.fromkeys(ids))
+        }  # each is looked up, so one that is named twice would come twice
         self._execute("deliveries/lock", wanted)
-        return [Taken(*row) for row in self._execute("deliveries/take", wanted)]
+        return [Taken(*row) for row in self._execute("deliveries/take", wanted | {"queued_at": queued_at})]
+
+    def probe(self, group: str) -> str | None:
+        """The delivery of the job group that has been tried least, in order."""
+        rows = self._execute("deliveries/probe", {"group": group, "jobs": PROBED_JOBS})
+        return rows[0][0] if rows else None
 
     def channel(self) -> StoredChannel | None:
         rows = self._execute("subscriptions/channel", {"key": self._target.channel})
