@@ -49,6 +49,16 @@ def too_many(code: str, description: str, entity: str = "") -> Declined:
     return Declined(429, Problem(code, description, entity), {"Retry-After": RETRY_SECONDS})
 
 
+def limit_reached(what: str, limit: int, path: str) -> Declined:
+    """A tenant that has stored as many objects as the setting `LILY_LIMITS__WHAT` permits. Not 429, which clients
+    repeat: only a deletion helps."""
+    description = (
+        f"your tenant has the {limit:,} {what.replace('_', ' ')} that LILY_LIMITS__{what.upper()} permits; delete "
+        f"those that are not needed with DELETE {path}, or let an operator raise the limit"
+    )
+    return Declined(409, Problem(f"TOO_MANY_{what.upper()}", description))
+
+
 def error_response(error: Exception, correlation: str = "") -> Json:
     """The response to an exception. An unexpected one shows no details, only the correlation id."""
     match error:

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import HttpCall, ManagesNotifications
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import Declined, not_found
+from lily.api.http.errors import Declined, limit_reached, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.notifications import (
     CHANGED_CHANNEL_EXAMPLES,
@@ -61,7 +61,10 @@ async def add_channel(call: ManagesNotifications) -> Json:
     name = checked_name(body.name, "name", MAX_NAME)
     sealed = await _sealed(call, body.type, fold(name), body.config)
     channel = administration.NewChannel(fold(name), name, body.type, body.per_second, *sealed)
-    if not await administering(call).add_channel(channel):
+    most = call.services.settings.limits.channels
+    if not await administering(call).add_channel(channel, most=most):
+        if await _find(call, name) is None:
+            raise limit_reached("channels", most, f"{PATH}/{{name}}")
         described = f"the channel {name} exists already; change it with PUT {PATH}/{name}"
         raise Declined(409, Problem("EXISTS", described, "name"))
     return Json(await _found(call, name), 201)
@@ -137,10 +140,14 @@ async def test_channel(name: ChannelName, call: ManagesNotifications) -> Json:
 
 
 async def _found(call: HttpCall, name: str) -> dict[str, Any]:
-    found = await administration.find(call.services.database, call.tenant, "channels", fold(normal(name)))
+    found = await _find(call, name)
     if found is None:
         raise not_found(name, "channel")
     return found
+
+
+async def _find(call: HttpCall, name: str) -> dict[str, Any] | None:
+    return await administration.find(call.services.database, call.tenant, "channels", fold(normal(name)))
 
 
 async def _sealed(call: HttpCall, type_: str, key: str, config: dict[str, Any]) -> tuple[bytes, bytes]:

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.http.bodies import read_json
-from lily.api.http.errors import Declined, not_found
+from lily.api.http.errors import Declined, limit_reached, not_found
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.policy_responses import EXISTS
 from lily.api.http.openapi.quality import (
@@ -60,6 +60,9 @@ async def create_quality_policy(call: Anyone) -> Json:
     identity = str(uuid.uuid4()) if given is None else checked_name(given, "id", MAX_TAG)
     policy = parse_quality_policy(body, tenant=call.tenant, policy_id=identity)
     if not await _change(call, "create", identity, policy):
+        if await _find(call, identity) is None:
+            most = call.services.settings.limits.quality_policies
+            raise limit_reached("quality_policies", most, f"{PATH}/{{id}}")
         described = f"the quality policy {identity} exists already; change it with PUT {PATH}/{identity}"
         raise Declined(409, Problem("EXISTS", described, "id"))
     return Json(await _found(call, identity), 201)
@@ -111,12 +114,18 @@ async def _body(call: HttpCall) -> dict[str, Any]:
 
 
 async def _change(call: HttpCall, how: policies.Change, identity: str, policy: QualityPolicy | None) -> bool:
-    database, key = call.services.database, fold(identity)
-    return await policies.change(database, call.principal, how, key, policy, correlation=call.correlation)
+    database, most = call.services.database, call.services.settings.limits.quality_policies
+    return await policies.change(
+        database, call.principal, how, fold(identity), policy, correlation=call.correlation, most=most
+    )
 
 
 async def _found(call: HttpCall, reference: str) -> dict[str, Any]:
-    found = await policies.find(call.services.database, call.tenant, fold(normal(reference)))
+    found = await _find(call, reference)
     if found is None:
         raise not_found(reference, "quality policy")
     return found
+
+
+async def _find(call: HttpCall, reference: str) -> dict[str, Any] | None:
+    return await policies.find(call.services.database, call.tenant, fold(normal(reference)))
