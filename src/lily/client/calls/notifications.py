@@ -73,8 +73,8 @@ def notified(
     incident: str | None = None,
     muted: bool = False,
 ) -> Call[Page[dict[str, Any]]]:
-    """Iterates over notifications, newest first; with `muted` over those that a mute suppressed instead. Needs the
-    scope metadata:read or incidents:read."""
+    """Iterates over notifications, newest first; with `muted` over those that a mute suppressed instead. Those about
+    incidents need the scope incidents:read, the others metadata:read."""
     stated = None if acknowledged is None else str(acknowledged).lower()
     given = {"kind": kind, "severity": severity, "acknowledged": stated, "asset": asset, "incident": incident}
     given |= {"muted": "true"} if muted else {}
