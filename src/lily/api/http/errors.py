@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -13,6 +14,7 @@ from lily.model.errors import Problem, Refused, Transient
 
 RETRY_SECONDS = "1"
 GONE = 499  # the client closed the connection before the response: nginx's number, for the log only
+Found = TypeVar("Found")
 _CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 
 
@@ -38,6 +40,13 @@ def forbidden(description: str, entity: str = "", code: str = "FORBIDDEN") -> De
 
 def not_found(entity: str, what: str = "asset") -> Declined:
     return Declined(404, Problem("NOT_FOUND", f"there is no such {what}", entity))
+
+
+def existing(found: Found | None, entity: str, what: str) -> Found:
+    """Raises Declined with 404 if there is none."""
+    if found is None:
+        raise not_found(entity, what)
+    return found
 
 
 def too_large(limit: int) -> Declined:

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.http.bodies import read_json
-from lily.api.http.errors import Declined, limit_reached, not_found
+from lily.api.http.creating import creates
+from lily.api.http.errors import Declined, existing, limit_reached, not_found
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.policy_responses import EXISTS
 from lily.api.http.openapi.quality import (
@@ -46,12 +47,7 @@ async def quality_policies(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor 
     return Json(await keyed_page(call, PATH, limit, cursor, read))
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": StoredQualityPolicy}, **EXISTS},
-    openapi_extra=body_schema(POLICY_BODY, QUALITY_POLICIES),
-)
+@creates(router, PATH, StoredQualityPolicy, body_schema(POLICY_BODY, QUALITY_POLICIES), EXISTS)
 async def create_quality_policy(call: Anyone) -> Json:
     """Creates a quality policy: which asset, or `*` with filters, is watched for what. Its assets are judged at once,
     and from then on whenever their usage, their state or the day changes. What it finds becomes an incident with the
@@ -134,10 +130,7 @@ async def _stored(call: HttpCall, policy: QualityPolicy) -> dict[str, Any]:
 
 
 async def _found(call: HttpCall, reference: str) -> dict[str, Any]:
-    found = await _find(call, reference)
-    if found is None:
-        raise not_found(reference, "quality policy")
-    return found
+    return existing(await _find(call, reference), reference, "quality policy")
 
 
 async def _find(call: HttpCall, reference: str) -> dict[str, Any] | None:
