@@ -10,7 +10,7 @@ from lily.api.auth.authorisation import denied_references
 from lily.api.auth.restrictions import restrictions_of
 from lily.api.calls import Acknowledges, HttpCall, ReadsNotifications
 from lily.api.http import cursors
-from lily.api.http.errors import not_found
+from lily.api.http.errors import existing, not_found
 from lily.api.http.openapi.notifications import Acknowledged, NotificationDetail, Notifications
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
@@ -95,13 +95,12 @@ async def acknowledge_notification(id: NotificationId, call: Acknowledges) -> Js
     itself is acknowledged with `POST /incidents/{id}/acknowledge`."""
     await _found(call, Chosen(id=str(id)))
     done = await acknowledge(call.services.database, call.tenant, str(id), call.principal.name)
-    if done is None:
-        raise not_found(str(id), "notification")
-    return Json({"status": "success", "id": str(id), "acknowledged_by": done[0], "acknowledged_at": done[1]})
+    by, at = existing(done, str(id), "notification")
+    return Json({"status": "success", "id": str(id), "acknowledged_by": by, "acknowledged_at": at})
 
 
 def _of_incidents(call: HttpCall) -> bool | None:
-    """What the scopes of the caller cover, as on the WebSocket: an incident is nothing that `metadata:read` shows."""
+    """What the scopes of the caller cover, as on the WebSocket: `metadata:read` alone does not show incidents."""
     incidents, others = call.principal.may("incidents:read"), call.principal.may("metadata:read")
     return None if incidents and others else incidents
 
