@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
+
+from tests.threads import in_thread
 
 
 @dataclass(frozen=True)
@@ -130,11 +133,5 @@ def bad_server(tls: ssl.SSLContext | None = None) -> Iterator[BadServer]:
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     served = BadServer(f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with server, in_thread(partial(server.serve_forever, 0.01), server.shutdown):
         yield served
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

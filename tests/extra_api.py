@@ -21,8 +21,22 @@ LILY_API = ("-m", "lily", "api")
 @contextmanager
 def extra_api(stack: Stack, log: Path, command: Sequence[str] = LILY_API, **settings: str) -> Iterator[Stack]:
     """The stack as it is seen through the further API. Its log is written to the file."""
+    environment = surroundings_of(stack, **settings)
+    url = f"http://127.0.0.1:{environment['LILY_PORT']}"
+    with log.open("wb") as output, subprocess.Popen([sys.executable, *command], env=environment, stderr=output) as api:
+        try:
+            until(lambda: is_ready(url) or api.poll() is not None)
+            assert api.poll() is None, log.read_text()
+            yield replace(stack, url=url, grpc=f"127.0.0.1:{environment['LILY_GRPC_PORT']}")
+        finally:
+            api.terminate()
+            api.wait(30)
+
+
+def surroundings_of(stack: Stack, **settings: str) -> dict[str, str]:
+    """The variables of a further API, on ports of its own."""
     ports = choose_ports(["api", "grpc"], {})
-    environment = {
+    return {
         **os.environ,
         "LILY_DATA_DIR": str(stack.data_dir),
         "LILY_KAFKA_BOOTSTRAP": stack.kafka,
@@ -31,15 +45,6 @@ def extra_api(stack: Stack, log: Path, command: Sequence[str] = LILY_API, **sett
         "LILY_GRPC_PORT": str(ports["grpc"]),
         **settings,
     }
-    url = f"http://127.0.0.1:{ports['api']}"
-    with log.open("wb") as output, subprocess.Popen([sys.executable, *command], env=environment, stderr=output) as api:
-        try:
-            until(lambda: is_ready(url) or api.poll() is not None)
-            assert api.poll() is None, log.read_text()
-            yield replace(stack, url=url, grpc=f"127.0.0.1:{ports['grpc']}")
-        finally:
-            api.terminate()
-            api.wait(30)
 
 
 def is_ready(url: str) -> bool:

@@ -1,12 +1,14 @@
 """A receiver of notifications on this machine: what the sample channel posts to, and what it answers."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+
+from tests.threads import in_thread
 
 
 class Received(NamedTuple):
@@ -72,10 +74,5 @@ def notification_receiver() -> Iterator[Receiver]:
 
     with Server(("127.0.0.1", 0), Handler) as server:
         found.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
+        with in_thread(partial(server.serve_forever, 0.02), server.shutdown):
             yield found
-        finally:
-            server.shutdown()
-            thread.join()

@@ -1,5 +1,6 @@
 """Random policies, principals, assets and contexts over few names, so that they meet."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +27,20 @@ def any_case(names: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 def some(names: tuple[str, ...], most: int = 2) -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(any_case(names), max_size=most, unique_by=str.casefold).map(tuple)
+
+
+@st.composite
+def tables(draw: st.DrawFn, table: str, columns: Collection[str], like_the_table: str = "") -> dict[str, Facts]:
+    """A table and its columns by name. Columns have tags of their own, but for the one that is like the table."""
+    above = tuple(Ancestor(asset_id(TENANT, name), name) for name in reversed(LINE[:2]))
+    source = draw(st.sampled_from(SOURCES))
+    of_table = Facts(asset_id(TENANT, table), table, "table", source, above, draw(some(TAGS)), {})
+    ancestors, found = (Ancestor(of_table.id, table), *above), {table: of_table}
+    for column in columns:
+        name = f"{table}.{column}"
+        tags = of_table.tags if column == like_the_table else {*of_table.tags, *draw(some(TAGS))}
+        found[name] = Facts(asset_id(TENANT, name), name, "column", source, ancestors, tags, {})
+    return found
 
 
 def subjects() -> st.SearchStrategy[dict[str, str]]:

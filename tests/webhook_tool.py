@@ -1,15 +1,23 @@
 """A tool that gets decisions by messages: verifies each with the standard's own library, and drops repeats."""
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from standardwebhooks import Webhook
 
-from tests.badserver import Asked
+from tests.badserver import Asked, BadServer, Reply, bad_server
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OTHER_SECRET = "whsec_" + base64.b64encode(bytes(range(32, 64))).decode()
+
+
+@contextmanager
+def accepting_tool() -> Iterator[BadServer]:
+    with bad_server() as found:
+        found.will(Reply(200))
+        yield found
 
 
 def verified(asked: Asked, secret: str = SECRET) -> dict[str, Any]:

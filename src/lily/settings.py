@@ -25,7 +25,7 @@ class Section(BaseModel):
 
 
 class Limits(Section):
-    """Limits of the API. Each protects the memory of a process or the size of a row."""
+    """Limits of the API. Each protects the memory of a process, the size of a row, or the time that matching takes."""
 
     body_bytes: int = Field(1 << 20, description="the largest single event, and the largest row of a bulk body")
     bulk_bytes: int = Field(4 << 30, description="the largest bulk body; it is streamed, never held in memory")
@@ -42,6 +42,9 @@ class Limits(Section):
     header_bytes: int = Field(64 << 10, gt=0, description="the largest address and headers of a request")
     header_seconds: float = Field(15.0, gt=0, description="how long a client may take to send the headers of a request")
     body_idle_seconds: float = Field(30.0, gt=0, description="how long a client may pause in the middle of a body")
+    subscriptions: int = Field(10_000, gt=0, description="of one tenant; each is compared with every event")
+    channels: int = Field(200, gt=0, description="of one tenant; a worker keeps connections of each")
+    quality_policies: int = Field(1_000, gt=0, description="of one tenant; all judge what usage and changes concern")
 
 
 class Api(Section):

@@ -6,6 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+
+from tests.threads import in_thread
 
 
 @dataclass
@@ -40,11 +43,8 @@ def smtp_lines(*replies: bytes, hangs: bool = False) -> Iterator[Heard]:
 
     with _Server(("127.0.0.1", 0), Handler) as server:
         heard = Heard(server.server_address[1])
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        try:
-            yield heard
-        finally:
-            ended.set()
-            server.shutdown()
-            thread.join()
+        with in_thread(partial(server.serve_forever, 0.01), server.shutdown):
+            try:
+                yield heard
+            finally:
+                ended.set()

@@ -14,7 +14,8 @@ import pytest
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
-from tests.enforcers.target import OWNER, PASSWORD, Target, forget_targets, make_roles
+from tests.contract.shop import shop_door
+from tests.enforcers.target import OWNER, PASSWORD, Target, make_roles
 from tests.postgres_server import Server, postgres_server
 from tests.shared_stack import Stack
 
@@ -40,17 +41,13 @@ def shop(server: Server) -> Iterator[Target]:
 @pytest.fixture
 def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[Door]:
     """Analysts read the shop, with personal data masked; HR reads it in the clear."""
-    tenant, token = make_tenant()
-    with client(stack, token) as http:
-        made = Door(stack, tenant, token, http)
+    with shop_door(stack, make_tenant) as made:
         made.ingest("shop.customers", data_source="shop")
         made.ingest("crm.people")
-        create(made, "/policies", policy({"role": "analyst"}, {"data_source": "shop"}, name="read"))
         create(
             made, "/policies", policy({"user": "ann"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         )
         yield made
-    forget_targets(stack.database, tenant)
 
 
 def added(door: Door, shop: Target, **fields: Any) -> dict[str, Any]:

@@ -20,13 +20,13 @@ from lily.connect.enforcers.topic import Topic, contents, log
 from lily.connect.enforcers.topic.names import topic_name
 from lily.plugins import Decision, Surroundings
 from lily.testing import OutboundEnforcerSuite
-from tests.badserver import BadServer, Reply, bad_server
+from tests.badserver import BadServer, Reply
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
-from tests.enforcers.target import forget_targets
+from tests.contract.shop import shop_door
 from tests.kafka_reading import Record, records
 from tests.shared_stack import Stack
-from tests.webhook_tool import SECRET, known_tables, verified
+from tests.webhook_tool import SECRET, accepting_tool, known_tables, verified
 
 PATIENCE_SECONDS = 90.0
 CUSTOMERS = "shop.public.customers"
@@ -34,24 +34,19 @@ CUSTOMERS = "shop.public.customers"
 
 @pytest.fixture
 def tool() -> Iterator[BadServer]:
-    with bad_server() as found:
-        found.will(Reply(200))
+    with accepting_tool() as found:
         yield found
 
 
 @pytest.fixture
 def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[Door]:
     """Analysts read the shop, with personal data masked."""
-    tenant, token = make_tenant()
-    with client(stack, token) as http:
-        made = Door(stack, tenant, token, http)
+    with shop_door(stack, make_tenant) as made:
         made.ingest(CUSTOMERS, data_source="shop")
         made.ingest("crm.people", data_source="crm")
-        create(made, "/policies", policy({"role": "analyst"}, {"data_source": "shop"}, name="read"))
         masked = policy({"role": "analyst"}, {"tag": "PII"}, "mask", mask="replace-with-null", name="mask")
         create(made, "/policies", masked)
         yield made
-    forget_targets(stack.database, tenant)
 
 
 def add(door: Door, type_: str, **config: Any) -> None:

@@ -110,6 +110,20 @@ def test_a_wrong_policy_is_refused(door: Door, body: Any, code: str) -> None:
     assert code in codes(answer)
 
 
+def test_an_asset_that_nothing_has_ingested_is_accepted_with_a_warning(door: Door) -> None:
+    (warning,) = create(door, {"id": "early", **SPIKE})["warnings"]
+    assert (warning["code"], warning["entity"]) == ("UNKNOWN_ASSET", "asset")
+    assert ORDERS in warning["description"]
+    assert "PUT /quality-policies/early" in warning["description"]
+    by_id = {**SPIKE, "asset": ids.asset_id(door.tenant, ORDERS)}
+    assert door.http.put("/quality-policies/early", json=by_id).json()["warnings"][0]["code"] == "UNKNOWN_ASSET"
+    assert "warnings" not in create(door, {"asset": "*", "policy_type": "deleted_asset"})
+    door.ingest(ORDERS)
+    assert "warnings" not in create(door, SPIKE)
+    assert "warnings" not in door.http.put("/quality-policies/early", json=by_id).json()
+    assert "warnings" not in find(door, "early")
+
+
 def test_the_id_of_a_policy_cannot_be_changed(door: Door) -> None:
     create(door, {"id": "one", **SPIKE})
     assert codes(door.http.put("/quality-policies/one", json={"id": "two", **SPIKE})) == {"INVALID_VALUE"}

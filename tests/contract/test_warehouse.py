@@ -13,7 +13,7 @@ import pytest
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door, client, codes
-from tests.enforcers.target import forget_targets
+from tests.contract.shop import shop_door
 from tests.shared_stack import Stack
 
 PATIENCE_SECONDS = 90.0
@@ -23,15 +23,11 @@ PEOPLE = "shop.public.people"
 @pytest.fixture
 def door(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[Door]:
     """Analysts read the shop, with personal data masked."""
-    tenant, token = make_tenant()
-    with client(stack, token) as http:
-        made = Door(stack, tenant, token, http)
+    with shop_door(stack, make_tenant) as made:
         made.ingest(PEOPLE, data_source="shop")
         made.ingest(f"{PEOPLE}.mail", "column", parent=PEOPLE, data_type="VARCHAR(20)", tags=["PII"])
-        create(made, "/policies", policy({"role": "analyst"}, {"data_source": "shop"}, name="read"))
         create(made, "/policies", policy({"user": "*"}, {"tag": "PII"}, "mask", mask="show-last-4", name="mask"))
         yield made
-    forget_targets(stack.database, tenant)
 
 
 def added(door: Door, kind: str, **config: Any) -> None:

@@ -1,13 +1,12 @@
 """`LILY_API__WORKERS`: several processes behind one port look like one, and one that dies loses nothing."""
 
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,14 +17,13 @@ import orjson
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from lily.embedded.ports import choose_ports
 from tests.contract.door import WAIT, Door, client, table
 from tests.contract.test_grpc import Lineage
 from tests.contract.test_notifications import listen, next_message
+from tests.extra_api import is_ready, surroundings_of, until
 from tests.shared_stack import Stack
 
 pytestmark = pytest.mark.campaign  # it starts, kills and stops `lily api` again and again
-START_SECONDS = 60
 COUNTED = 'lily_http_request_seconds_count{method="GET",route="/schemas",status="200"}'
 
 
@@ -70,32 +68,8 @@ def _is_worker(process: psutil.Process) -> bool:
         return False
 
 
-def until(happened: Callable[[], bool], seconds: float = START_SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health/ready", timeout=10).is_success
-    except httpx.TransportError:
-        return False
-
-
 def environment(stack: Stack, workers: int, **more: str) -> dict[str, str]:
-    ports = choose_ports(["api", "grpc"], {})
-    return {
-        **os.environ,
-        "LILY_DATA_DIR": str(stack.data_dir),
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
-        "LILY_DATABASE_URL": stack.database_of("lily_api"),
-        "LILY_API__WORKERS": str(workers),
-        "LILY_PORT": str(ports["api"]),
-        "LILY_GRPC_PORT": str(ports["grpc"]),
-        **more,
-    }
+    return surroundings_of(stack, LILY_API__WORKERS=str(workers), **more)
 
 
 @contextmanager
@@ -107,7 +81,7 @@ def running(surroundings: dict[str, str], token: str, log: Path) -> Iterator[Api
         api = Api(process, int(surroundings["LILY_PORT"]), int(surroundings["LILY_GRPC_PORT"]), token)
         workers: list[psutil.Process] = []
         try:
-            until(lambda: answers(api.url) or process.poll() is not None)
+            until(lambda: is_ready(api.url) or process.poll() is not None)
             assert process.poll() is None, log.read_text()
             until(lambda: count in api.get("/metrics").text)
             workers = api.workers()

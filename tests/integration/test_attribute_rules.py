@@ -31,16 +31,9 @@ RULES = st.sampled_from(["first", "second"])
 
 
 @pytest.fixture
-def world(
-    make_tenant: Callable[[], tuple[str, str]],
-    catalogue_writer: CatalogueWriter,
-    propagator: Propagator,
-    owner: psycopg.Connection,
-) -> Iterator[World]:
-    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    with made.parked():
-        yield made
-        check(made, owner)
+def world(parked: World, owner: psycopg.Connection) -> Iterator[World]:
+    yield parked
+    check(parked, owner)
 
 
 def check(world: World, owner: psycopg.Connection) -> None:

@@ -1,9 +1,8 @@
 """The history of policies, roles and users: what was valid at which time, and what housekeeping leaves of it."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from datetime import timedelta
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -13,11 +12,11 @@ from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.history import Past, delete_old_history, read_past
 from lily.store.postgres.policies.objects import Change, Changed, Entry, Kind
 from lily.store.postgres.sessions import Database
+from tests.api_database import Result, with_database
 from tests.shared_stack import Stack
 
 KEEP = timedelta(days=400)
 MOMENT = timedelta(microseconds=1)
-Result = TypeVar("Result")
 Make = Callable[[], tuple[str, str]]
 
 
@@ -73,15 +72,7 @@ class Administrator:
         return [value for (value,) in self._owner.execute(statement, [self.tenant])]
 
     def _run(self, work: Callable[[Database], Awaitable[Result]]) -> Result:
-        async def opened() -> Result:
-            database = Database(self._url)
-            await database.open()
-            try:
-                return await work(database)
-            finally:
-                await database.close()
-
-        return asyncio.run(opened())
+        return with_database(self._url, work)
 
 
 @pytest.fixture

@@ -1,30 +1,21 @@
 """Tags travel along the graph: the classic cases by name, against PostgreSQL."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import psycopg
 import pytest
 
-from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import World
 
 
 @pytest.fixture
-def world(
-    make_tenant: Callable[[], tuple[str, str]],
-    catalogue_writer: CatalogueWriter,
-    propagator: Propagator,
-    owner: psycopg.Connection,
-) -> Iterator[World]:
-    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    with made.parked():
-        yield made
-    made.settle()
-    assert made.stored() == made.recomputed()
-    assert made.unexplained() == []
+def world(parked: World) -> Iterator[World]:
+    yield parked
+    parked.settle()
+    assert parked.stored() == parked.recomputed()
+    assert parked.unexplained() == []
 
 
 def chain(world: World, *names: str, tagged: str | None = None) -> None:

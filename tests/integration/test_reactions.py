@@ -27,6 +27,7 @@ from lily.settings import Reactions, Settings
 from lily.store.postgres.reactions.ledger import progress_topic
 from tests.contract.door import client
 from tests.shared_stack import Stack
+from tests.threads import in_thread
 
 PATIENCE_SECONDS = 60.0
 
@@ -83,14 +84,8 @@ class Scene:
     def running(self, reaction: Note) -> Iterator[ReactionRunner]:
         stop = threading.Event()
         made = ReactionRunner(self.settings, reaction, stop, self.metrics)
-        thread = threading.Thread(target=made.run, daemon=True)
-        thread.start()
-        try:
+        with in_thread(made.run, stop.set):
             yield made
-        finally:
-            stop.set()
-            thread.join(30)
-            assert not thread.is_alive()
 
     def noted(self, tenant: str | None = None) -> list[str]:
         with psycopg.connect(self.stack.database) as connection:

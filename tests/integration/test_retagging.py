@@ -1,23 +1,18 @@
 """What a dry run predicts about a tag is what happens when an asset is tagged or untagged, in random graphs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
 from itertools import pairwise
 from random import Random
 
-import psycopg
 import pytest
 
 from lily.lineage.retagging import Retagged
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.definitions.tags import TagRulesCache, read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.propagation import retagging
-from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.propagation.retagging import Consequences, TagChange, consequences
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.lineage_world import World
 from tests.shared_stack import Stack
 
@@ -26,15 +21,8 @@ TAGS = ("pii", "near", "up", "wide", "plain")  # `plain` is not defined: it is i
 
 
 @pytest.fixture
-def world(
-    make_tenant: Callable[[], tuple[str, str]],
-    catalogue_writer: CatalogueWriter,
-    propagator: Propagator,
-    owner: psycopg.Connection,
-) -> Iterator[World]:
-    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    with made.parked():
-        yield made
+def world(parked: World) -> World:
+    return parked
 
 
 class Predictions:
@@ -63,16 +51,6 @@ class Predictions:
             reader = AssetReader(database, TagRulesCache(database))
             assets = await reader.find_many(self._world.tenant, sorted(change.add | change.remove))
             return await consequences(database, self._world.tenant, rules, change, assets)
-
-
-@asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Database]:
-    database = Database(url)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
 
 
 def grow(world: World, chance: Random) -> None:

@@ -1,6 +1,6 @@
 """The history of derived tags: what had reached an asset at a time, and along which path, against PostgreSQL."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 
@@ -8,9 +8,7 @@ import psycopg
 import pytest
 
 from lily.model import clock
-from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.history import delete_old_tag_history
-from lily.store.postgres.propagation.propagator import Propagator
 from tests.lineage_world import Moment, World
 from tests.shared_stack import Stack
 
@@ -18,17 +16,10 @@ KEEP = timedelta(days=400)
 
 
 @pytest.fixture
-def world(
-    make_tenant: Callable[[], tuple[str, str]],
-    catalogue_writer: CatalogueWriter,
-    propagator: Propagator,
-    owner: psycopg.Connection,
-) -> Iterator[World]:
+def world(parked: World) -> Iterator[World]:
     """Whatever a test does, every moment that it noted is remembered as it was."""
-    made = World(make_tenant()[0], catalogue_writer, propagator, owner)
-    with made.parked():
-        yield made
-    assert [made.difference(moment) for moment in made.moments] == [None] * len(made.moments)
+    yield parked
+    assert [parked.difference(moment) for moment in parked.moments] == [None] * len(parked.moments)
 
 
 def chain(world: World, *names: str) -> None:

@@ -20,7 +20,7 @@ from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.propagation.origins import Origins, origins_of
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.shared_stack import Stack
 from tests.tag_oracle import TagGraph, recompute, replay
 
@@ -113,17 +113,13 @@ def store(stack: Stack, tenant: str, graph: TagGraph, tag: TagDefinition) -> Tag
 
 
 async def read(stack: Stack, tenant: str) -> list[Read]:
-    database = Database(stack.database_of("lily_api"))
-    await database.open()
-    try:
+    async with opened(stack.database_of("lily_api")) as database:
         reader = AssetReader(database, TagRulesCache(database))
         assets = await reader.find_many(tenant, [ids.asset_id(tenant, name) for name in NAMES])
         return [
             (asset, await derivations(database, asset), await origins_of(database, asset, "pii"))
             for asset in assets.values()
         ]
-    finally:
-        await database.close()
 
 
 @FEW

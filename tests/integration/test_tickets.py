@@ -1,9 +1,7 @@
 """Tickets of WebSockets: a ticket opens nothing that its token or its user would not open any more."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import psycopg
 import pytest
@@ -13,23 +11,13 @@ from lily.store.postgres.access.administration import create_token, revoke_token
 from lily.store.postgres.access.tokens import issue_ticket, principal_of, redeem_ticket
 from lily.store.postgres.access.users import disable_user
 from lily.store.postgres.sessions import Database
+from tests.api_database import Result, with_database
 from tests.shared_stack import Stack
-
-Result = TypeVar("Result")
 
 
 def run(stack: Stack, work: Callable[[Database], Awaitable[Result]]) -> Result:
     """With the role of the API."""
-
-    async def opened() -> Result:
-        database = Database(stack.database_of("lily_api"))
-        await database.open()
-        try:
-            return await work(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(opened())
+    return with_database(stack.database_of("lily_api"), work)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from lily.reactions.jobs import Jobs, Task
 from lily.settings import Jobs as JobSettings
 from lily.settings import Settings
 from lily.store.postgres.jobs import NewJob, enqueue
+from tests.threads import in_thread
 
 PASSWORDS = {"lily_api": "api-password", "lily_pipeline": "pipeline-password"}
 TENANTS = ("north", "south")
@@ -53,14 +54,8 @@ class Scene:
         settings = Settings(database_url=self.pipeline_url, jobs=JobSettings(concurrency=concurrency))
         self.registry = CollectorRegistry()
         made = Jobs(settings, stop, self.registry, tasks)
-        thread = threading.Thread(target=made.run, daemon=True)
-        thread.start()
-        try:
+        with in_thread(made.run, stop.set):
             yield made
-        finally:
-            stop.set()
-            thread.join(PATIENCE_SECONDS)
-            assert not thread.is_alive()
 
     def done(self, tenant: str | None = None) -> list[str]:
         rows = self.owner.execute(

@@ -1,8 +1,7 @@
 """What each role may do with the queue."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -11,7 +10,7 @@ from psycopg.errors import InsufficientPrivilege
 from lily.model.errors import Terminal
 from lily.store.postgres.dead_letters.records import DeadLetter, read_dead_letters, replay_jobs
 from lily.store.postgres.jobs import Job, NewJob, enqueue
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.jobs.scene import Scene, until
 from tests.jobs.test_queue import say, saying
 
@@ -76,20 +75,10 @@ def test_a_failed_job_is_shown_to_its_tenant_and_can_be_replayed(scene: Scene) -
 
 
 async def shown_to(scene: Scene, tenant: str) -> list[DeadLetter]:
-    async with opened(scene) as database:
+    async with opened(scene.url_of("lily_api")) as database:
         return await read_dead_letters(database, tenant, below=None, limit=10)
 
 
 async def replay(scene: Scene, tenant: str, id_: int) -> None:
-    async with opened(scene) as database:
+    async with opened(scene.url_of("lily_api")) as database:
         await replay_jobs(database, tenant, [id_])
-
-
-@asynccontextmanager
-async def opened(scene: Scene) -> AsyncIterator[Database]:
-    database = Database(scene.url_of("lily_api"))
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()

@@ -13,8 +13,8 @@ from lily.bus.producer import LogUnavailable
 from lily.model.access import Principal
 from lily.model.records import Position
 from lily.store.postgres.queries import query
+from tests.api_database import opened
 from tests.jobs.scene import Scene
-from tests.jobs.test_access import opened
 
 ALL = frozenset({"admin"})
 
@@ -61,7 +61,7 @@ def replays(
     scene: Scene, log: Log, ids: list[int] | None = None, *, scopes: frozenset[str] = ALL, calls: int = 1
 ) -> list[list[int]]:
     async def run() -> list[list[int]]:
-        async with opened(scene) as database:
+        async with opened(scene.url_of("lily_api")) as database:
             principal = Principal("token", "north", "", scopes)
             return await asyncio.gather(*(Replay(database, log, principal).run(ids) for _ in range(calls)))
 

@@ -78,19 +78,24 @@ class Notified:
     def wait(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run(coroutine)
 
-    def channel(self, name: str = "Posts", per_second: float | None = None, **config: Any) -> bool:
+    def channel(
+        self, name: str = "Posts", per_second: float | None = None, *, most: int | None = None, **config: Any
+    ) -> bool:
         key = name.lower()
         sealed = Vault.of(self.key_file).seal(self.tenant, sealed_name(key), json.dumps(config))
-        return self.wait(self.administration.add_channel(NewChannel(key, name, "notifier", per_second, *sealed)))
+        channel = NewChannel(key, name, "notifier", per_second, *sealed)
+        return self.wait(self.administration.add_channel(channel, most=most))
 
     def subscribe(self, destination: str = "", identity: str = "", **more: Any) -> str:
         """Its id. Without a destination, the path `ok` of the receiver."""
         identity = identity or str(uuid.uuid4())
+        assert self.wait(self.administration.put_subscription(identity, self.subscription(destination, **more)))
+        return identity
+
+    def subscription(self, destination: str = "", **more: Any) -> Subscription:
         where = destination or self.receiver.at("ok")
         stated = {"name": f"to {destination or 'ok'}", "channel": "Posts", "destination": where, **more}
-        subscription = Subscription.model_validate(stated, strict=True)
-        assert self.wait(self.administration.put_subscription(identity, subscription))
-        return identity
+        return Subscription.model_validate(stated, strict=True)
 
     def mention(self, name: str, **handles: str) -> None:
         assert self.wait(self.administration.create_mention(Mention(name=name, handles=handles)))

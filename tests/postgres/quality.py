@@ -72,8 +72,12 @@ class Watched:
     def unwatch(self, key: str) -> None:
         assert self._change("delete", key, None)
 
-    def _change(self, how: policies.Change, key: str, policy: Any) -> bool:
-        return self.wait(policies.change(self.database, self._admin, how, key, policy, correlation="c"))
+    def create(self, key: str, most: int | None, **stated: Any) -> bool:
+        """False if there is one of that id, or if there are `most`."""
+        return self._change("create", key, parse_quality_policy(stated, tenant=self.tenant, policy_id=key), most)
+
+    def _change(self, how: policies.Change, key: str, policy: Any, most: int | None = None) -> bool:
+        return self.wait(policies.change(self.database, self._admin, how, key, policy, correlation="c", most=most))
 
     def event(self, used: Used) -> UsageEvent:
         item = {"asset_id": used.asset, "query_count": used.queries, "timestamp": clock.stamp(used.at)}

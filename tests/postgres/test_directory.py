@@ -1,6 +1,5 @@
 """What Okta states about users, in a real PostgreSQL: kept out at once, let in again, and in their groups."""
 
-import asyncio
 import random
 from typing import Any
 
@@ -12,7 +11,6 @@ from lily.model.errors import Refused
 from lily.model.values import MAX_ITEMS
 from lily.store.postgres.access.administration import authenticates, create_token
 from lily.store.postgres.access.users import change_user, disable_user
-from lily.store.postgres.sessions import Database
 from tests.okta import delivery, lifecycle, membership
 from tests.postgres.incidents import IncidentWorld
 from tests.postgres.migrated import Migrated
@@ -136,17 +134,9 @@ def test_a_user_whom_an_administrator_disabled_stays_out(okta: Directory, migrat
     assert okta.disabled() == {"zoe"}
     okta.says(lifecycle("suspend", "ann", ONE))
 
-    async def take_over() -> bool:
-        database = Database(migrated.url_of("lily_api"))
-        await database.open()
-        try:
-            return await change_user(
-                database, Principal("", okta.tenant, "officer", frozenset({"admin"})), "user.disabled", "Ann"
-            )
-        finally:
-            await database.close()
-
-    assert asyncio.run(take_over()), "an administrator can take over what Okta disabled"
+    officer = Principal("", okta.tenant, "officer", frozenset({"admin"}))
+    taken_over = migrated.as_api(lambda database: change_user(database, officer, "user.disabled", "Ann"))
+    assert taken_over, "an administrator can take over what Okta disabled"
     okta.says(lifecycle("unsuspend", "ann", TWO))
     assert okta.disabled() == {"ann", "zoe"}
 

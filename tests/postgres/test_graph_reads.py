@@ -1,8 +1,6 @@
 """What a lineage graph shows of its assets and edges."""
 
-import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from lily.lineage.tag_rules import TagRules
 from lily.store.postgres.catalogue.reader import AssetReader
@@ -25,18 +23,6 @@ class Rules:
         return self._rules
 
 
-def reading(migrated: Migrated, read: Callable[[Database], Any]) -> Any:
-    async def with_database() -> Any:
-        database = Database(migrated.url_of("lily_api"))
-        await database.open()
-        try:
-            return await read(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(with_database())
-
-
 def test_nodes_have_the_tags_in_effect(migrated: Migrated, make_world: Callable[[], World]) -> None:
     world = make_world()
     world.asset("a", tags=["PII", "Finance"])
@@ -56,7 +42,7 @@ def test_nodes_have_the_tags_in_effect(migrated: Migrated, make_world: Callable[
         derived = await AssetReader(database, Rules(rules)).derived_tags(world.tenant, rules, parents)  # type: ignore[arg-type]
         return {asset: with_derived_tags(nodes[asset], derived[asset], rules.protective) for asset in nodes}
 
-    found = {names[asset]: node.tags for asset, node in reading(migrated, read).items()}
+    found = {names[asset]: node.tags for asset, node in migrated.as_api(read).items()}
     assert found == {"a": ("Finance", "PII"), "b": ("Daily", "PII"), "b.x": ("PII",), "c": ()}
 
 
@@ -70,11 +56,11 @@ def test_an_edge_has_the_jobs_that_claim_it_with_their_last_run(
     world.take(run_event(job={"namespace": "n", "name": "other"}, **both))
     world.edge("b", "c")
     keys = [(world.id_of("b"), world.id_of("c"), "derived-from"), (world.id_of("a"), world.id_of("b"), "derived-from")]
-    found = reading(migrated, lambda database: jobs_of_edges(database, world.tenant, keys))
+    found = migrated.as_api(lambda database: jobs_of_edges(database, world.tenant, keys))
     assert {number: [(job.qualified_name, job.run, job.state) for job in jobs] for number, jobs in found.items()} == {
         1: [
             ("job:airflow/dag.task", "r2", "FAIL"),
             ("job:n/other", "0190a6a4-7a3b-7000-8000-000000000001", "COMPLETE"),
         ]
     }
-    assert reading(migrated, lambda database: jobs_of_edges(database, make_world().tenant, keys)) == {}
+    assert migrated.as_api(lambda database: jobs_of_edges(database, make_world().tenant, keys)) == {}

@@ -23,6 +23,7 @@ from lily.store.postgres.catalogue.search import SearchRequest, Sort, search
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.postgres.migrated import Migrated
 
 NAMES = [f"{letter}.{number}" for letter in "abcd" for number in range(3)]
@@ -161,9 +162,7 @@ def link(connection: psycopg.Connection, tenant: str, edges: set[tuple[str, str]
 
 
 async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort, *, lags: bool) -> None:
-    database = Database(url)
-    await database.open()
-    try:
+    async with opened(url) as database:
         rules = await read_tag_rules(database, tenant)
         named = visibility.hidden.tags
         known = await read_facts(database, tenant, NAMES, Wanted(rules, rules.protective | named, attributes=False))
@@ -180,8 +179,6 @@ async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort, *, 
         is_known = "column" not in {one.entity_type for one in seen} and "not ingested" not in visibility.hidden.names
         if is_known and not lags:
             assert set(found) == expected
-    finally:
-        await database.close()
 
 
 async def every_page(database: Database, tenant: str, request: SearchRequest) -> list[StoredAsset]:

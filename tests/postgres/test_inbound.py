@@ -1,10 +1,9 @@
 """What Jira, Slack and mapped sources send, in a real PostgreSQL: states of incidents, series, and stored mappings."""
 
-import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 import pytest
@@ -19,12 +18,12 @@ from lily.model.errors import Refused
 from lily.reactions.base import Event
 from lily.store.postgres.sessions import Database
 from lily.store.postgres.webhook_mappings.mappings import change_mapping, find_mapping, mappings_of
+from tests.api_database import Result
 from tests.postgres.incidents import IncidentWorld, monte_carlo
 from tests.postgres.migrated import Migrated
 from tests.quality_tools import NOT_NULL, SODA_CHECK, scan, validation
 from tests.signing import jira_update, slack_click
 
-Result = TypeVar("Result")
 MAPPING: dict[str, Any] = {
     "name": "tickets",
     "signature": {"type": "bearer"},
@@ -36,19 +35,11 @@ class Mappings:
     """Of one tenant, as the API changes them."""
 
     def __init__(self, migrated: Migrated, tenant: str) -> None:
-        self._url, self.tenant = migrated.url_of("lily_api"), tenant
+        self._migrated, self.tenant = migrated, tenant
         self.principal = Principal("", tenant, "ann", frozenset({"admin"}))
 
     def run(self, story: Callable[[Database], Awaitable[Result]]) -> Result:
-        async def within() -> Result:
-            database = Database(self._url)
-            await database.open()
-            try:
-                return await story(database)
-            finally:
-                await database.close()
-
-        return asyncio.run(within())
+        return self._migrated.as_api(story)
 
     def change(self, how: Any, body: dict[str, Any] | None = None, name: str = "tickets") -> bool:
         return self.run(lambda database: change_mapping(database, self.principal, how, name, body))

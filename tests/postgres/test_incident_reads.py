@@ -53,6 +53,17 @@ def test_incidents_are_read_newest_first_and_by_every_filter(migrated: Migrated,
     assert listed(migrated, "another-tenant", Wanted()) == []
 
 
+def test_what_incidents_concern_is_read_by_name_of_the_tenant_alone(migrated: Migrated, told: IncidentWorld) -> None:
+    known = {number: incident_id(told.tenant, "monte-carlo", number) for number in ("1", "2", "5")}
+    orders = {known["1"]: set(), known["2"]: {"shop.orders"}, known["5"]: {"shop.orders"}}
+
+    def concerned(tenant: str) -> dict[str, set[str]]:
+        return migrated.as_api(lambda database: reader.concerned(database, tenant, known.values()))
+
+    assert concerned(told.tenant) == orders
+    assert concerned("another-tenant") == {}
+
+
 def test_pages_follow_each_other_without_gap_or_repetition(migrated: Migrated, told: IncidentWorld) -> None:
     found, after = "", None
     while page := listed(migrated, told.tenant, Wanted(), after, limit=4):

@@ -1,8 +1,7 @@
 """A column that only decides which rows or values there are is not part of them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection
 
 import psycopg
 import pytest
@@ -11,7 +10,7 @@ from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.propagation.dry_run import assets_reached
 from lily.store.postgres.propagation.origins import origins_of
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.lineage_world import World
 from tests.openlineage_words import column_lineage, dataset, field, run_event
 from tests.postgres.decided_tags import DecidedTags
@@ -120,16 +119,6 @@ def test_what_a_table_is_derived_from_as_well_is_inherited(
     world.settle()
     assert tagged(world, owner) == {"report", "copy"}
     assert world.stored() == world.recomputed()
-
-
-@asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Database]:
-    database = Database(url)
-    await database.open()
-    try:
-        yield database
-    finally:
-        await database.close()
 
 
 def test_a_dry_run_and_the_search_for_origins_go_as_far_as_the_tag(

@@ -8,7 +8,7 @@ import pytest
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.policies.facts import Wanted
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
 
@@ -16,14 +16,10 @@ TABLE = "lake.crm.people"
 
 
 async def tags_of(url: str, tenant: str, name: str) -> set[str]:
-    database = Database(url)
-    await database.open()
-    try:
+    async with opened(url) as database:
         rules = await read_tag_rules(database, tenant)
         wanted = Wanted(rules, rules.protective, attributes=False)
         found = await read_candidates(database, tenant, [name], wanted)
-    finally:
-        await database.close()
     return {tag for facts in found[name] for tag in facts.tags}
 
 

@@ -1,6 +1,5 @@
 """Runs of jobs, as their events arrive and as they are read."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from lily.api.reads.runs import details, summary
 from lily.store.postgres.runs import merge
 from lily.store.postgres.runs.reader import StoredRun, find_run, runs_of_job
 from lily.store.postgres.sessions import Database
+from tests.api_database import with_database
 from tests.lineage_world import World
 from tests.openlineage_words import dataset, run_event
 from tests.postgres.migrated import Migrated
@@ -39,15 +39,7 @@ class Runs:
         return [run.run for run in found]
 
     def _read(self, read: Callable[[Database], Any]) -> Any:
-        async def reading() -> Any:
-            database = Database(self._url)
-            await database.open()
-            try:
-                return await read(database)
-            finally:
-                await database.close()
-
-        return asyncio.run(reading())
+        return with_database(self._url, read)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from lily.policy import Policy
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.policies.facts import Wanted
-from lily.store.postgres.sessions import Database
+from tests.api_database import opened
 from tests.lineage_world import World
 from tests.policy_examples import policy
 from tests.postgres.migrated import Migrated
@@ -18,16 +18,12 @@ TABLE = "lake.crm.people"
 
 async def tags_of_columns(url: str, tenant: str, policies: list[Policy]) -> dict[str, set[str]]:
     """By the name of each column, or by its id."""
-    database = Database(url)
-    await database.open()
-    try:
+    async with opened(url) as database:
         rules = await read_tag_rules(database, tenant)
         wanted = Wanted(rules, rules.protective, attributes=False)
         columns = await named_columns(database, tenant, policies, [TABLE])
         facts = await read_candidates(database, tenant, [TABLE, *columns[TABLE]], wanted)
         more = await unnamed(database, tenant, columns, facts, wanted)
-    finally:
-        await database.close()
     found = {name: facts[name] for name in columns[TABLE]} | {one: more.facts[one] for one in more.columns[TABLE]}
     return {name: {tag for one in several for tag in one.tags} for name, several in found.items()}
 

@@ -1,8 +1,8 @@
 """A channel that posts JSON, and the receiver that it posts to."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from lily.model.errors import Terminal, Transient
 from lily.plugins import Notification
+from tests.threads import in_thread
 
 
 class WebhookConfig(BaseModel):
@@ -86,10 +87,5 @@ def receiver() -> Iterator[Receiver]:
 
     with Server(("127.0.0.1", 0), Handler) as server:
         found = Receiver(f"http://127.0.0.1:{server.server_port}")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
+        with in_thread(partial(server.serve_forever, 0.02), server.shutdown):
             yield found
-        finally:
-            server.shutdown()
-            thread.join()

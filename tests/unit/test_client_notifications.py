@@ -1,7 +1,6 @@
 """The feed of changes: what breaks is connected again, and goes on where it was."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from lily.client import AsyncLily, Lily, LilyApiError, NotAuthenticated, Refused, Retry, Unavailable, Unexpected
+from tests.threads import in_thread
 
 QUICK = Retry(attempts=4, seconds=20, first_pause=0.001, longest_pause=0.01)
 Script = Callable[[ServerConnection], None]
@@ -59,13 +59,8 @@ def feed() -> Iterator[Feed]:
 def running(feed: Feed) -> Iterator[Feed]:
     with serve(feed.handle, "127.0.0.1", 0, process_request=feed.admit, process_response=feed.greet) as server:
         feed.url = f"http://127.0.0.1:{server.socket.getsockname()[1]}"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
+        with in_thread(server.serve_forever, server.shutdown):
             yield feed
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(params=["sync", "async"])

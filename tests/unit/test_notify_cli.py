@@ -1,29 +1,24 @@
 """`lily notify`: what it sends, and what a person reads."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lily.cli.metadata.notify import NoSubscription
-from tests.badserver import Action, Asked, BadServer, Reply, bad_server
-from tests.cli_on_server import lily
+from tests.badserver import Action, Asked, BadServer, Reply
+from tests.cli_on_server import lily, server_with
 
 FIRST, SECOND = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 LISTED = [{"id": FIRST, "name": "mine"}, {"id": SECOND, "name": "theirs"}, {"id": "3", "name": "theirs"}]
-
-
-@pytest.fixture
-def server() -> Iterator[BadServer]:
-    with bad_server() as served:
-        served.responder = _respond
-        yield served
 
 
 def _respond(asked: Asked) -> Action:
     if asked.path == "/subscriptions" and asked.method == "GET":
         return Reply(200, {"items": LISTED, "next_cursor": None})
     return Reply(200, {"items": [], "next_cursor": None})
+
+
+server = server_with(_respond)
 
 
 @pytest.mark.parametrize("named", ["mine", FIRST])

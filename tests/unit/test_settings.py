@@ -66,6 +66,7 @@ def test_an_unknown_key_of_the_file_is_refused(text: str, says: str) -> None:
         ("LILY_KAFKA_PARTITIONS", "0"),
         ("LILY_LAKE__TRIGGER_SECONDS", "0"),
         ("LILY_LAKE__BUCKETS", "0"),
+        ("LILY_LIMITS__SUBSCRIPTIONS", "0"),
         ("LILY_LOG_LEVEL", "LOUD"),
     ],
 )

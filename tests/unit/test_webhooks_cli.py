@@ -1,26 +1,16 @@
 """`lily webhooks`: what it sends, and what a person reads."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import orjson
 import pytest
 
 from lily.cli.metadata.webhooks import BadFile, NoSecret
-from tests.badserver import Action, Asked, BadServer, Reply, bad_server
-from tests.cli_on_server import lily
+from tests.badserver import Action, Asked, BadServer, Reply
+from tests.cli_on_server import lily, sent, server_with
 
 MAPPINGS = [{"name": "soda", "shipped": True, "fields": {}}, {"name": "tickets", "shipped": False, "fields": {}}]
 STORED = {"source": "soda", "created_at": "2026-01-01T08:00:00.000000Z", "previous_valid_until": None}
-
-
-@pytest.fixture
-def server() -> Iterator[BadServer]:
-    with bad_server() as served:
-        served.responder = _respond
-        yield served
 
 
 def _respond(asked: Asked) -> Action:
@@ -32,9 +22,7 @@ def _respond(asked: Asked) -> Action:
     return Reply(201 if asked.method == "POST" else 200, {**STORED, "name": "tickets", "items": []})
 
 
-def sent(server: BadServer) -> tuple[str, str, Any]:
-    asked = server.asked[-1]
-    return asked.method, asked.path, orjson.loads(asked.body)
+server = server_with(_respond)
 
 
 def test_the_secret_comes_from_the_standard_input_and_is_not_printed(server: BadServer) -> None:

@@ -96,6 +96,15 @@ def test_an_incident_of_a_quality_rule_is_listed_by_its_rule_and_by_its_family(n
         assert [one["id"] for one in notified.listed(kind=pattern)] == [found]
 
 
+def test_the_list_can_be_of_incidents_and_risks_or_of_everything_else(notified: Notified) -> None:
+    notified.subscribe(filters={"kinds": ["asset.*", "risk.*"]})
+    change = notified.changed(ORDERS, first=1)
+    others = notified.react(notified.incident(ORDERS), notified.risk("at_risk", "sales"), first=2)
+    assert [one["id"] for one in notified.listed(of_incidents=False)] == [change]
+    assert [one["id"] for one in notified.listed(of_incidents=True)] == others[::-1]
+    assert len(notified.listed()) == 3
+
+
 def test_later_notifications_continue_the_thread_of_an_incident(notified: Notified) -> None:
     notified.subscribe()
     numbers = iter(range(1, 10))

@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from lily.reactions.enforcement import task
-from tests.badserver import BadServer, Reply, bad_server
+from tests.badserver import BadServer
 from tests.distributions import install, registry_of
 from tests.lineage_world import World
 from tests.postgres.enforcement import EnforcedTarget
 from tests.postgres.migrated import Migrated
 from tests.postgres.outbound_target.messages import PEOPLE, PLAIN
-from tests.webhook_tool import SECRET
+from tests.webhook_tool import SECRET, accepting_tool
 
 
 @pytest.fixture
 def tool() -> Iterator[BadServer]:
-    with bad_server() as found:
-        found.will(Reply(200))
+    with accepting_tool() as found:
         yield found
 
 

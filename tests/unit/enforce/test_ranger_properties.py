@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from lily.enforce.ranger import PLAIN, CatalogueTable, Column, Documents, Estate, Ruling, Subjects, documents
 from lily.enforce.ranger.expressions import mask_expression
 from lily.enforce.trino import ObjectNames
-from lily.model.ids import asset_id
-from lily.policy import Ancestor, Context, Facts, Mask, Principal, RowFilter, compile_policies, parse_policy
+from lily.policy import Context, Facts, Mask, Principal, RowFilter, compile_policies, parse_policy
 from tests.policy_oracle import Verdict, World, verdict
-from tests.policy_strategies import GROUPS, LINE, SOURCES, TAGS, TENANT, USERS, moments, some, worlds
+from tests.policy_strategies import GROUPS, TENANT, USERS, moments, tables, worlds
 from tests.ranger_engine import RangerEngine, holds, shown
 
 PATH = ("shop", "public", "orders")
@@ -24,21 +23,7 @@ ROWS = [
     {"country": country, "amount": amount, "owner": owner}
     for country, amount, owner in product(("DE", "FR"), (1, 99), ("ann", "zoe"))
 ]
-
-
-@st.composite
-def catalogues(draw: st.DrawFn) -> dict[str, Facts]:
-    above = tuple(Ancestor(asset_id(TENANT, name), name) for name in reversed(LINE[:2]))
-    source = draw(st.sampled_from(SOURCES))
-    table = Facts(asset_id(TENANT, TABLE), TABLE, "table", source, above, draw(some(TAGS)), {})
-    found = {TABLE: table}
-    for column in COLUMNS:
-        name = f"{TABLE}.{column}"
-        tags = table.tags if column == PLAIN else {*table.tags, *draw(some(TAGS))}
-        found[name] = Facts(
-            asset_id(TENANT, name), name, "column", source, (Ancestor(table.id, TABLE), *above), tags, {}
-        )
-    return found
+CATALOGUES = tables(TABLE, COLUMNS, like_the_table=PLAIN)
 
 
 ALL = {
@@ -73,7 +58,7 @@ GROUPS_OF_TRINO = st.lists(st.sampled_from([group.casefold() for group in GROUPS
 
 @pytest.mark.campaign
 @settings(max_examples=300)
-@given(readable_worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), catalogues())
+@given(readable_worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), CATALOGUES)
 def test_a_plug_in_decides_what_the_policies_do(
     world: World, user: str, groups: Sequence[str], now: object, catalogue: dict[str, Facts]
 ) -> None:
@@ -115,7 +100,7 @@ def same_values(  # noqa: PLR0917 - a column, for whom, and what is decided
 
 @pytest.mark.campaign
 @settings(max_examples=100)
-@given(worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), catalogues())
+@given(worlds(), USERS_OF_TRINO, GROUPS_OF_TRINO, moments(), CATALOGUES)
 def test_nothing_is_changed_that_the_policies_do_not_allow(
     world: World, user: str, groups: Sequence[str], now: object, catalogue: dict[str, Facts]
 ) -> None:
@@ -128,7 +113,7 @@ def test_nothing_is_changed_that_the_policies_do_not_allow(
     assert not engine.allows("alter", PATH, user, groups)  # nobody operates the engine: `system` is not catalogued
 
 
-@given(worlds(), moments(), catalogues())
+@given(worlds(), moments(), CATALOGUES)
 def test_the_same_content_has_the_same_version(world: World, now: object, catalogue: dict[str, Facts]) -> None:
     context = Context(now)  # type: ignore[arg-type]
     first, again = made(world, context, catalogue), made(world, context, dict(reversed(catalogue.items())))

@@ -3,33 +3,17 @@
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from lily.enforce.questions import Decider, references
 from lily.enforce.trino import Exchange, ObjectNames, allow, batch, batch_column_masks, parse_request, row_filters
-from lily.model.ids import asset_id
-from lily.policy import Ancestor, Context, Facts, Principal, compile_policies, parse_policy
+from lily.policy import Context, Facts, Principal, compile_policies, parse_policy
 from tests import trino_requests as opa
 from tests.policy_oracle import World, verdict
-from tests.policy_strategies import LINE, SOURCES, TAGS, TENANT, contexts, principals, some, worlds
+from tests.policy_strategies import LINE, TENANT, contexts, principals, tables, worlds
 
 TABLE = LINE[2].lower()
 COLUMNS = ("id", "email", "note")
-
-
-@st.composite
-def catalogues(draw: st.DrawFn) -> dict[str, Facts]:
-    """A table and its columns, which have tags of their own."""
-    above = tuple(Ancestor(asset_id(TENANT, name), name) for name in reversed(LINE[:2]))
-    source = draw(st.sampled_from(SOURCES))
-    table = Facts(asset_id(TENANT, TABLE), TABLE, "table", source, above, draw(some(TAGS)), {})
-    found = {TABLE: table}
-    for column in COLUMNS:
-        name = f"{TABLE}.{column}"
-        ancestors = (Ancestor(table.id, TABLE), *above)
-        tags = {*table.tags, *draw(some(TAGS))}
-        found[name] = Facts(asset_id(TENANT, name), name, "column", source, ancestors, tags, {})
-    return found
+CATALOGUES = tables(TABLE, COLUMNS)
 
 
 def answer(
@@ -42,7 +26,7 @@ def answer(
     return exchange.answer(decider.decide_all(exchange.questions))
 
 
-@given(worlds(), principals(), contexts(), catalogues())
+@given(worlds(), principals(), contexts(), CATALOGUES)
 def test_trino_is_answered_what_the_policies_decide(
     world: World, principal: Principal, context: Context, catalogue: dict[str, Facts]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -13,6 +14,7 @@ from lily.model.errors import Problem, Refused, Transient
 
 RETRY_SECONDS = "1"
 GONE = 499  # the client closed the connection before the response: nginx's number, for the log only
+Found = TypeVar("Found")
 _CODES = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}
 
 
@@ -40,6 +42,13 @@ def not_found(entity: str, what: str = "asset") -> Declined:
     return Declined(404, Problem("NOT_FOUND", f"there is no such {what}", entity))
 
 
+def existing(found: Found | None, entity: str, what: str) -> Found:
+    """Raises Declined with 404 if there is none."""
+    if found is None:
+        raise not_found(entity, what)
+    return found
+
+
 def too_large(limit: int) -> Declined:
     return Declined(413, Problem("TOO_LARGE", f"the body must not exceed {limit} bytes", "body"))
 
@@ -47,6 +56,16 @@ def too_large(limit: int) -> Declined:
 def too_many(code: str, description: str, entity: str = "") -> Declined:
     """A tenant that already uses its whole share of something."""
     return Declined(429, Problem(code, description, entity), {"Retry-After": RETRY_SECONDS})
+
+
+def limit_reached(what: str, limit: int, path: str) -> Declined:
+    """A tenant that has stored as many objects as the setting `LILY_LIMITS__WHAT` permits. Not 429, which clients
+    repeat: only a deletion helps."""
+    description = (
+        f"your tenant has the {limit:,} {what.replace('_', ' ')} that LILY_LIMITS__{what.upper()} permits; delete "
+        f"those that are not needed with DELETE {path}, or let an operator raise the limit"
+    )
+    return Declined(409, Problem(f"TOO_MANY_{what.upper()}", description))
 
 
 def error_response(error: Exception, correlation: str = "") -> Json:

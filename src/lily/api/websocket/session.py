@@ -84,19 +84,11 @@ class Session:
 
     async def _without_hidden_names(self, restrictions: Restrictions, batch: Sequence[Outgoing]) -> Sequence[Outgoing]:
         """The title of an incident may name any of its assets, also in an alert about one that is only at risk."""
-        assets = await self._assets_of({one.incident for one in batch if one.incident})
+        incidents = {one.incident for one in batch if one.incident}
+        assets = await reader.concerned(self.services.database, self.principal.tenant, incidents)
         denied = await self._denied(restrictions, set().union(*assets.values()))
         shown = {"", *(incident for incident, names in assets.items() if denied.isdisjoint(names))}
         return [one if one.incident in shown else one._replace(text=without_words(one.text)) for one in batch]
-
-    async def _assets_of(self, incidents: Collection[str]) -> dict[str, set[str]]:
-        """By incident, what it concerns."""
-        found = [await reader.find(self.services.database, self.principal.tenant, one) for one in incidents]
-        return {
-            incident["incident_id"]: {asset["qualified_name"] or asset["metadata_id"] for asset in incident["assets"]}
-            for incident in found
-            if incident is not None
-        }
 
     async def _denied(self, restrictions: Restrictions, assets: Collection[str]) -> set[str]:
         facts = await facts_of_references(self.services, restrictions, assets)

@@ -1,4 +1,4 @@
-"""`lily notify`: channels, subscriptions and notifications of a running Lily."""
+"""`lily notify`: channels, subscriptions and notifications of a running Lily. Mutes and mentions have their modules."""
 
 # ruff: noqa: PLC0415 (what only some commands need is imported when they run)
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from lily.cli.metadata import mentions, mutes
 from lily.cli.options import DataDir, Group, OutputFormat, flag, option
 from lily.cli.output import Format, print_items, print_json, print_result, print_text
 from lily.cli.removals import add_removal
@@ -179,6 +180,20 @@ def show(
     with running_lily(data_dir) as lily:
         found = lily.notification(notification)
     print_result(output, found, "\n".join(notification_lines(found)))
+
+
+notify.command("mutes")(mutes.mutes)
+notify.command("mute")(mutes.mute)
+add_removal(notify, "unmute", "End a mute.", mutes.MuteId, lambda lily, mute: lily.unmute(mute))
+notify.command("mentions")(mentions.mentions)
+notify.command("set-mention")(mentions.set_mention)
+add_removal(
+    notify,
+    "remove-mention",
+    "Remove the handles of an owner or team.",
+    mentions.OwnerName,
+    lambda lily, name: lily.remove_mention(name),
+)
 
 
 def notification_lines(found: dict[str, Any]) -> list[str]:

@@ -39,7 +39,9 @@ def add(
     body: dict[str, Any] = {"asset": asset, "policy_type": policy_type, "filters": {"entity_types": entity_type or []}}
     with running_lily(data_dir) as lily:
         found = lily.create_quality_policy(body | {name: value for name, value in given.items() if value is not None})
-    print_result(output, found, f"[green]✓[/] Policy {escape(found['id'])} watches {escape(asset)}.")
+    lines = [f"[green]✓[/] Policy {escape(found['id'])} watches {escape(asset)}."]
+    lines += [f"[yellow]![/] {escape(one['description'])}" for one in found.get("warnings", ())]
+    print_result(output, found, "\n".join(lines))
 
 
 @quality.command("list")

@@ -1,14 +1,16 @@
-"""Notifications: channels, subscriptions, what was sent, and why something was sent or not."""
+"""Notifications: channels, subscriptions, mutes, mentions, what was sent, and why something was sent or not."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from lily.client import parsing
 from lily.client.call import CREATED, Call, path
-from lily.client.encoding import encoded
+from lily.client.encoding import encoded, stamped
 from lily.client.results import Page
 
 _LISTED = {"limit": "100"}
+_MUTES = ("notifications", "mutes")
 
 
 def add_channel(channel: Mapping[str, Any]) -> Call[dict[str, Any]]:
@@ -73,8 +75,8 @@ def notified(
     incident: str | None = None,
     muted: bool = False,
 ) -> Call[Page[dict[str, Any]]]:
-    """Iterates over notifications, newest first; with `muted` over those that a mute suppressed instead. Needs the
-    scope metadata:read or incidents:read."""
+    """Iterates over notifications, newest first; with `muted` over those that a mute suppressed instead. Those about
+    incidents need the scope incidents:read, the others metadata:read."""
     stated = None if acknowledged is None else str(acknowledged).lower()
     given = {"kind": kind, "severity": severity, "acknowledged": stated, "asset": asset, "incident": incident}
     given |= {"muted": "true"} if muted else {}
@@ -90,3 +92,45 @@ def notification(notification_id: str) -> Call[dict[str, Any]]:
 def acknowledge_notification(notification_id: str) -> Call[dict[str, Any]]:
     """Acknowledges a notification. Needs the scope incidents:write or notifications:manage."""
     return Call("POST", path("notifications", notification_id, "acknowledge"), parsing.one(dict))
+
+
+def mute(
+    *, asset: str | None = None, kind: str | None = None, until: datetime | str | None = None, reason: str = ""
+) -> Call[dict[str, Any]]:
+    """Mutes an asset with everything below it, a kind of event, or a kind for an asset, until a time or until it is
+    ended. Needs the scope notifications:manage, as the next ones do."""
+    stated = {"asset": asset, "kind": kind, "until": None if until is None else stamped(until), "reason": reason}
+    body = encoded({name: value for name, value in stated.items() if value is not None})
+    return Call("POST", path(*_MUTES), parsing.one(dict), content=body, success=CREATED, retryable=False)
+
+
+def mutes() -> Call[Page[dict[str, Any]]]:
+    """Iterates over the mutes that have not ended."""
+    return Call("GET", path(*_MUTES), parsing.page_of(dict), _LISTED)
+
+
+def unmute(mute_id: str) -> Call[dict[str, Any]]:
+    """Ends a mute."""
+    return Call("DELETE", path(*_MUTES, mute_id), parsing.one(dict))
+
+
+def create_mention(name: str, handles: Mapping[str, str]) -> Call[dict[str, Any]]:
+    """States what an owner or team is called where messages go, by the name or the type of a channel."""
+    body = encoded({"name": name, "handles": dict(handles)})
+    return Call("POST", path("mentions"), parsing.one(dict), content=body, success=CREATED, retryable=False)
+
+
+def mentions() -> Call[Page[dict[str, Any]]]:
+    """Iterates over the mentions, by name."""
+    return Call("GET", path("mentions"), parsing.page_of(dict), _LISTED)
+
+
+def change_mention(name: str, handles: Mapping[str, str]) -> Call[dict[str, Any]]:
+    """Replaces the handles of an owner or team."""
+    body = encoded({"name": name, "handles": dict(handles)})
+    return Call("PUT", path("mentions", name), parsing.one(dict), content=body)
+
+
+def remove_mention(name: str) -> Call[dict[str, Any]]:
+    """Removes a mention."""
+    return Call("DELETE", path("mentions", name), parsing.one(dict))

@@ -33,7 +33,8 @@ def quality_policies(*, page_size: int = 100) -> Call[Page[dict[str, Any]]]:
 
 
 def create_quality_policy(policy: Mapping[str, Any]) -> Call[dict[str, Any]]:
-    """Creates a quality policy with `asset`, `policy_type` and `threshold`. Needs the scope policy:write."""
+    """Creates a quality policy with `asset`, `policy_type` and `threshold`. `warnings` of the result has what is
+    unknown: an asset that nothing has ingested yet. Needs the scope policy:write."""
     content = encoded(dict(policy))
     # Not retryable: a second attempt would fail on the policy that the first one made, or make another.
     return Call("POST", path(_POLICIES), parsing.one(dict), content=content, success=CREATED, retryable=False)

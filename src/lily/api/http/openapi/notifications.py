@@ -57,6 +57,7 @@ MUTE_EXAMPLES: Examples = {
 }
 
 IN_USE: dict[int | str, dict[str, Any]] = {409: {"model": Errors, "description": "A subscription names the channel"}}
+LIMITED: dict[int | str, dict[str, Any]] = {409: {"model": Errors, "description": "The tenant has as many as it may"}}
 
 
 class NewChannel(BaseModel, extra="forbid"):

@@ -11,7 +11,10 @@ Plane = Literal["metadata", "data"]
 Action = Literal["READ", "WRITE", "DELETE"]
 
 EXISTS: dict[int | str, dict[str, Any]] = {
-    409: {"model": Errors, "description": "It exists already, but for case; or roles would inherit in a circle"}
+    409: {
+        "model": Errors,
+        "description": "It exists already, but for case; there are too many; or roles would form a circle",
+    }
 }
 CYCLE: dict[int | str, dict[str, Any]] = {
     409: {"model": Errors, "description": "Roles would inherit in a circle; the description names it"}

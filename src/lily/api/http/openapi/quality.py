@@ -7,6 +7,7 @@ from fastapi.openapi.models import Example
 from pydantic import BaseModel, Field
 
 from lily.api.http.openapi.examples import DASHBOARD, ORDERS, Examples
+from lily.api.http.openapi.responses import Problem
 from lily.incidents import SEVERITIES, Severity
 from lily.model.schemas import MAX_USAGE_EVENTS, Schema
 from lily.model.usage import KEEP_DAYS
@@ -82,6 +83,12 @@ class QualityPolicyResponse(BaseModel):
     created_at: str
     updated_at: str
     judged_at: str | None
+
+
+class StoredQualityPolicy(QualityPolicyResponse):
+    """`warnings` has `UNKNOWN_ASSET` if nothing has ingested the asset yet."""
+
+    warnings: list[Problem] = []
 
 
 class QualityPolicies(BaseModel):

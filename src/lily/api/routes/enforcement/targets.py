@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from lily.api.calls import Anyone, HttpCall
 from lily.api.enforcement.plans import made_plan
 from lily.api.http.bodies import read_body
+from lily.api.http.creating import creates
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.policy_responses import EXISTS, FORBIDDEN_ADDRESS
@@ -42,12 +43,7 @@ Forget = Annotated[bool, Query(description="Revert nothing: what Lily applied th
 router = APIRouter(tags=["enforcement"])
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": Target}, **EXISTS, **FORBIDDEN_ADDRESS},
-    openapi_extra=body_model(NewTarget, TARGET_EXAMPLES),
-)
+@creates(router, PATH, Target, body_model(NewTarget, TARGET_EXAMPLES), EXISTS, FORBIDDEN_ADDRESS)
 async def add_target(call: Anyone) -> Json:
     """Adds a target; from then on it is kept in line with the decisions. Needs the scope `admin`.
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, Call
 from lily.api.http.bodies import read_body
+from lily.api.http.creating import creates
 from lily.api.http.errors import Declined
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
@@ -41,12 +42,7 @@ async def rules(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -> 
     return Json(await _RULES.page(call, limit, cursor))
 
 
-@router.post(
-    "/propagation-rules",
-    status_code=201,
-    responses={201: {"model": RuleResponse}, **_CONFLICT},
-    openapi_extra=body_model(DefineRuleBody, examples.DEFINE_RULE),
-)
+@creates(router, "/propagation-rules", RuleResponse, body_model(DefineRuleBody, examples.DEFINE_RULE), _CONFLICT)
 async def define(call: Anyone) -> Json:
     """Creates a propagation rule: which attribute propagates, along which edges, how far, and how it merges.
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, Call
 from lily.api.http.bodies import read_body
+from lily.api.http.creating import creates
 from lily.api.http.errors import Declined
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_model
@@ -41,12 +42,7 @@ async def definitions(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = Non
     return Json(await _TAGS.page(call, limit, cursor))
 
 
-@router.post(
-    "/tags",
-    status_code=201,
-    responses={201: {"model": Definition}, **_CONFLICT},
-    openapi_extra=body_model(DefineBody, examples.DEFINE_TAG),
-)
+@creates(router, "/tags", Definition, body_model(DefineBody, examples.DEFINE_TAG), _CONFLICT)
 async def define_tag(call: Anyone) -> Json:
     """Defines a tag: whether it propagates, in which direction, how far, and along which edges."""
     call.require("policy:write", "defining a tag", "/tags")

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.http.bodies import read_body, read_bytes, require_media_type
+from lily.api.http.creating import creates
 from lily.api.http.errors import Declined, not_found
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.mappings import (
@@ -43,7 +44,7 @@ async def list_mappings(call: Anyone) -> Json:
     return Json({"items": [found[name] for name in sorted(found)], "next_cursor": None})
 
 
-@router.post(PATH, status_code=201, responses={201: {"model": MappingResponse}, **MAPPING_EXISTS}, openapi_extra=BODY)
+@creates(router, PATH, MappingResponse, BODY, MAPPING_EXISTS)
 async def create_mapping(call: Anyone) -> Json:
     """States how the messages of a source become incidents. The source then sends to `POST /webhook/NAME`, and signs
     with the secret of `PUT /webhook-secrets/NAME`. Paths lead into the message (`$`) or into one of its items (`@`): a

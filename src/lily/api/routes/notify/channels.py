@@ -10,7 +10,8 @@ from fastapi import APIRouter
 
 from lily.api.calls import HttpCall, ManagesNotifications
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import Declined, not_found
+from lily.api.http.creating import creates
+from lily.api.http.errors import Declined, existing, limit_reached, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.notifications import (
     CHANGED_CHANNEL_EXAMPLES,
@@ -29,7 +30,7 @@ from lily.api.http.openapi.notifications import (
 from lily.api.http.openapi.policy_responses import EXISTS, FORBIDDEN_ADDRESS
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit
-from lily.api.notifications.lists import administering, listed
+from lily.api.notifications.lists import administering, find, listed
 from lily.api.plugin_configuration import encrypted, made_plugin
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
@@ -48,12 +49,7 @@ POLL_SECONDS = 0.1
 router = APIRouter(tags=["notifications"])
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": Channel}, **EXISTS, **FORBIDDEN_ADDRESS},
-    openapi_extra=body_model(NewChannel, CHANNEL_EXAMPLES),
-)
+@creates(router, PATH, Channel, body_model(NewChannel, CHANNEL_EXAMPLES), EXISTS, FORBIDDEN_ADDRESS)
 async def add_channel(call: ManagesNotifications) -> Json:
     """Adds a channel. `type` is the name of a plug-in (`lily plugins`), `config` its configuration. Subscriptions name
     the channel; `POST /channels/{name}/test` shows whether it works."""
@@ -61,7 +57,10 @@ async def add_channel(call: ManagesNotifications) -> Json:
     name = checked_name(body.name, "name", MAX_NAME)
     sealed = await _sealed(call, body.type, fold(name), body.config)
     channel = administration.NewChannel(fold(name), name, body.type, body.per_second, *sealed)
-    if not await administering(call).add_channel(channel):
+    most = call.services.settings.limits.channels
+    if not await administering(call).add_channel(channel, most=most):
+        if await find(call, "channels", channel.key) is None:
+            raise limit_reached("channels", most, f"{PATH}/{{name}}")
         described = f"the channel {name} exists already; change it with PUT {PATH}/{name}"
         raise Declined(409, Problem("EXISTS", described, "name"))
     return Json(await _found(call, name), 201)
@@ -137,10 +136,7 @@ async def test_channel(name: ChannelName, call: ManagesNotifications) -> Json:
 
 
 async def _found(call: HttpCall, name: str) -> dict[str, Any]:
-    found = await administration.find(call.services.database, call.tenant, "channels", fold(normal(name)))
-    if found is None:
-        raise not_found(name, "channel")
-    return found
+    return existing(await find(call, "channels", fold(normal(name))), name, "channel")
 
 
 async def _sealed(call: HttpCall, type_: str, key: str, config: dict[str, Any]) -> tuple[bytes, bytes]:

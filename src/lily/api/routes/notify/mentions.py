@@ -6,30 +6,25 @@ from fastapi import APIRouter
 
 from lily.api.calls import HttpCall, ManagesNotifications
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import Declined, not_found
+from lily.api.http.creating import creates
+from lily.api.http.errors import Declined, existing, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.notifications import MENTION_EXAMPLES, MentionResponse, Mentions, OwnerName, Removed
 from lily.api.http.openapi.policy_responses import EXISTS
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit
-from lily.api.notifications.lists import administering, listed
+from lily.api.notifications.lists import administering, find, listed
 from lily.api.reads.references import normal
 from lily.model.errors import Problem, Refused
 from lily.notify.matching import fold
 from lily.notify.mentions import Mention
-from lily.store.postgres.subscriptions import administration
 
 PATH = "/mentions"
 
 router = APIRouter(tags=["notifications"])
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": MentionResponse}, **EXISTS},
-    openapi_extra=body_model(Mention, MENTION_EXAMPLES),
-)
+@creates(router, PATH, MentionResponse, body_model(Mention, MENTION_EXAMPLES), EXISTS)
 async def create_mention(call: ManagesNotifications) -> Json:
     """States what an owner or team is called where messages go, by the name or the type of a channel: for mentions in
     texts, and for the destination `@owners`."""
@@ -64,9 +59,7 @@ async def replace_mention(name: OwnerName, call: ManagesNotifications) -> Json:
         described = f"name {body.name[:64]!r} differs from {name[:64]!r} in the path; a mention cannot be renamed"
         raise Refused(Problem("INVALID_VALUE", described, "name"))
     changed = await administering(call).replace_mention(fold(body.name), body)
-    if changed is None:
-        raise not_found(name, "mention")
-    return Json(changed)
+    return Json(existing(changed, name, "mention"))
 
 
 @router.delete(f"{PATH}/{{name:text}}", responses={200: {"model": Removed}})
@@ -78,7 +71,4 @@ async def delete_mention(name: OwnerName, call: ManagesNotifications) -> Json:
 
 
 async def _found(call: HttpCall, name: str) -> dict[str, Any]:
-    found = await administration.find(call.services.database, call.tenant, "mentions", fold(normal(name)))
-    if found is None:
-        raise not_found(name, "mention")
-    return found
+    return existing(await find(call, "mentions", fold(normal(name))), name, "mention")

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path
 
 from lily.api.calls import ManagesNotifications
 from lily.api.http.bodies import read_body
+from lily.api.http.creating import creates
 from lily.api.http.errors import not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.notifications import MUTE_EXAMPLES, Deleted, Mute, MuteBody, Mutes
@@ -26,7 +27,7 @@ MuteId = Annotated[uuid.UUID, Path(description="The mute's id.")]
 router = APIRouter(tags=["notifications"])
 
 
-@router.post(PATH, status_code=201, responses={201: {"model": Mute}}, openapi_extra=body_model(MuteBody, MUTE_EXAMPLES))
+@creates(router, PATH, Mute, body_model(MuteBody, MUTE_EXAMPLES))
 async def create_mute(call: ManagesNotifications) -> Json:
     """Mutes an asset with everything below it, a kind of event (`tag.tagged`, `incident.*`), or a kind for an asset,
     for all subscriptions; until a time, or until it is deleted. What happens meanwhile is not sent later. The list of

@@ -8,9 +8,11 @@ from fastapi.openapi.models import Example
 
 from lily.api.calls import HttpCall, ManagesNotifications
 from lily.api.http.bodies import read_body
-from lily.api.http.errors import not_found
+from lily.api.http.creating import creates
+from lily.api.http.errors import existing, limit_reached, not_found
 from lily.api.http.openapi.document import body_model
 from lily.api.http.openapi.notifications import (
+    LIMITED,
     SUBSCRIPTION_EXAMPLES,
     SUBSCRIPTION_ID,
     Deleted,
@@ -19,8 +21,9 @@ from lily.api.http.openapi.notifications import (
 )
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit
-from lily.api.notifications.lists import administering, listed
+from lily.api.notifications.lists import administering, find, listed
 from lily.model.errors import Problem, Refused
+from lily.notify.matching import fold
 from lily.notify.subscriptions import Subscription
 from lily.notify.templates import check_template
 from lily.store.postgres.subscriptions import administration
@@ -34,12 +37,7 @@ SubscriptionId = Annotated[
 router = APIRouter(tags=["notifications"])
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": SubscriptionResponse}},
-    openapi_extra=body_model(Subscription, SUBSCRIPTION_EXAMPLES),
-)
+@creates(router, PATH, SubscriptionResponse, body_model(Subscription, SUBSCRIPTION_EXAMPLES), LIMITED)
 async def create_subscription(call: ManagesNotifications) -> Json:
     """Creates a subscription: events that match all `filters` are sent to `destination` over `channel`.
 
@@ -94,13 +92,13 @@ async def _body(call: HttpCall) -> Subscription:
 
 
 async def _put(call: HttpCall, identity: str, body: Subscription) -> None:
-    if not await administering(call).put_subscription(identity, body):
+    most = call.services.settings.limits.subscriptions
+    if not await administering(call).put_subscription(identity, body, most=most):
+        if await find(call, "channels", fold(body.channel)) is not None:
+            raise limit_reached("subscriptions", most, f"{PATH}/{{id}}")
         described = f"there is no channel {body.channel[:64]!r}; add one with POST /channels"
         raise Refused(Problem("UNKNOWN_CHANNEL", described, "channel"))
 
 
 async def _found(call: HttpCall, identity: str) -> dict[str, Any]:
-    found = await administration.find(call.services.database, call.tenant, "subscriptions", identity)
-    if found is None:
-        raise not_found(identity, "subscription")
-    return found
+    return existing(await find(call, "subscriptions", identity), identity, "subscription")

@@ -8,7 +8,8 @@ from fastapi import APIRouter
 
 from lily.api.calls import Anyone, HttpCall
 from lily.api.http.bodies import read_json
-from lily.api.http.errors import Declined, not_found
+from lily.api.http.creating import creates
+from lily.api.http.errors import Declined, existing, limit_reached, not_found
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.policy_responses import EXISTS
 from lily.api.http.openapi.quality import (
@@ -19,11 +20,13 @@ from lily.api.http.openapi.quality import (
     QualityPolicies,
     QualityPolicyId,
     QualityPolicyResponse,
+    StoredQualityPolicy,
 )
 from lily.api.http.openapi.responses import Json
 from lily.api.http.paging import DEFAULT, Cursor, Limit, keyed_page
 from lily.api.policy.administration import checked_name
 from lily.api.reads.references import normal
+from lily.api.reads.unknown_assets import unknown_asset
 from lily.model.errors import Problem, Refused
 from lily.model.values import MAX_TAG
 from lily.policy import fold
@@ -44,25 +47,24 @@ async def quality_policies(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor 
     return Json(await keyed_page(call, PATH, limit, cursor, read))
 
 
-@router.post(
-    PATH,
-    status_code=201,
-    responses={201: {"model": QualityPolicyResponse}, **EXISTS},
-    openapi_extra=body_schema(POLICY_BODY, QUALITY_POLICIES),
-)
+@creates(router, PATH, StoredQualityPolicy, body_schema(POLICY_BODY, QUALITY_POLICIES), EXISTS)
 async def create_quality_policy(call: Anyone) -> Json:
     """Creates a quality policy: which asset, or `*` with filters, is watched for what. Its assets are judged at once,
     and from then on whenever their usage, their state or the day changes. What it finds becomes an incident with the
-    source `quality`, which is resolved when the cause is gone."""
+    source `quality`, which is resolved when the cause is gone. An asset that nothing has ingested yet is accepted, with
+    a warning in `warnings`."""
     call.require("policy:write", "creating a quality policy", PATH)
     body = await _body(call)
     given = body.pop("id", None)
     identity = str(uuid.uuid4()) if given is None else checked_name(given, "id", MAX_TAG)
     policy = parse_quality_policy(body, tenant=call.tenant, policy_id=identity)
     if not await _change(call, "create", identity, policy):
+        if await _find(call, identity) is None:
+            most = call.services.settings.limits.quality_policies
+            raise limit_reached("quality_policies", most, f"{PATH}/{{id}}")
         described = f"the quality policy {identity} exists already; change it with PUT {PATH}/{identity}"
         raise Declined(409, Problem("EXISTS", described, "id"))
-    return Json(await _found(call, identity), 201)
+    return Json(await _stored(call, policy), 201)
 
 
 @router.get(f"{PATH}/{{id:segment}}", responses={200: {"model": QualityPolicyResponse}})
@@ -74,7 +76,7 @@ async def quality_policy(id: QualityPolicyId, call: Anyone) -> Json:  # noqa: A0
 
 @router.put(
     f"{PATH}/{{id:segment}}",
-    responses={200: {"model": QualityPolicyResponse}},
+    responses={200: {"model": StoredQualityPolicy}},
     openapi_extra=body_schema(POLICY_BODY, CHANGED_POLICY),
 )
 async def replace_quality_policy(id: QualityPolicyId, call: Anyone) -> Json:  # noqa: A002
@@ -90,7 +92,7 @@ async def replace_quality_policy(id: QualityPolicyId, call: Anyone) -> Json:  # 
     policy = parse_quality_policy(body, tenant=call.tenant, policy_id=known["id"])
     if not await _change(call, "replace", known["id"], policy):
         raise not_found(id, "quality policy")
-    return Json(await _found(call, id))
+    return Json(await _stored(call, policy))
 
 
 @router.delete(f"{PATH}/{{id:segment}}", responses={200: {"model": DeletedPolicy}})
@@ -111,12 +113,25 @@ async def _body(call: HttpCall) -> dict[str, Any]:
 
 
 async def _change(call: HttpCall, how: policies.Change, identity: str, policy: QualityPolicy | None) -> bool:
-    database, key = call.services.database, fold(identity)
-    return await policies.change(database, call.principal, how, key, policy, correlation=call.correlation)
+    database, most = call.services.database, call.services.settings.limits.quality_policies
+    return await policies.change(
+        database, call.principal, how, fold(identity), policy, correlation=call.correlation, most=most
+    )
+
+
+async def _stored(call: HttpCall, policy: QualityPolicy) -> dict[str, Any]:
+    """As it is stored now, with what the caller may have overlooked."""
+    found = await _found(call, policy.id)
+    if policy.asset_id is None:
+        return found
+    remedy = f"correct it with PUT {PATH}/{policy.id}"
+    warnings = await unknown_asset(call, policy.asset_id, policy.asset, remedy)
+    return found | ({"warnings": [one.as_dict() for one in warnings]} if warnings else {})
 
 
 async def _found(call: HttpCall, reference: str) -> dict[str, Any]:
-    found = await policies.find(call.services.database, call.tenant, fold(normal(reference)))
-    if found is None:
-        raise not_found(reference, "quality policy")
-    return found
+    return existing(await _find(call, reference), reference, "quality policy")
+
+
+async def _find(call: HttpCall, reference: str) -> dict[str, Any] | None:
+    return await policies.find(call.services.database, call.tenant, fold(normal(reference)))

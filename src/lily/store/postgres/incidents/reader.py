@@ -1,5 +1,6 @@
 """Incidents as the API reads them."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from lily.incidents import Severity, State
@@ -72,6 +73,14 @@ async def find(database: Database, tenant: str, incident_id: str) -> Object | No
     }
     rows = await database.fetch(tenant, with_assets("incidents/reading/list"), parameters)
     return _object(rows[0]) if rows else None
+
+
+async def concerned(database: Database, tenant: str, incidents: Collection[str]) -> dict[str, set[str]]:
+    """By incident, the assets that it concerns itself: what its words may name. Raises StoreUnavailable."""
+    if not incidents:
+        return {}
+    rows = await database.fetch(tenant, query("incidents/reading/concerned"), {"ids": sorted(incidents)})
+    return {incident: set(names) for incident, names in rows}
 
 
 async def history(database: Database, tenant: str, incident_id: str) -> list[Object]:

@@ -9,7 +9,8 @@ from lily.store.postgres.sessions import Database
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Filters of the list; None does not filter. `kind` is a pattern of LIKE."""
+    """Filters of the list; None does not filter. `kind` is a pattern of LIKE. `of_incidents`: only those about
+    incidents and what they put at risk, or only the others."""
 
     id: str | None = None
     kind: str | None = None
@@ -18,6 +19,7 @@ class Chosen:
     asset: str | None = None
     incident: str | None = None
     muted: bool | None = None
+    of_incidents: bool | None = None
 
 
 class Listed(NamedTuple):

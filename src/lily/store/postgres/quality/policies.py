@@ -28,8 +28,10 @@ async def change(
     policy: QualityPolicy | None,
     *,
     correlation: str,
+    most: int | None = None,
 ) -> bool:
-    """False if nothing was created, found or deleted. `policy` is None for a deletion."""
+    """False if nothing was created, found or deleted. `policy` is None for a deletion; a creation does nothing if the
+    tenant has `most` policies."""
     parameters: Object = {
         "key": key,
         "group": GROUP,
@@ -46,6 +48,7 @@ async def change(
             "policy_type": policy.policy_type,
             "body": Jsonb(policy.as_dict()),
             "delay_hours": policy.delay_hours,
+            "most": most,
         }
     return bool(await database.fetch(principal.tenant, recorded_and_queued(f"quality/{how}"), parameters))
 

@@ -46,9 +46,9 @@ class Administration:
     def __init__(self, database: Database, principal: Principal, correlation: str) -> None:
         self._database, self._principal, self._correlation = database, principal, correlation
 
-    async def add_channel(self, channel: NewChannel) -> bool:
-        """False if there is one of that name."""
-        return await self._change("add_channel", channel.values(), "channel.added") is not None
+    async def add_channel(self, channel: NewChannel, *, most: int | None = None) -> bool:
+        """False if there is one of that name, or if the tenant has `most` others."""
+        return await self._change("add_channel", {**channel.values(), "most": most}, "channel.added") is not None
 
     async def replace_channel(self, channel: NewChannel) -> bool:
         """False if there is none, or if its type would change without a new configuration."""
@@ -59,8 +59,8 @@ class Administration:
         """False if there is none, or if a subscription names it."""
         return await self._change("remove_channel", {"key": key}, "channel.removed") is not None
 
-    async def put_subscription(self, identity: str, subscription: Subscription) -> bool:
-        """False if there is no such channel."""
+    async def put_subscription(self, identity: str, subscription: Subscription, *, most: int | None = None) -> bool:
+        """False if there is no such channel, or if it would be a new one and the tenant has `most` others."""
         values = {
             "id": identity,
             "name": subscription.name,
@@ -68,6 +68,7 @@ class Administration:
             "enabled": subscription.enabled,
             "changes": sorted(wanted_changes(subscription.filters.patterns)),
             "body": Jsonb(subscription.stored()),
+            "most": most,
         }
         return await self._change("put_subscription", values, "subscription.put") is not None
 

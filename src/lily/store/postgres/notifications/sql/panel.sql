@@ -16,5 +16,6 @@ where n.tenant_id = %(tenant)s and (%(below)s::bigint is null or n.position < %(
   and (%(asset)s::uuid is null or n.assets @> array[%(asset)s::uuid])
   and (%(incident)s::uuid is null or n.incident_id = %(incident)s)
   and (%(muted)s::boolean is null or n.is_muted = %(muted)s)
+  and (%(of_incidents)s::boolean is null or (n.incident_id is not null) = %(of_incidents)s)
 order by n.position desc
 limit %(limit)s
