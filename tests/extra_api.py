@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from lily.embedded.bootstrap import master_key_of
 from lily.embedded.ports import choose_ports
 from tests.shared_stack import Stack
 
@@ -39,6 +40,7 @@ def surroundings_of(stack: Stack, **settings: str) -> dict[str, str]:
     return {
         **os.environ,
         "LILY_DATA_DIR": str(stack.data_dir),
+        "LILY_MASTER_KEY_FILE": str(master_key_of(stack.data_dir)),
         "LILY_KAFKA_BOOTSTRAP": stack.kafka,
         "LILY_DATABASE_URL": stack.database_of("lily_api"),
         "LILY_PORT": str(ports["api"]),

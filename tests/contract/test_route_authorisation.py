@@ -106,13 +106,14 @@ def test_a_token_with_all_other_scopes_is_refused_by_name_of_the_scope(
 
 @pytest.mark.parametrize("operation", WITH_TOKEN)
 def test_a_token_with_the_scope_is_served(vault: Door, operation: str, known: dict[str, dict[str, str]]) -> None:
-    route = ROUTES[operation]
+    route, answers = ROUTES[operation], []
     for scopes in sufficient(route):
         with vault.limited(*scopes) as caller:
             answer = route.send(caller.http, operation, known.get(operation, {}))
             assert answer.status_code < 500, answer.text
             assert answer.status_code not in {401, 403}, answer.text
-            assert route.denial is None or not DENIED[route.denial](answer)
+            answers.append(answer)
+    assert route.denial is None or not all(map(DENIED[route.denial], answers))  # each scope may show another part
 
 
 @pytest.mark.parametrize("operation", ABOUT_ASSETS)
