@@ -38,8 +38,8 @@ def test_order_batches_and_repetition_make_no_difference(
 ) -> None:
     shuffled = history + history[:2]
     random.shuffle(shuffled)
-    in_two = add_events(add_events({}, shuffled[:middle]), shuffled[middle:])
-    runs = add_events({}, history)
+    in_two, _ = add_events(add_events({}, shuffled[:middle])[0], shuffled[middle:])
+    runs, _ = add_events({}, history)
     assert in_two == runs
     assert {run: RunLineage.of(found.as_document(), found.facets) for run, found in runs.items()} == runs
     completions, _ = merge_completions({}, history, runs)
@@ -62,12 +62,12 @@ def test_order_batches_and_repetition_make_no_difference(
     ],
 )
 def test_the_newest_state_counts_and_an_end_is_final(states: list[str], state: str) -> None:
-    runs = add_events({}, [event(tick, "r", given) for tick, given in enumerate(states)])
+    runs, _ = add_events({}, [event(tick, "r", given) for tick, given in enumerate(states)])
     assert [run.state for run in runs.values()] == [state]
 
 
 def test_more_datasets_than_can_be_combined_are_not_assumed_to_be() -> None:
     many = RunDatasets(tuple(map(str, range(200))), tuple(map(str, range(1_000, 1_200))))
-    (run,) = add_events({}, [event(1, "r", "COMPLETE", many)]).values()
+    (run,) = add_events({}, [event(1, "r", "COMPLETE", many)])[0].values()
     assert run.assumed() == {}
     assert run.completes is None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lily.lineage.assumed_edges import assumed_claims
+from lily.lineage.waiting_queries import join_query
 from lily.model.edges import MAX_CLAIMS, NOT_CONTENT, SAME_AS, ClaimsEvent, EdgeKey, RunDatasets
 
 Clocks = dict[str, str]
@@ -21,7 +22,8 @@ ENDED = ("COMPLETE", "FAIL", "ABORT")
 @dataclass(slots=True)
 class RunLineage:
     """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
-    the run and could be read; None until one does."""
+    the run and could be read; None until one does. `query` is the SQL that waits for the completion, after the clock of
+    its event. The SQL of a run that is `queried` is analyzed, so none waits any more."""
 
     states: Clocks = field(default_factory=dict)
     inputs: Clocks = field(default_factory=dict)
@@ -32,6 +34,8 @@ class RunLineage:
     has_lineage: bool = False
     first_at: str | None = None
     last_at: str | None = None
+    query: list[Any] | None = None
+    queried: bool = False
     facets: dict[str, list[Any]] = field(default_factory=dict)  # by place: the clock and the facet as it came
 
     @classmethod
@@ -97,13 +101,20 @@ def run_id(event: ClaimsEvent) -> RunId:
     return event.tenant, event.job_id, event.run
 
 
-def add_events(known: Mapping[RunId, RunLineage], events: Iterable[ClaimsEvent]) -> dict[RunId, RunLineage]:
-    """The runs after these events. Events without a state are not of runs."""
-    runs = dict(known)
+def add_events(
+    known: Mapping[RunId, RunLineage], events: Iterable[ClaimsEvent]
+) -> tuple[dict[RunId, RunLineage], list[ClaimsEvent]]:
+    """The runs after these events, and the events as they count. Events without a state are not of runs."""
+    runs, counting = dict(known), list[ClaimsEvent]()
     for event in events:
         if event.state:
-            runs.setdefault(run_id(event), RunLineage()).add(event)
-    return runs
+            run = runs.setdefault(run_id(event), RunLineage())
+            counts = join_query(run, event)
+            run.add(counts)
+            counting.append(counts)
+        else:
+            counting.append(event)
+    return runs, counting
 
 
 def _note(clocks: Clocks, names: Iterable[str], clock: str) -> None:

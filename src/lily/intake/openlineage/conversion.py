@@ -89,7 +89,8 @@ def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
 def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
     run, state = _run(collector, event), _event_type(collector, event)
-    lineage = run_lineage(collector, event, job, happened=state in {"COMPLETE", "RUNNING", "OTHER"})
+    happened = state in {"COMPLETE", "RUNNING", "OTHER"}
+    lineage = run_lineage(collector, event, job, happened=happened, starts=state == "START")
     if job is None or run is None:
         return None
     checks.gather(event, job.named.qualified_name, run)

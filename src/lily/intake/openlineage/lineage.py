@@ -39,9 +39,12 @@ class Lineage(NamedTuple):
         return bool(self.schemas or self.claims or self.datasets.explained or between or self.query)
 
 
-def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool) -> Lineage:
+def run_lineage(
+    collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool, starts: bool = False
+) -> Lineage:
     """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs. Drops and
-    renames are applied if they `happened`: the run has not failed or only started."""
+    renames are applied if they `happened`: the run has not failed or only started. The SQL of a run that `starts`
+    waits until it completes."""
     symlinks = resolve_symlinks(collector, event)
     inputs = objects(collector.checker, event.get("inputs"), "inputs")
     outputs = objects(collector.checker, event.get("outputs"), "outputs")
@@ -66,7 +69,7 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, (*schemas, *dropped_schemas(collector, event, changes.dropped)))
-    query = run_query(sql, collector, inputs, outputs, known) if sql and happened else None
+    query = run_query(sql, collector, inputs, outputs, known, starts=starts) if sql and (happened or starts) else None
     return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed), query)
 
 

@@ -49,7 +49,7 @@ class ClaimMerger:
         connection.execute(query("edges/stage_claims"))
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
-        runs = merge_runs(self._connection, events)
+        runs, events = merge_runs(self._connection, events)
         completions, completing = self._complete(events, runs)
         claims = newest_claims(events, completions, runs)
         self._connection.execute("truncate staged_claims, touched_edges")
