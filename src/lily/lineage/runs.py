@@ -13,9 +13,10 @@ from lily.model.edges import MAX_CLAIMS, NOT_CONTENT, SAME_AS, ClaimsEvent, Edge
 
 Clocks = dict[str, str]
 RunId = tuple[str, str, str]  # tenant, job and run
+KeptFacets = dict[str, list[Any]]  # by place: the clock and the facet as it came
 
 MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
-MAX_FACETS = 500  # of one run: what comes beyond is not kept
+MAX_FACETS = 500  # of one run, or of one asset without a run: what comes beyond is not kept
 ENDED = ("COMPLETE", "FAIL", "ABORT")
 
 
@@ -36,10 +37,10 @@ class RunLineage:
     last_at: str | None = None
     query: list[Any] | None = None
     queried: bool = False
-    facets: dict[str, list[Any]] = field(default_factory=dict)  # by place: the clock and the facet as it came
+    facets: KeptFacets = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: Mapping[str, Any], facets: dict[str, list[Any]]) -> "RunLineage":
+    def of(cls, document: Mapping[str, Any], facets: KeptFacets) -> "RunLineage":
         return cls(**document, facets=facets)
 
     def as_document(self) -> dict[str, Any]:
@@ -59,10 +60,7 @@ class RunLineage:
             self.completed_at = max(clock, self.completed_at or clock)
         self.has_lineage |= bool(datasets.explained) or any(key.type != SAME_AS for key, *_ in event.claims)
         self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
-        for place, facet in event.facets.items():
-            known = self.facets.get(place)
-            if (known is None and len(self.facets) < MAX_FACETS) or (known is not None and known[0] < clock):
-                self.facets[place] = [clock, facet]
+        keep_facets(self.facets, event)
 
     @property
     def state(self) -> str:
@@ -95,6 +93,14 @@ class RunLineage:
         stated = (EdgeKey(start, end, "") for start, _, end in (ends.partition(">") for ends in self.stated))
         found = (claim.key for claim in assumed_claims(datasets, stated))
         return {key: max(self.inputs[key.from_id], self.outputs[key.to_id]) for key in found}
+
+
+def keep_facets(kept: KeptFacets, event: ClaimsEvent) -> None:
+    """Adds the facets of an event: of each place the newest."""
+    for place, facet in event.facets.items():
+        known = kept.get(place)
+        if (known is None and len(kept) < MAX_FACETS) or (known is not None and known[0] < event.clock):
+            kept[place] = [event.clock, facet]
 
 
 def run_id(event: ClaimsEvent) -> RunId:

@@ -82,7 +82,7 @@ def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
 
 def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
-    lineage = run_lineage(collector, event, job, happened=True)
+    lineage = run_lineage(collector, {**event, "run": None}, job, happened=True)
     return None if job is None else _Claimed(job.named.qualified_name, DESIGN, True, lineage)
 
 
@@ -113,7 +113,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         lineage.datasets,
         lineage.schemas,
         claimed.state,
-        lineage.facets if claimed.state else {},
+        lineage.facets,
         None if query is None else query._replace(complete=complete),
         correlation=sender.correlation,
         trace=sender.trace,

@@ -11,7 +11,7 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
-from lily.intake.openlineage.kept_facets import kept_facets
+from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.run_query import common_tables, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
@@ -34,9 +34,11 @@ class Lineage(NamedTuple):
 
     @property
     def states_any(self) -> bool:
-        """Whether there are schemas, edges, edges to assume, or targets that are stated to have no source."""
+        """Whether there are schemas, edges, edges to assume, targets that are stated to have no source, or facets to
+        keep."""
         between = self.datasets.inputs and self.datasets.outputs
-        return bool(self.schemas or self.claims or self.datasets.explained or between or self.query)
+        explained = self.datasets.explained
+        return bool(self.schemas or self.claims or explained or between or self.query or self.facets)
 
 
 def run_lineage(
@@ -86,7 +88,8 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
         *dropped_schemas(collector, event, changes.dropped),
     )
     datasets = RunDatasets(explained=claims.explained())
-    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), renamed=tuple(changes.renamed))
+    facets = facets_of_dataset(collector, event)
+    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), facets, tuple(changes.renamed))
 
 
 def _read_facets(

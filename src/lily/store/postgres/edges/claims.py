@@ -23,6 +23,7 @@ from lily.store.postgres.protection.edge_states import (
 )
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.run_queries.queueing import queue_queries
+from lily.store.postgres.runs.design_facets import merge_design_facets
 from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.schemas.retirement import retire_columns
 
@@ -70,6 +71,7 @@ class ClaimMerger:
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
         retire_columns(self._connection, batch, events)
+        merge_design_facets(self._connection, events)
         queue_queries(self._connection, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 
