@@ -13,6 +13,7 @@ from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
+from lily.store.postgres.edges.named_ends import name_ends
 from lily.store.postgres.protection.audit import AuditEntry, insert_audit
 from lily.store.postgres.protection.edge_states import (
     CUT_OF_ANY_TENANT,
@@ -72,6 +73,7 @@ class ClaimMerger:
         ).fetchone() or (0,)
         retire_columns(self._connection, batch, events)
         merge_design_facets(self._connection, events)
+        name_ends(self._connection, events)
         queue_queries(self._connection, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 

@@ -7,6 +7,16 @@ create table design_facets (
   primary key (asset_id, tenant_id)
 );
 
-select separate_tenants('design_facets');
-grant select on design_facets to lily_api;
-grant select, insert, update, delete on design_facets to lily_pipeline;
+-- The qualified names by which edges named assets that were not in PostgreSQL then. An asset in the catalogue has its own
+-- name; any other is a placeholder under this one, while an edge leads to or from it.
+create table named_ends (
+  tenant_id      text not null,
+  id             uuid not null,
+  qualified_name text not null,
+  named_at       timestamptz not null,
+  primary key (id, tenant_id)
+);
+
+select separate_tenants('design_facets', 'named_ends');
+grant select on design_facets, named_ends to lily_api;
+grant select, insert, update, delete on design_facets, named_ends to lily_pipeline;
