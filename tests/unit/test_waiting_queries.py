@@ -117,3 +117,10 @@ def test_a_run_without_sql_is_as_it_was() -> None:
     run, counting = added(*events)
     assert all(counted is given for counted, given in zip(counting, events, strict=True))
     assert {"query", "queried"}.isdisjoint(run.as_document())
+
+
+def test_in_whatever_order_events_arrive_the_query_is_analyzed_once() -> None:
+    for events in permutations([start(), start(), plain(2, "RUNNING"), plain(3, "COMPLETE", (), (B,))]):
+        run, counting = added(*events)
+        assert sum(query is not None for query in queries(counting)) == 1
+        assert (run.query, run.queried) == (None, True)
