@@ -19,8 +19,8 @@ def join_query(run: "RunLineage", event: ClaimsEvent) -> ClaimsEvent:
     if event.query is not None and event.state != "START":
         run.query, run.queried = None, True
         return event
-    if event.query is not None and not run.queried:
-        run.query = max([event.clock, list(event.query)], run.query or [])
+    if event.query is not None and not run.queried and (run.query is None or run.query[0] < event.clock):
+        run.query = [event.clock, list(event.query)]
     waits = event.state != "COMPLETE" and run.state != "COMPLETE"
     waiting = None if waits or run.query is None or _is_explained(run, event) else RunQuery(*run.query[1])
     if not waits:
