@@ -8,8 +8,7 @@ import pytest
 
 from lily.api.reads.runs import design, details, facets_at, summary
 from lily.store.postgres.runs import merge
-from lily.store.postgres.runs.design_facets import design_facets_of
-from lily.store.postgres.runs.reader import StoredRun, find_run, runs_of_job
+from lily.store.postgres.runs.reader import StoredRun, design_facets_of, find_run, runs_of_job
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.openlineage_words import dataset, run_event

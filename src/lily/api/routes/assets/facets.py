@@ -9,7 +9,7 @@ from lily.api.http.openapi.responses import AssetFacets, Json
 from lily.api.reads.lineage_pages import described
 from lily.api.reads.references import find
 from lily.api.reads.runs import datasets_of, design
-from lily.store.postgres.runs.design_facets import design_facets_of
+from lily.store.postgres.runs.reader import design_facets_of
 
 router = APIRouter(tags=["metadata"])
 

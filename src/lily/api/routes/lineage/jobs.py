@@ -17,8 +17,7 @@ from lily.api.reads.lineage_pages import described
 from lily.api.reads.references import find
 from lily.api.reads.runs import details, facets_at, summary
 from lily.store.assets import StoredAsset
-from lily.store.postgres.runs.design_facets import design_facets_of
-from lily.store.postgres.runs.reader import RunPosition, find_run, runs_of_job
+from lily.store.postgres.runs.reader import RunPosition, design_facets_of, find_run, runs_of_job
 
 router = APIRouter(tags=["lineage"])
 

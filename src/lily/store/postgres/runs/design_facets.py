@@ -9,7 +9,6 @@ from psycopg.types.json import Jsonb
 from lily.lineage.runs import KeptFacets, keep_facets
 from lily.model.edges import ClaimsEvent
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
 
 
 def merge_design_facets(connection: psycopg.Connection[Any], events: Iterable[ClaimsEvent]) -> None:
@@ -26,9 +25,3 @@ def merge_design_facets(connection: psycopg.Connection[Any], events: Iterable[Cl
         keep_facets(kept[event.tenant, event.job_id], event)
     given["facets"] = [Jsonb(kept[asset]) for asset in assets]
     connection.execute(query("runs/upsert_design_facets"), given)
-
-
-async def design_facets_of(database: Database, tenant: str, asset_id: str) -> KeptFacets:
-    """By place, without those that were deleted."""
-    rows = await database.fetch(tenant, query("runs/design_facets_of"), {"id": asset_id})
-    return {place: found for (facets,) in rows for place, found in facets.items() if found[1] is not None}
