@@ -55,7 +55,8 @@ def test_an_asset_whose_name_it_begins_with_is_an_ancestor(migrated: Migrated, m
     found = facts(migrated, world, "vault.orders.iban")
     assert found.qualified_name == "vault.orders.iban"
     assert found.ancestors == (Ancestor(world.id_of("vault"), "vault"),)
-    assert (found.data_source, found.tags) == ("warehouse", frozenset({"finance"}))
+    assert found.data_source == "warehouse"
+    assert "finance" in found.tags
     assert facts(migrated, world, "a").ancestors == ()
 
 

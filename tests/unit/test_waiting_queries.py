@@ -124,3 +124,11 @@ def test_in_whatever_order_events_arrive_the_query_is_analyzed_once() -> None:
         run, counting = added(*events)
         assert sum(query is not None for query in queries(counting)) == 1
         assert (run.query, run.queried) == (None, True)
+
+
+@pytest.mark.parametrize(("starts", "completes"), [(False, True), (True, False), (True, True)])
+def test_both_who_start_and_complete_a_run_have_to_be_authorised(starts: bool, completes: bool) -> None:  # noqa: FBT001 - both are parameters of the test
+    first = event(1, "START", SQL, (A,), (B,), claims=(), authorised=starts)
+    _, counting = added(first, event(2, "COMPLETE", None, (), (B,), claims=(), authorised=completes))
+    assert counting[-1].query is not None
+    assert counting[-1].authorised is (starts and completes)

@@ -16,7 +16,7 @@ RunId = tuple[str, str, str]  # tenant, job and run
 KeptFacets = dict[str, list[Any]]  # by place: the clock and the facet as it came
 
 MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
-MAX_FACETS = 500  # of one run, or of one asset without a run: what comes beyond is not kept
+MAX_FACETS = 500  # of one run, or of one asset without a run: the newest
 ENDED = ("COMPLETE", "FAIL", "ABORT")
 
 
@@ -24,7 +24,7 @@ ENDED = ("COMPLETE", "FAIL", "ABORT")
 class RunLineage:
     """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
     the run and could be read; None until one does. `query` is the SQL that waits for the completion, after the clock of
-    its event. The SQL of a run that is `queried` is analyzed, so none waits any more."""
+    its event and whether that was authorised. If the SQL of a run is `queried`, it is analyzed, and none waits."""
 
     states: Clocks = field(default_factory=dict)
     inputs: Clocks = field(default_factory=dict)
@@ -96,11 +96,15 @@ class RunLineage:
 
 
 def keep_facets(kept: KeptFacets, event: ClaimsEvent) -> None:
-    """Adds the facets of an event: of each place the newest."""
+    """Adds the facets of an event: of each place the newest, and of all places the newest ones."""
     for place, facet in event.facets.items():
         known = kept.get(place)
-        if (known is None and len(kept) < MAX_FACETS) or (known is not None and known[0] < event.clock):
+        if known is None or known[0] < event.clock:
             kept[place] = [event.clock, facet]
+    if len(kept) > MAX_FACETS:
+        oldest = sorted(kept, key=lambda place: (kept[place][0], place))[: len(kept) - MAX_FACETS]
+        for place in oldest:
+            del kept[place]
 
 
 def run_id(event: ClaimsEvent) -> RunId:

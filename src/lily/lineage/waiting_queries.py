@@ -2,7 +2,7 @@
 producer had sent it there (docs/decisions/0039)."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lily.model.edges import NOT_CONTENT, ClaimsEvent, RunDatasets
 from lily.model.run_queries import RunQuery
@@ -20,21 +20,28 @@ def join_query(run: "RunLineage", event: ClaimsEvent) -> ClaimsEvent:
         run.query, run.queried = None, True
         return event
     if event.query is not None and not run.queried and (run.query is None or run.query[0] < event.clock):
-        run.query = [event.clock, list(event.query)]
+        run.query = [event.clock, event.authorised, list(event.query)]
     waits = event.state != "COMPLETE" and run.state != "COMPLETE"
-    waiting = None if waits or run.query is None or _is_explained(run, event) else RunQuery(*run.query[1])
+    waiting = None if waits or _is_explained(run, event) else run.query
     if not waits:
         run.query, run.queried = None, run.queried or waiting is not None
-    return _without_query(event) if waiting is None else _with_query(run, event, waiting)
+    return _without_query(event) if waiting is None else _with_query(run, event, *waiting[1:])
 
 
-def _with_query(run: "RunLineage", event: ClaimsEvent, query: RunQuery) -> ClaimsEvent:
+def _with_query(run: "RunLineage", event: ClaimsEvent, authorised: bool, given: list[Any]) -> ClaimsEvent:  # noqa: FBT001 - as it is stored
+    """Another caller may have started the run: then both have to be authorised."""
     datasets = RunDatasets(
         tuple(dict.fromkeys([*run.inputs, *event.datasets.inputs])),
         tuple(dict.fromkeys([*run.outputs, *event.datasets.outputs])),
         event.datasets.explained,
     )
-    return replace(event, query=query._replace(complete=event.complete), complete=False, datasets=datasets)
+    return replace(
+        event,
+        query=RunQuery(*given)._replace(complete=event.complete),
+        complete=False,
+        datasets=datasets,
+        authorised=event.authorised and authorised,
+    )
 
 
 def _without_query(event: ClaimsEvent) -> ClaimsEvent:

@@ -17,7 +17,7 @@ from lily.model.errors import Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
 
-NAMES_LENGTH = 1 << 20  # characters: the event with its claims has to fit into one record of the log
+NAMES_BYTES = 1 << 20  # the event with its claims has to fit into one record of the log
 JOB = "sql-definition"  # before the name of the table or view, in the name of the job that claims its edges
 
 
@@ -82,5 +82,5 @@ def _claimed(call: Call, time: str, definition: str, edges: Sequence[Resolved]) 
 def _names(edges: Iterable[Resolved]) -> tuple[str, ...]:
     """The names of the ends, as many as fit."""
     names = list(dict.fromkeys(name for edge in edges for name in edge.names))
-    lengths = accumulate(len(name) for name in names)
-    return tuple(name for name, length in zip(names, lengths, strict=True) if length <= NAMES_LENGTH)
+    lengths = accumulate(len(name.encode()) for name in names)
+    return tuple(name for name, length in zip(names, lengths, strict=True) if length <= NAMES_BYTES)

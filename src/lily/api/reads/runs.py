@@ -59,6 +59,11 @@ def datasets_of(facets: Facets, *roles: str) -> set[str]:
     return {place[1] for place in places if place[0] in (roles or ("inputs", "outputs"))}
 
 
+def own_facets(facets: Facets) -> dict[str, list[Any] | None]:
+    """Without those of inputs and outputs."""
+    return {place: found for place, found in facets.items() if place.split(":", 1)[0] in {"dataset", "job"}}
+
+
 def facets_at(facets: Facets, prefix: str) -> dict[str, Any]:
     return {
         place.removeprefix(prefix): found[1]

@@ -25,9 +25,7 @@ from lily.store.postgres.jobs import Job, Later
 from lily.store.postgres.run_queries.ledger import QueryLedger
 
 MAX_TABLES = 500  # of one query
-NAMED_WITHIN = timedelta(
-    minutes=1
-)  # assets and claims are read from different partitions
+NAMED_WITHIN = timedelta(minutes=1)  # assets and claims are read from different partitions
 
 _log = structlog.get_logger()
 Append = Callable[[Sequence[tuple[str, bytes, bytes]]], None]  # topic, key and value; returns when they are in the log

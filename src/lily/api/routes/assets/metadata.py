@@ -46,10 +46,7 @@ QualifiedName = Annotated[
 @router.get("/metadata/by-name", responses={200: {"model": Asset}})
 async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf = None) -> Json:
     """Returns the asset with this qualified name, as it is now or as it was at a time."""
-    asset_id = id_of_name(call.tenant, qualified_name)
-    if as_of is not None:
-        return Json((await find_past(call, asset_id, qualified_name, as_of)).json)
-    return Json(await shown(call, asset_id, qualified_name))
+    return await _read(call, id_of_name(call.tenant, qualified_name), qualified_name, as_of)
 
 
 @router.put(
@@ -102,10 +99,7 @@ async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A
     """Returns one asset, deleted or not, as it is now or as it was at a time. What only edges have named is returned as
     a `placeholder`."""
     # Plain reads rarely get here: `fast_read.py` serves them.
-    asset_id = resolve(call.tenant, id)
-    if as_of is not None:
-        return Json((await find_past(call, asset_id, id, as_of)).json)
-    return Json(await shown(call, asset_id, id))
+    return await _read(call, resolve(call.tenant, id), id, as_of)
 
 
 @router.put(
@@ -120,6 +114,12 @@ async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contrac
 async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
     return await _delete(call, await find(call, id, "DELETE"))
+
+
+async def _read(call: HttpCall, asset_id: str, reference: str, as_of: str | None) -> Json:
+    if as_of is not None:
+        return Json((await find_past(call, asset_id, reference, as_of)).json)
+    return Json(await shown(call, asset_id, reference))
 
 
 async def _update(call: HttpCall, asset: StoredAsset) -> Json:
