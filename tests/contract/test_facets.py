@@ -1,12 +1,13 @@
 """Facets of OpenLineage events without a run, through the door and as they are read."""
 
 from typing import Any
+from urllib.parse import quote
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door
 from tests.contract.test_openlineage import dataset, send
 
-JOB = "airflow.dag.task"
+JOB = "job:airflow/dag.task"
 SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
 LANGUAGE = {"sourceCode": {"language": "sql"}}
 
@@ -27,7 +28,7 @@ def job_event() -> dict[str, Any]:
 
 
 def facets(door: Door, reference: str = JOB) -> dict[str, Any]:
-    answer = door.http.get(f"/metadata/{reference}/facets")
+    answer = door.http.get(f"/metadata/{quote(reference, safe='')}/facets")
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -40,7 +41,7 @@ def test_a_job_has_its_facets_and_those_of_its_datasets(door: Door) -> None:
     (read,), (written,) = found["inputs"], found["outputs"]
     assert (read["qualified_name"], written["qualified_name"]) == ("raw.people", "mart.people")
     assert read["facets"] == written["facets"] == {"version": {"datasetVersion": "7"}}
-    assert door.http.get(f"/jobs/{JOB}").json()["facets"] == LANGUAGE
+    assert door.http.get(f"/jobs/{quote(JOB, safe='')}").json()["facets"] == LANGUAGE
     assert facets(door, "raw.people")["facets"] == {}
 
 

@@ -47,14 +47,14 @@ def test_a_placeholder_needs_an_edge(migrated: Migrated, make_world: Callable[[]
     assert migrated.as_api(lambda database: find_placeholder(database, world.tenant, asset)) is None
 
 
-def test_an_asset_whose_name_it_begins_with_is_an_ancestor(migrated: Migrated, make_world: Callable[[], World]) -> None:
+def test_what_its_name_begins_with_is_an_ancestor(migrated: Migrated, make_world: Callable[[], World]) -> None:
     world = make_world()
     world.typed("schema", "vault", data_source="warehouse", tags=["Finance"])
     world.typed("schema", "vaults")
     world.edge("a", "vault.orders.iban")
     found = facts(migrated, world, "vault.orders.iban")
     assert found.qualified_name == "vault.orders.iban"
-    assert found.ancestors == (Ancestor(world.id_of("vault"), "vault"),)
+    assert found.ancestors == tuple(Ancestor(world.id_of(name), name) for name in ("vault.orders", "vault"))
     assert found.data_source == "warehouse"
     assert "finance" in found.tags
     assert facts(migrated, world, "a").ancestors == ()
@@ -66,4 +66,4 @@ def test_a_column_of_a_known_table_has_its_ancestors(migrated: Migrated, make_wo
     world.asset("elsewhere.people", parent="shop")
     world.edge("a", "elsewhere.people.email")
     names = [one.qualified_name for one in facts(migrated, world, "elsewhere.people.email").ancestors]
-    assert names == ["elsewhere.people", "shop"]
+    assert names == ["elsewhere.people", "shop", "elsewhere"]
