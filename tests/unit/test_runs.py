@@ -77,7 +77,7 @@ def test_more_datasets_than_can_be_combined_are_not_assumed_to_be() -> None:
 
 def test_of_too_many_facets_the_newest_are_kept_in_whatever_order_they_arrive() -> None:
     half = MAX_FACETS // 2
-    facets = [{f"run:{tick}.{number}": {} for number in range(half)} for tick in range(3)]
+    facets: list[dict[str, object]] = [{f"run:{tick}.{number}": {} for number in range(half)} for tick in range(3)]
     events = [replace(event(tick, "r", "RUNNING"), facets=facets[tick]) for tick in range(3)]
     for arriving in permutations(events):
         kept: dict[str, list[object]] = {}

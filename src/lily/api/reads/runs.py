@@ -59,7 +59,7 @@ def datasets_of(facets: Facets, *roles: str) -> set[str]:
     return {place[1] for place in places if place[0] in (roles or ("inputs", "outputs"))}
 
 
-def own_facets(facets: Facets) -> dict[str, list[Any] | None]:
+def own_facets(facets: Facets) -> Facets:
     """Without those of inputs and outputs."""
     return {place: found for place, found in facets.items() if place.split(":", 1)[0] in {"dataset", "job"}}
 

@@ -8,7 +8,7 @@ from lily.api.http.openapi.parameters import AssetId
 from lily.api.http.openapi.responses import AssetFacets, Json
 from lily.api.reads.lineage_pages import described
 from lily.api.reads.references import find
-from lily.api.reads.runs import datasets_of, design, own_facets
+from lily.api.reads.runs import Facets, datasets_of, design, own_facets
 from lily.store.postgres.runs.reader import design_facets_of
 
 router = APIRouter(tags=["metadata"])
@@ -20,7 +20,7 @@ async def facets_of(id: AssetId, call: Reads) -> Json:  # noqa: A002 - the contr
     those of its inputs and outputs that have any, for callers with `lineage:read`. `GET /runs/{id}` has the facets of
     runs."""
     asset = await find(call, id)
-    facets = await design_facets_of(call.services.database, call.tenant, asset.id)
+    facets: Facets = await design_facets_of(call.services.database, call.tenant, asset.id)
     if not call.principal.may("lineage:read"):  # which datasets a job reads and writes is lineage
         facets = own_facets(facets)
     datasets = datasets_of(facets)
