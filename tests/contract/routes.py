@@ -158,6 +158,7 @@ ROUTES: dict[str, Route] = {
     "POST /usage": Route(("metadata:write",), "per row", body={"events": [{"asset_id": VAULT, "query_count": 1}]}),
     **administers("/quality-policies", "id", {"asset": OPEN, "policy_type": "deleted_asset"}),
     "GET /metadata/{id}/attributes": reads(path=AN_ASSET),
+    "GET /metadata/{id}/facets": reads(path=AN_ASSET),
     "GET /metadata/{id}/tags": reads(path=AN_ASSET),
     "POST /metadata/{id}/tags": writes(path=AN_ASSET, body={"tag": "Finance"}),
     "DELETE /metadata/{id}/tags/{tag}": writes(path=AN_ASSET | {"tag": "Finance"}),

@@ -167,9 +167,9 @@ def test_the_graph_is_told_level_by_level_with_what_is_known(door: Door) -> None
         "redacted": False,
     }
     assert nodes["c"]["tags"] == ["PII"]  # derived
-    assert (nodes[None]["known"], nodes[None]["name"]) == (False, None)
+    assert (nodes["d"]["known"], nodes["d"]["name"]) == (False, None)  # only the edge has named it
     named = {(item["from_name"], item["to_name"]) for item in graph(door, "a")["edges"]}
-    assert named == {("a", "b"), ("b", "c"), ("a", "c"), ("c", None)}
+    assert named == {("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")}
     assert {item["relationship_type"] for item in graph(door, "b")["edges"]} == {"used-in", TYPE}
 
 

@@ -21,7 +21,7 @@ from lily.reactions.jobs.metrics import JobMetrics
 from lily.reactions.jobs.slot import _JobRunner
 from lily.reactions.run_queries import Analyzers, AnalyzingQueries
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.jobs.queue import Group, JobQueue
+from lily.store.postgres.jobs.queue import Group, Job, JobQueue, Later
 from lily.store.postgres.run_queries.queueing import TASK
 from tests.lineage_world import World
 from tests.openlineage_words import column_lineage, dataset, field, run_event
@@ -43,9 +43,11 @@ class Runs:
         self.analyzers = Analyzers(self.loop)
         self.registry = CollectorRegistry()
         self.appended: list[tuple[str, bytes, bytes]] = []
-        analyzing = AnalyzingQueries(Naming(), self.registry, self.analyzers, self.appended.extend)
+        self._analyzing = AnalyzingQueries(Naming(), self.registry, self.analyzers, self.appended.extend)
         self._queue = JobQueue(connection)
-        self._runner = _JobRunner(connection, self._queue, {TASK: Task(TASK, analyzing.run)}, JobMetrics(self.registry))
+        self._runner = _JobRunner(
+            connection, self._queue, {TASK: Task(TASK, self._analyzing.run)}, JobMetrics(self.registry)
+        )
 
     def take(self, output: Any, sql: str, at: str = "11:00", run: str = "r1", **more: Any) -> None:
         """A run of the job that is named like its output."""
@@ -54,11 +56,24 @@ class Runs:
         time = f"2026-01-01T{at}:00Z"
         self.world.take(run_event(eventTime=time, run={"runId": run}, job=job, outputs=outputs) | more)
 
+    def complete(self, job: str, at: str = "12:00", run: str = "r1", **more: Any) -> None:
+        """Completes a run without SQL."""
+        named = {"namespace": "shop", "name": job}
+        self.world.take(run_event(eventTime=f"2026-01-01T{at}:00Z", run={"runId": run}, job=named) | more)
+
     def analyze(self) -> None:
         group = Group(self.world.tenant, TASK)
         while jobs := self._queue.first(group, [TASK], 1):
             assert self._runner.run(jobs[0])
             self.read_back()
+
+    def next_job(self) -> Job:
+        (job,) = self._queue.first(Group(self.world.tenant, TASK), [TASK], 1)
+        return job
+
+    def run(self, job: Job) -> Later | None:
+        with self._connection.transaction():
+            return self._analyzing.run(self._connection, job)
 
     def read_back(self) -> None:
         for topic, _, value in self.appended:
@@ -215,3 +230,75 @@ def test_pii_of_a_seed_reaches_the_columns_that_show_it(runs: Runs) -> None:
     runs.world.column("raw.customers.email", "raw.customers", tags=["PII"])
     runs.world.settle()
     assert runs.world.derived("pii") == {"main.stg.email", "main.mart.contact"}
+
+
+def test_sql_of_the_start_is_analyzed_when_the_run_completes(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS, eventType="START")
+    runs.analyze()
+    assert runs.derived() == set()
+    runs.complete("main.stg")
+    runs.analyze()
+    assert runs.derived() == STAGED
+
+
+def test_sql_of_the_start_learns_from_the_completion_what_is_written(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS, eventType="START", outputs=[])
+    runs.complete("main.stg", outputs=[dataset("main.stg")])
+    runs.analyze()
+    assert runs.derived() == STAGED
+
+
+def test_sql_of_the_start_waits_until_the_catalogue_has_what_is_written(
+    runs: Runs, owner: psycopg.Connection[Any]
+) -> None:
+    """Assets and claims are in different partitions, so the claims may be merged first."""
+    runs.take("main.stg", CUSTOMERS, eventType="START", outputs=[])
+    runs.complete("main.stg", outputs=[dataset("main.stg")])
+    owner.execute("delete from assets where tenant_id = %s and qualified_name = 'main.stg'", [runs.world.tenant])
+    job = runs.next_job()
+    assert runs.run(job) is not None
+    runs.world.asset("main.stg")
+    assert runs.run(job) is None
+    runs.read_back()
+    assert runs.derived() == STAGED
+
+
+def test_sql_of_the_start_replaces_the_edges_of_the_run_before_when_it_is_analyzed(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    runs.take("main.stg", "select id from raw.people", at="12:00", run="r2", eventType="START")
+    runs.complete("main.stg", "13:00", "r2")
+    assert runs.derived() == STAGED
+    runs.analyze()
+    assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.id", "main.stg.id")}
+
+
+def test_sql_of_the_start_that_is_not_understood_ends_no_edges(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    runs.take("main.stg", "selec nothing of ) this", at="12:00", run="r2", eventType="START")
+    runs.complete("main.stg", "13:00", "r2", inputs=[dataset("raw.people")])
+    runs.analyze()
+    assert runs.derived() == STAGED | {("raw.people", "main.stg")}
+
+
+def test_a_start_that_arrives_last_is_analyzed_too(runs: Runs) -> None:
+    runs.complete("main.stg", outputs=[dataset("main.stg")])
+    runs.take("main.stg", CUSTOMERS, eventType="START")
+    runs.analyze()
+    assert runs.derived() == STAGED
+
+
+def test_sql_of_the_start_of_a_run_that_fails_makes_no_edges(runs: Runs) -> None:
+    runs.take("main.stg", CUSTOMERS, eventType="START")
+    runs.complete("main.stg", eventType="FAIL")
+    runs.analyze()
+    assert runs.derived() == set()
+
+
+def test_column_lineage_of_the_completion_makes_sql_of_the_start_superfluous(runs: Runs) -> None:
+    runs.take("main.stg", "select id, email from raw.customers", eventType="START")
+    named = column_lineage(email=[field("raw.people", "email")])
+    runs.complete("main.stg", outputs=[dataset("main.stg", columnLineage=named)])
+    runs.analyze()
+    assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.email", "main.stg.email")}

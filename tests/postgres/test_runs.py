@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from lily.api.reads.runs import details, summary
+from lily.api.reads.runs import design, details, facets_at, summary
 from lily.store.postgres.runs import merge
-from lily.store.postgres.runs.reader import StoredRun, find_run, runs_of_job
+from lily.store.postgres.runs.reader import StoredRun, design_facets_of, find_run, runs_of_job
 from lily.store.postgres.sessions import Database
 from tests.api_database import with_database
 from tests.lineage_world import World
@@ -37,6 +37,17 @@ class Runs:
         job = self.world.id_of(JOB)
         found = self._read(lambda db: runs_of_job(db, tenant or self.world.tenant, job, after=after, limit=limit))
         return [run.run for run in found]
+
+    def without_run(self, at: str, **holder: Any) -> None:
+        """An event about a job or a dataset."""
+        kind = "JobEvent" if "job" in holder else "DatasetEvent"
+        schema = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{kind}"
+        self.world.take({"eventTime": f"2026-01-01T{at}:00Z", "producer": "x", "schemaURL": schema, **holder})
+
+    def kept(self, name: str, tenant: str | None = None) -> dict[str, Any]:
+        """The facets of events without a run."""
+        asset = self.world.id_of(name)
+        return dict(self._read(lambda db: design_facets_of(db, tenant or self.world.tenant, asset)))
 
     def _read(self, read: Callable[[Database], Any]) -> Any:
         return with_database(self._url, read)
@@ -114,3 +125,36 @@ def test_only_the_newest_runs_of_a_job_are_kept(runs: Runs, monkeypatch: pytest.
     for minute in (4, 1, 0, 2, 3):
         runs.send("START", f"10:0{minute}", f"r{minute}")
     assert runs.listed() == ["r4", "r3", "r2"]
+
+
+def test_facets_of_events_about_a_dataset_are_kept_and_the_newest_wins(
+    runs: Runs, make_world: Callable[[], World]
+) -> None:
+    runs.without_run("11:00", dataset=dataset("a", version={"datasetVersion": "2"}))
+    runs.without_run("10:00", dataset=dataset("a", version={"datasetVersion": "1"}, mine={"n": 1}, old={"n": 0}))
+    runs.without_run("12:00", dataset=dataset("a", old={"_deleted": True}))
+    shown = design(runs.kept("a"), {}, ())
+    assert shown == {"facets": {"version": {"datasetVersion": "2"}, "mine": {"n": 1}}, "inputs": [], "outputs": []}
+    assert runs.kept("a", make_world().tenant) == {}
+
+
+def test_facets_of_events_about_a_job_are_kept_with_those_of_its_datasets(runs: Runs) -> None:
+    job = {"namespace": "airflow", "name": "dag.task", "facets": {"sourceCode": {"language": "sql"}}}
+    runs.without_run("10:00", job=job, outputs=[dataset("b", version={"datasetVersion": "1"})])
+    kept, written = runs.kept(JOB), runs.world.id_of("b")
+    assert design(kept, {}, ()) == {
+        "facets": {"sourceCode": {"language": "sql"}},
+        "inputs": [],
+        "outputs": [
+            {"metadata_id": written, "qualified_name": None, "facets": {"version": {"datasetVersion": "1"}}}
+            | {"redacted": False}
+        ],
+    }
+    assert design(kept, {}, [written])["outputs"][0]["facets"] == {}
+
+
+def test_a_facet_of_a_run_that_is_deleted_is_not_shown(runs: Runs) -> None:
+    runs.send("START", "10:00", run_facets={"mine": {"n": 1}, "nominalTime": {"nominalStartTime": "then"}})
+    runs.send("COMPLETE", "11:00", run_facets={"mine": {"_deleted": True}, "nominalTime": {"_deleted": True}})
+    assert facets_at(runs.found().facets, "run:") == {}
+    assert runs.shown()["nominal_start"] is None

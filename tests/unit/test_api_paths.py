@@ -36,7 +36,7 @@ def matched(method: str, path: str) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("below", ["", "/history", "/tags", "/attributes"])
+@pytest.mark.parametrize("below", ["", "/history", "/tags", "/attributes", "/facets"])
 def test_a_name_is_one_parameter_whatever_it_contains(name: str, below: str) -> None:
     assert matched("GET", f"/metadata/{quote(name, safe='')}{below}") == (f"/metadata/{{id}}{below}", {"id": name})
 
@@ -54,7 +54,7 @@ def test_plain_slashes_still_belong_to_a_name_where_no_longer_route_matches() ->
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-@pytest.mark.parametrize("below", ["history", "tags", "attributes", "restore"])
+@pytest.mark.parametrize("below", ["history", "tags", "attributes", "facets", "restore"])
 def test_a_subresource_is_never_taken_for_an_asset(method: str, below: str) -> None:
     scope = {"type": "http", "method": method, "path": f"/metadata/x/{below}", "headers": []}
     assert not [route.path for route in ROUTES if route.matches(scope)[0] is Match.FULL]

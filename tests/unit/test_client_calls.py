@@ -231,10 +231,12 @@ def test_jobs_and_runs_are_asked_by_name_or_id(server: BadServer, play: Play) ->
     play(lambda lily: lily.job("dbt/daily load"))
     play(lambda lily: lily.runs("dbt/daily load", page_size=2))
     play(lambda lily: lily.run("r-1"))
+    play(lambda lily: lily.facets("shop.orders"))
     assert [(asked.method, asked.path, asked.params) for asked in server.asked] == [
         ("GET", "/jobs/dbt%2Fdaily%20load", {}),
         ("GET", "/jobs/dbt%2Fdaily%20load/runs", {"limit": "2"}),
         ("GET", "/runs/r-1", {}),
+        ("GET", "/metadata/shop.orders/facets", {}),
     ]
 
 

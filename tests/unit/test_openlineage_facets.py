@@ -138,3 +138,17 @@ def test_a_facet_is_used_or_kept_as_the_table_says(row: Row) -> None:
     assert (stated(found) != stated(plain)) is (row.outcome == "used")
     if row.outcome != "used":
         assert kept == ({row.facet} if row.outcome == "kept" else set())
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.holder != "run"], ids=lambda row: row.name)
+def test_an_event_without_a_run_keeps_what_one_with_a_run_does(row: Row) -> None:
+    event = event_with(row)
+    with_run = converted(event)
+    without = {key: value for key, value in event.items() if key not in {"eventType", "run", "schemaURL"}}
+    if row.holder == "dataset":
+        without = {"eventTime": event["eventTime"], "dataset": event["outputs"][0]}
+    found = converted(without)
+    assert with_run.claims is not None
+    kept = {place.rpartition(":")[2]: facet for place, facet in with_run.claims.facets.items()}
+    facets = found.claims.facets if found.claims is not None else {}
+    assert {place.rpartition(":")[2]: facet for place, facet in facets.items()} == kept

@@ -1,8 +1,9 @@
-"""Which facets are kept with the run as they came."""
+"""Which facets are kept as they came, with the run or without one."""
 
 from typing import Any
 
 from lily.intake.openlineage.kept_facets import MAX_FACET
+from lily.lineage.claims import merge_completions
 from lily.model import ids
 from tests.openlineage_words import attributes, column_lineage, converted, dataset, run_event, schema, stated
 
@@ -47,8 +48,8 @@ def test_what_is_stated_about_assets_and_edges_is_not_kept_again() -> None:
     assert kept(run_event(outputs=[described])) == {}
 
 
-def test_a_deleted_facet_is_not_kept() -> None:
-    assert kept(with_run_facets(mine={"_deleted": True}, other=None)) == {}
+def test_a_deleted_facet_ends_the_one_before() -> None:
+    assert kept(with_run_facets(mine={"_deleted": True}, other=None)) == {"run:mine": None}
 
 
 def test_what_cannot_be_kept_is_reported() -> None:
@@ -90,3 +91,39 @@ def test_every_run_is_recorded_even_without_lineage() -> None:
     assert found.claims is not None
     assert found.claims.state == "START"
     assert list(stated(found)) == ["job:airflow/dag.task"]
+
+
+def without_run(**holders: Any) -> dict[str, Any]:
+    """An event of a job or of a dataset."""
+    kind = "JobEvent" if "job" in holders else "DatasetEvent"
+    url = f"https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/{kind}"
+    return {"eventTime": "2026-11-15T11:00:00Z", "producer": "https://example.org/p", "schemaURL": url, **holders}
+
+
+def test_facets_of_an_event_about_a_dataset_are_kept() -> None:
+    version, custom = {"datasetVersion": "5"}, {"any": ["thing"]}
+    described = dataset("a", version=version, mine=custom, schema=schema("x"), gone={"_deleted": True})
+    event = without_run(dataset=described)
+    assert kept(event) == {"dataset:version": version, "dataset:mine": custom, "dataset:gone": None}
+
+
+def test_facets_of_an_event_about_a_job_are_kept_without_those_of_a_run() -> None:
+    job = {"namespace": "n", "name": "j", "facets": {"sourceCode": {"language": "sql"}, "tags": {"tags": []}}}
+    inputs = [dataset("a", version={"datasetVersion": "5"}) | {"inputFacets": {"subset": {"inputCondition": {}}}}]
+    event = without_run(job=job, inputs=inputs, run={"facets": {"mine": {"x": 1}}})
+    assert kept(event) == {
+        "job:sourceCode": {"language": "sql"},
+        f"inputs:{A}:version": {"datasetVersion": "5"},
+        f"inputs:{A}:subset": {"inputCondition": {}},
+    }
+
+
+def test_an_event_without_a_run_and_without_facets_to_keep_has_none() -> None:
+    assert converted(without_run(dataset=dataset("a", documentation={"description": "d"}))).claims is None
+    assert converted(without_run(job={"namespace": "n", "name": "j"})).claims is None
+
+
+def test_facets_alone_complete_nothing() -> None:
+    found = converted(without_run(dataset=dataset("a", version={"datasetVersion": "5"})))
+    assert found.claims is not None
+    assert merge_completions({}, [found.claims])[0] == {}

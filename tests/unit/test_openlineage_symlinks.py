@@ -67,7 +67,7 @@ def test_another_name_alone_does_not_replace_the_edges_of_the_run_before() -> No
     found = converted(run_event(inputs=[linked(LOCATION, TABLE)])).claims
     assert found is not None
 
-    assert merge_completions({}, [found], add_events({}, [found]))[0] == {}
+    assert merge_completions({}, [found], add_events({}, [found])[0])[0] == {}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """What the events of a run add up to."""
 
 import uuid
+from dataclasses import replace
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.lineage.claims import merge_completions, newest_claims
-from lily.lineage.runs import RunLineage, add_events
+from lily.lineage.runs import MAX_FACETS, RunLineage, add_events, keep_facets
 from lily.model.edges import NO_DATASETS, RUN_STATES, Claim, ClaimsEvent, EdgeKey, RunDatasets
 
 A, B, C, D = (str(uuid.UUID(int=number)) for number in range(1, 5))
@@ -38,8 +40,8 @@ def test_order_batches_and_repetition_make_no_difference(
 ) -> None:
     shuffled = history + history[:2]
     random.shuffle(shuffled)
-    in_two = add_events(add_events({}, shuffled[:middle]), shuffled[middle:])
-    runs = add_events({}, history)
+    in_two, _ = add_events(add_events({}, shuffled[:middle])[0], shuffled[middle:])
+    runs, _ = add_events({}, history)
     assert in_two == runs
     assert {run: RunLineage.of(found.as_document(), found.facets) for run, found in runs.items()} == runs
     completions, _ = merge_completions({}, history, runs)
@@ -62,12 +64,23 @@ def test_order_batches_and_repetition_make_no_difference(
     ],
 )
 def test_the_newest_state_counts_and_an_end_is_final(states: list[str], state: str) -> None:
-    runs = add_events({}, [event(tick, "r", given) for tick, given in enumerate(states)])
+    runs, _ = add_events({}, [event(tick, "r", given) for tick, given in enumerate(states)])
     assert [run.state for run in runs.values()] == [state]
 
 
 def test_more_datasets_than_can_be_combined_are_not_assumed_to_be() -> None:
     many = RunDatasets(tuple(map(str, range(200))), tuple(map(str, range(1_000, 1_200))))
-    (run,) = add_events({}, [event(1, "r", "COMPLETE", many)]).values()
+    (run,) = add_events({}, [event(1, "r", "COMPLETE", many)])[0].values()
     assert run.assumed() == {}
     assert run.completes is None
+
+
+def test_of_too_many_facets_the_newest_are_kept_in_whatever_order_they_arrive() -> None:
+    half = MAX_FACETS // 2
+    facets: list[dict[str, object]] = [{f"run:{tick}.{number}": {} for number in range(half)} for tick in range(3)]
+    events = [replace(event(tick, "r", "RUNNING"), facets=facets[tick]) for tick in range(3)]
+    for arriving in permutations(events):
+        kept: dict[str, list[object]] = {}
+        for one in arriving:
+            keep_facets(kept, one)
+        assert kept.keys() == {*facets[1], *facets[2]}

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+import jsonschema_rs
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model import ids
-from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement, read_edge_statement
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
+from lily.model.schemas import SCHEMAS
 from lily.model.statements import read_statement
 from lily.pipeline.validation import PING, validate_asset_record, validate_lineage_record
 
@@ -123,6 +125,7 @@ LINEAGE: list[EdgeEvent | ClaimsEvent] = [
     EdgeEvent("e1", NOW, "default", EdgeStatement("user", "upsert", EDGE, {"masking": None}, "me", authorised=True)),
     EdgeEvent("e2", NOW, "default", EdgeStatement("source", "delete", EDGE, {"propagates": False})),
     ClaimsEvent("e3", NOW, "default", EDGE.to_id, "run 1", complete=True, claims=(Claim(EDGE, masking=True),), by="me"),
+    ClaimsEvent("e4", NOW, "default", EDGE.to_id, "run 1", complete=True, claims=(Claim(EDGE),), names=("a", "b")),
 ]
 
 
@@ -130,6 +133,27 @@ LINEAGE: list[EdgeEvent | ClaimsEvent] = [
 def test_an_edge_event_is_read_back_unchanged(event: EdgeEvent | ClaimsEvent) -> None:
     value = orjson.dumps(event.as_cloudevent())
     assert validate_lineage_record(record(value, event.key), TENANTS.__contains__) == event
+
+
+def test_the_names_of_ends_are_read_back_unless_the_edge_is_deleted() -> None:
+    for operation, names in (("upsert", ("a",)), ("delete", ())):
+        data = {"from": "a", "to": EDGE.to_id, "relationship_type": EDGE.type, "operation": operation}
+        statement = read_edge_statement(data, tenant="default")
+        assert (statement.key, statement.names) == (EDGE, names)
+        event = EdgeEvent("e1", NOW, "default", statement)
+        jsonschema_rs.validator_for(SCHEMAS["edge-event"]).validate(event.as_cloudevent())
+        value = orjson.dumps(event.as_cloudevent())
+        found = validate_lineage_record(record(value, event.key), TENANTS.__contains__)
+        assert isinstance(found, EdgeEvent)
+        assert found.statement.names == names
+
+
+@pytest.mark.parametrize("names", ["a", [7], ["x" * 2_000], [None]])
+@pytest.mark.parametrize("event", [LINEAGE[0], LINEAGE[2]])
+def test_names_that_are_none_are_refused(event: EdgeEvent | ClaimsEvent, names: Any) -> None:
+    value = event.as_cloudevent()
+    value["data"]["names"] = names
+    assert isinstance(validate_lineage_record(record(orjson.dumps(value), event.key), TENANTS.__contains__), Refusal)
 
 
 @pytest.mark.parametrize("event", LINEAGE)

@@ -6,7 +6,7 @@ from lily.api.application import Application
 from lily.api.http.server.listening import CannotServe, listen
 from lily.api.routes import notifications
 from lily.api.routes.access import disabled_users, engine_mappings, policies, roles, scraper_policies, users
-from lily.api.routes.assets import attributes, bulk, history, ingest, metadata, search, tags
+from lily.api.routes.assets import attributes, bulk, facets, history, ingest, metadata, search, tags
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
 from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
@@ -39,6 +39,7 @@ ROUTERS = (
     usage.router,
     tags.router,
     attributes.router,
+    facets.router,
     incidents.router,
     webhook_secrets.router,
     webhook_mappings.router,

@@ -54,6 +54,7 @@ class Api(ABC, Generic[Feed]):
     job = sends(calls.jobs.job)
     runs = pages(calls.jobs.runs)
     run = sends(calls.jobs.run)
+    facets = sends(calls.jobs.facets)
 
     create_policy = sends(calls.policies.create_policy)
     delete_policy = sends(calls.policies.delete_policy)

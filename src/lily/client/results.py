@@ -53,6 +53,7 @@ class Asset:
     created_at: str
     updated_at: str
     fresh_as_of: str
+    placeholder: bool = False  # only edges have named it, and nothing else is stated about it
 
     @property
     def name(self) -> str:

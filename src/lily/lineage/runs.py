@@ -8,20 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lily.lineage.assumed_edges import assumed_claims
+from lily.lineage.waiting_queries import join_query
 from lily.model.edges import MAX_CLAIMS, NOT_CONTENT, SAME_AS, ClaimsEvent, EdgeKey, RunDatasets
 
 Clocks = dict[str, str]
 RunId = tuple[str, str, str]  # tenant, job and run
+KeptFacets = dict[str, list[Any]]  # by place: the clock and the facet as it came
 
 MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
-MAX_FACETS = 500  # of one run: what comes beyond is not kept
+MAX_FACETS = 500  # of one run, or of one asset without a run: the newest
 ENDED = ("COMPLETE", "FAIL", "ABORT")
 
 
 @dataclass(slots=True)
 class RunLineage:
     """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
-    the run and could be read; None until one does."""
+    the run and could be read; None until one does. `query` is the SQL that waits for the completion, after the clock of
+    its event and whether that was authorised. If the SQL of a run is `queried`, it is analyzed, and none waits."""
 
     states: Clocks = field(default_factory=dict)
     inputs: Clocks = field(default_factory=dict)
@@ -32,10 +35,12 @@ class RunLineage:
     has_lineage: bool = False
     first_at: str | None = None
     last_at: str | None = None
-    facets: dict[str, list[Any]] = field(default_factory=dict)  # by place: the clock and the facet as it came
+    query: list[Any] | None = None
+    queried: bool = False
+    facets: KeptFacets = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: Mapping[str, Any], facets: dict[str, list[Any]]) -> "RunLineage":
+    def of(cls, document: Mapping[str, Any], facets: KeptFacets) -> "RunLineage":
         return cls(**document, facets=facets)
 
     def as_document(self) -> dict[str, Any]:
@@ -55,10 +60,7 @@ class RunLineage:
             self.completed_at = max(clock, self.completed_at or clock)
         self.has_lineage |= bool(datasets.explained) or any(key.type != SAME_AS for key, *_ in event.claims)
         self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
-        for place, facet in event.facets.items():
-            known = self.facets.get(place)
-            if (known is None and len(self.facets) < MAX_FACETS) or (known is not None and known[0] < clock):
-                self.facets[place] = [clock, facet]
+        keep_facets(self.facets, event)
 
     @property
     def state(self) -> str:
@@ -93,17 +95,36 @@ class RunLineage:
         return {key: max(self.inputs[key.from_id], self.outputs[key.to_id]) for key in found}
 
 
+def keep_facets(kept: KeptFacets, event: ClaimsEvent) -> None:
+    """Adds the facets of an event: of each place the newest, and of all places the newest ones."""
+    for place, facet in event.facets.items():
+        known = kept.get(place)
+        if known is None or known[0] < event.clock:
+            kept[place] = [event.clock, facet]
+    if len(kept) > MAX_FACETS:
+        oldest = sorted(kept, key=lambda place: (kept[place][0], place))[: len(kept) - MAX_FACETS]
+        for place in oldest:
+            del kept[place]
+
+
 def run_id(event: ClaimsEvent) -> RunId:
     return event.tenant, event.job_id, event.run
 
 
-def add_events(known: Mapping[RunId, RunLineage], events: Iterable[ClaimsEvent]) -> dict[RunId, RunLineage]:
-    """The runs after these events. Events without a state are not of runs."""
-    runs = dict(known)
+def add_events(
+    known: Mapping[RunId, RunLineage], events: Iterable[ClaimsEvent]
+) -> tuple[dict[RunId, RunLineage], list[ClaimsEvent]]:
+    """The runs after these events, and the events as they count. Events without a state are not of runs."""
+    runs, counting = dict(known), list[ClaimsEvent]()
     for event in events:
         if event.state:
-            runs.setdefault(run_id(event), RunLineage()).add(event)
-    return runs
+            run = runs.setdefault(run_id(event), RunLineage())
+            counts = join_query(run, event)
+            run.add(counts)
+            counting.append(counts)
+        else:
+            counting.append(event)
+    return runs, counting
 
 
 def _note(clocks: Clocks, names: Iterable[str], clock: str) -> None:

@@ -17,7 +17,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import LogEvent
 from lily.model.layers import Layer
 from lily.model.run_queries import RunQuery, read_run_query
-from lily.model.values import Checker
+from lily.model.values import MAX_QUALIFIED_NAME, Checker
 
 EDGE_STATED = "lily.edge.stated"
 EDGES_CLAIMED = "lily.edges.claimed"
@@ -49,7 +49,8 @@ class EdgeKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EdgeStatement:
-    """`settings` holds `propagates` and `masking`: None clears one, an absent one is not stated."""
+    """`settings` holds `propagates` and `masking`: None clears one, an absent one is not stated. `names` are the
+    qualified names of the ends, as far as the caller named them so."""
 
     layer: EdgeLayer
     operation: EdgeOperation
@@ -57,6 +58,7 @@ class EdgeStatement:
     settings: dict[str, bool | None]
     by: str = ""
     authorised: bool = False  # the caller had `policy:write`, so the statement may remove protective tags
+    names: tuple[str, ...] = field(default=(), compare=False)  # an edge by id and one by name may be the same
 
     def as_data(self) -> dict[str, Any]:
         data = {
@@ -66,6 +68,7 @@ class EdgeStatement:
             "to": self.key.to_id,
             "relationship_type": self.key.type,
             **self.settings,
+            **({"names": list(self.names)} if self.names else {}),
         }
         return data | _caller(self.by, authorised=self.authorised)
 
@@ -138,6 +141,7 @@ class ClaimsEvent(LogEvent):
     state: str = ""  # of the run; empty for events that are not of a run
     facets: Mapping[str, Any] = field(default_factory=dict)  # of the run, kept as they came, by place
     query: RunQuery | None = None
+    names: tuple[str, ...] = ()  # qualified names of ends that nothing else may have stated
 
     @property
     def key(self) -> bytes:
@@ -154,6 +158,7 @@ class ClaimsEvent(LogEvent):
             **({"facets": self.facets} if self.facets else {}),
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
             **({"query": list(self.query)} if self.query else {}),
+            **({"names": list(self.names)} if self.names else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
@@ -168,12 +173,15 @@ def read_edge_statement(data: Mapping[str, Any], *, tenant: str) -> EdgeStatemen
         checker.refuse("INVALID_VALUE", f"layer must be one of {', '.join(EDGE_LAYERS)}", "layer")
     if operation not in EDGE_OPERATIONS:
         checker.refuse("INVALID_VALUE", f"operation must be one of {', '.join(EDGE_OPERATIONS)}", "operation")
-    key = _key(checker, data, tenant)
+    key, named = _key(checker, data, tenant)
+    if "names" in data:  # from the log, where the ends are ids
+        named = _names(checker, data["names"])
     settings = {name: _flag(checker, data[name], name) for name in ("propagates", "masking") if name in data}
     by = checker.name(data["by"], "by") if data.get("by") else ""
     if checker.problems:
         raise Refused(*checker.problems)
-    return EdgeStatement(layer, operation, key, settings, by or "", data.get("authorised") is True)
+    names = named if operation == "upsert" else ()
+    return EdgeStatement(layer, operation, key, settings, by or "", data.get("authorised") is True, names)
 
 
 def read_edge_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> EdgeEvent:
@@ -205,9 +213,27 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         _state(data),
         _facets(data),
         read_run_query(data.get("query")),
+        _claimed_names(data),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
+
+
+def _claimed_names(data: Mapping[str, Any]) -> tuple[str, ...]:
+    checker = Checker()
+    names = _names(checker, data.get("names", []))
+    if checker.problems:
+        raise Refused(*checker.problems)
+    return names
+
+
+def _names(checker: Checker, given: Any) -> tuple[str, ...]:
+    """Those of the references that are qualified names."""
+    if not isinstance(given, list) or len(given) > 2 * MAX_CLAIMS:
+        checker.refuse("INVALID_VALUE", f"names must be a list of at most {2 * MAX_CLAIMS} qualified names", "names")
+        return ()
+    names = [name for one in given if (name := checker.name(one, "names", MAX_QUALIFIED_NAME)) is not None]
+    return tuple(dict.fromkeys(name for name in names if not ids.looks_like_uuid(name)))
 
 
 def _datasets(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -268,17 +294,16 @@ def _claim(edge: Any) -> Claim:
     raise Refused(Problem("INVALID_VALUE", "each edge must be [from id, to id, type, masking]", "edges"))
 
 
-def _key(checker: Checker, data: Mapping[str, Any], tenant: str) -> EdgeKey:
-    ends = [_end(checker, data.get(name), name, tenant) for name in ("from", "to")]
+def _key(checker: Checker, data: Mapping[str, Any], tenant: str) -> tuple[EdgeKey, tuple[str, ...]]:
+    """The key, and the names of those ends that are named by qualified name."""
+    given = [checker.name(data.get(name), name, MAX_QUALIFIED_NAME) for name in ("from", "to")]
+    ends = [ids.resolve(tenant, reference) if reference else "" for reference in given]
     kind = checker.name(data.get("relationship_type"), "relationship_type", MAX_TYPE) or ""
     if ends[0] and ends[0] == ends[1]:
         checker.refuse("SELF_LOOP", "an edge must lead from one asset to another; from and to are the same", "to")
-    return EdgeKey(ends[0], ends[1], kind.lower())
-
-
-def _end(checker: Checker, given: Any, entity: str, tenant: str) -> str:
-    reference = checker.name(given, entity, 1024)
-    return ids.resolve(tenant, reference) if reference else ""
+    # The id of a qualified name never equals it.
+    names = tuple(name for name, end in zip(given, ends, strict=True) if name and name.lower() != end)
+    return EdgeKey(ends[0], ends[1], kind.lower()), names
 
 
 def _flag(checker: Checker, given: Any, entity: str) -> bool | None:

@@ -210,6 +210,13 @@ CHANGE_EVENT: Final[Schema] = event_schema(
 _ID: Final[Schema] = {"type": "string", "format": "uuid"}
 _FLAG: Final[Schema] = {"type": ["boolean", "null"], "description": "absent: not stated; null: cleared"}
 
+_NAMES: Final[Schema] = {
+    "type": "array",
+    "maxItems": 2 * MAX_CLAIMS,
+    "items": name_schema(MAX_QUALIFIED_NAME),
+    "description": "qualified names of the ends that were named so",
+}
+
 EDGE_EVENT: Final[Schema] = event_schema(
     EDGE_STATED,
     object_schema(
@@ -222,6 +229,7 @@ EDGE_EVENT: Final[Schema] = event_schema(
             "relationship_type": name_schema(MAX_TYPE),
             "propagates": _FLAG,
             "masking": _FLAG,
+            "names": _NAMES,
             "by": name_schema(),
             "authorised": {"const": True},
         },
@@ -285,6 +293,7 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                 "minItems": 6,
                 "maxItems": 6,
             },
+            "names": _NAMES,
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},
             "by": _TEXT,
             "authorised": {"const": True},

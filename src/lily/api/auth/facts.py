@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
+from lily.api.auth.placeholders import facts_of_placeholders
 from lily.api.auth.restrictions import Restrictions
 from lily.api.policy.decisions import rules_in_force
 from lily.api.services import Services
@@ -47,8 +48,8 @@ async def _arriving(services: Services, tenant: str, assets: Sequence[StoredAsse
 async def facts_of_references(
     services: Services, restrictions: Restrictions, references: Collection[str]
 ) -> dict[str, Facts]:
-    """By id or qualified name. Columns that only the lake has are read from there; an asset that is not ingested yet is
-    known by its id and name alone."""
+    """By id or qualified name. Columns that only the lake has are read from there. Of an asset that is not ingested yet
+    its id and name are known, and what its name is below, if an edge has named it."""
     tenant, policies = restrictions.policies.tenant, restrictions.policies
     wanted = policies.wanted(await rules_in_force(services, tenant))
     found: dict[str, Facts | None] = {}
@@ -64,6 +65,8 @@ async def facts_of_references(
     held = await services.catalogue.find_many(tenant, list(set(missing.values()))) if missing else {}
     of_lake = await facts_of_assets(services, restrictions, list(held.values()), ancestors=True)
     by_id = {facts.id: facts for facts in of_lake}
+    unknown = set(missing.values()).difference(by_id)
+    by_id |= await facts_of_placeholders(services.database, tenant, unknown, wanted) if unknown else {}
     return {
         reference: by_id.get(missing.get(reference, "")) or facts or unknown_facts(tenant, reference)
         for reference, facts in found.items()

@@ -5,7 +5,8 @@ Edges that a table or view has by its definition are claimed by that definition,
 where a user's settings take precedence.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from lily.api.calls import Call
@@ -16,12 +17,14 @@ from lily.model.errors import Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
 
+NAMES_BYTES = 1 << 20  # the event with its claims has to fit into one record of the log
 JOB = "sql-definition"  # before the name of the table or view, in the name of the job that claims its edges
 
 
 class Resolved(NamedTuple):
     key: EdgeKey
     definition: str | None  # the table or view whose definition states the edge
+    names: tuple[str, str]  # of the ends
 
 
 def resolved(tenant: str, analysis: AnalysisResult) -> dict[Edge, Resolved]:
@@ -32,31 +35,33 @@ def resolved(tenant: str, analysis: AnalysisResult) -> dict[Edge, Resolved]:
         if any(ids.looks_like_uuid(name) for name in ends):
             checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
         start, end = (ids.asset_id(tenant, name) for name in ends)
-        keys[Edge(ends[0], ends[1], edge.type)] = Resolved(EdgeKey(start, end, edge.type), definition)
+        key, names = EdgeKey(start, end, edge.type), (ends[0], ends[1])
+        keys[Edge(*names, edge.type)] = Resolved(key, definition, names)
     if checker.problems:
         raise Refused(*checker.problems[:20])
     return keys
 
 
 def edge_events(call: Call, edges: Iterable[Resolved]) -> Iterator[EdgeEvent | ClaimsEvent]:
-    time, claims = clock.now(), dict[str, list[Claim]]()
-    for key, definition in edges:
-        if definition is None:
-            yield _stated(call, time, key)
+    time, claims = clock.now(), dict[str, list[Resolved]]()
+    for edge in edges:
+        if edge.definition is None:
+            yield _stated(call, time, edge)
         else:
-            claims.setdefault(definition, []).append(Claim(key))
+            claims.setdefault(edge.definition, []).append(edge)
     for definition, claimed in claims.items():
         yield _claimed(call, time, definition, claimed)
 
 
-def _stated(call: Call, time: str, key: EdgeKey) -> EdgeEvent:
-    statement = EdgeStatement("source", "upsert", key, {}, call.principal.name, call.principal.may("policy:write"))
+def _stated(call: Call, time: str, edge: Resolved) -> EdgeEvent:
+    by, authorised = call.principal.name, call.principal.may("policy:write")
+    statement = EdgeStatement("source", "upsert", edge.key, {}, by, authorised, edge.names)
     return EdgeEvent(
         ids.event_id(), time, call.tenant, statement, correlation=call.correlation, trace=traces.traceparent()
     )
 
 
-def _claimed(call: Call, time: str, definition: str, claims: list[Claim]) -> ClaimsEvent:
+def _claimed(call: Call, time: str, definition: str, edges: Sequence[Resolved]) -> ClaimsEvent:
     event_id = ids.event_id()
     return ClaimsEvent(
         event_id,
@@ -65,9 +70,17 @@ def _claimed(call: Call, time: str, definition: str, claims: list[Claim]) -> Cla
         ids.asset_id(call.tenant, f"{JOB}:{definition}"),
         event_id,  # each definition is a run of its own
         True,
-        tuple(claims),
+        tuple(Claim(edge.key) for edge in edges),
         call.principal.name,
         call.principal.may("policy:write"),
+        names=_names(edges),
         correlation=call.correlation,
         trace=traces.traceparent(),
     )
+
+
+def _names(edges: Iterable[Resolved]) -> tuple[str, ...]:
+    """The names of the ends, as many as fit."""
+    names = list(dict.fromkeys(name for edge in edges for name in edge.names))
+    lengths = accumulate(len(name.encode()) for name in names)
+    return tuple(name for name, length in zip(names, lengths, strict=True) if length <= NAMES_BYTES)

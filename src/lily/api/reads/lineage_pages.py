@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lily.api.calls import Call
+from lily.lineage.tag_rules import TagRules
 from lily.model.assets import NO_DERIVED_TAGS
 from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
+from lily.store.postgres.graph.placeholders import named_ends
 from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
 from lily.store.postgres.sessions import Row
 
@@ -100,7 +102,8 @@ async def page_of(call: Call, request: LineageRequest) -> Page:
 
 
 async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
-    """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part."""
+    """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part. And
+    the placeholders, which have a name and the tags that reach them."""
     rules = await call.services.tag_rules.get(call.tenant)
     nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
     parents = {asset: node.parent for asset, node in nodes.items() if not node.awaits_lake}
@@ -120,7 +123,15 @@ async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
                 tuple(view["tags"]["effective"]),
                 at_risk=view["at_risk"],
             )
+        await _add_placeholders(call, nodes, rules, [asset for asset in lacking if asset not in nodes])
     return nodes
+
+
+async def _add_placeholders(call: Call, nodes: dict[str, Node], rules: TagRules, unknown: Collection[str]) -> None:
+    names = await named_ends(call.services.database, call.tenant, unknown) if unknown else {}
+    derived = await call.services.reader.derived_tags(call.tenant, rules, dict.fromkeys(names)) if names else {}
+    for asset, name in names.items():
+        nodes[asset] = with_derived_tags(Node(name, placeholder=True), derived[asset], rules.protective)
 
 
 async def is_known(call: Call, asset: str) -> bool:

@@ -1,12 +1,15 @@
 """Finds an asset of the caller's tenant by id or qualified name, and checks that no policy denies it to the caller."""
 
-from lily.api.auth.authorisation import authorise
+import orjson
+
+from lily.api.auth.authorisation import authorise, denied_references, raise_first
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.model import ids
 from lily.model.values import MAX_QUALIFIED_NAME, normal_form
 from lily.policy import Action
 from lily.store.assets import StoredAsset
+from lily.store.postgres.graph.placeholders import find_placeholder
 
 
 def resolve(tenant: str, reference: str) -> str:
@@ -31,6 +34,21 @@ async def find_by_name(call: Call, qualified_name: str, action: Action = "READ")
 
 def id_of_name(tenant: str, qualified_name: str) -> str:
     return ids.asset_id(tenant, normal(qualified_name))
+
+
+async def shown(call: Call, asset_id: str, reference: str) -> bytes:
+    """The asset as JSON, or the placeholder if only edges have named it. Raises Declined: 404 if there is neither, 403
+    if a policy denies it."""
+    asset = await call.services.catalogue.find(call.tenant, asset_id)
+    if asset is not None:
+        await authorise(call, "READ", asset)
+        return asset.json
+    placeholder = await find_placeholder(call.services.database, call.tenant, asset_id)
+    if placeholder is None:
+        raise not_found(reference)
+    raise_first(await denied_references(call, "READ", [asset_id]))
+    (tagged,) = await call.services.reader.with_derived_tags(call.tenant, [placeholder])
+    return orjson.dumps({**tagged.view, "placeholder": True})
 
 
 async def _find(call: Call, asset_id: str, reference: str, action: Action) -> StoredAsset:

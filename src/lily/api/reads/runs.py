@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from lily.intake.openlineage.naming import job_name
 from lily.model import ids
 from lily.model.clock import stamp
 from lily.store.postgres.graph.nodes import Node
 from lily.store.postgres.runs.reader import StoredRun
+
+Facets = Mapping[str, list[Any] | None]  # by place: the clock and the facet; None if there is none
 
 
 def summary(tenant: str, run: StoredRun) -> dict[str, Any]:
@@ -32,29 +34,54 @@ def summary(tenant: str, run: StoredRun) -> dict[str, Any]:
 def details(run: StoredRun, nodes: Mapping[str, Node], denied: Collection[str]) -> dict[str, Any]:
     """The kept facets of the run and of its job, and its datasets with theirs. A dataset that a policy denies to the
     caller has its id and nothing else."""
+    datasets = _Datasets(run.facets, nodes, denied)
     return {
-        "facets": _facets(run, "run:"),
-        "job_facets": _facets(run, "job:"),
-        "inputs": [_dataset(run, "inputs", asset, nodes, denied) for asset in sorted(run.inputs)],
-        "outputs": [_dataset(run, "outputs", asset, nodes, denied) for asset in sorted(run.outputs)],
+        "facets": facets_at(run.facets, "run:"),
+        "job_facets": facets_at(run.facets, "job:"),
+        "inputs": [datasets.shown("inputs", asset) for asset in sorted(run.inputs)],
+        "outputs": [datasets.shown("outputs", asset) for asset in sorted(run.outputs)],
     }
 
 
-def _dataset(
-    run: StoredRun, role: str, asset: str, nodes: Mapping[str, Node], denied: Collection[str]
-) -> dict[str, Any]:
-    if asset in denied:
-        return {"metadata_id": asset, "qualified_name": None, "facets": {}, "redacted": True}
-    name, facets = nodes.get(asset, Node()).qualified_name, _facets(run, f"{role}:{asset}:")
-    return {"metadata_id": asset, "qualified_name": name, "facets": facets, "redacted": False}
+def design(facets: Facets, nodes: Mapping[str, Node], denied: Collection[str]) -> dict[str, Any]:
+    """The facets of events without a run: of a dataset or a job, and of the job's datasets that have any."""
+    datasets = _Datasets(facets, nodes, denied)
+    return {
+        "facets": facets_at(facets, "dataset:") | facets_at(facets, "job:"),
+        "inputs": [datasets.shown("inputs", asset) for asset in sorted(datasets_of(facets, "inputs"))],
+        "outputs": [datasets.shown("outputs", asset) for asset in sorted(datasets_of(facets, "outputs"))],
+    }
 
 
-def _facets(run: StoredRun, prefix: str) -> dict[str, Any]:
+def datasets_of(facets: Facets, *roles: str) -> set[str]:
+    """The ids of the inputs and outputs that have facets."""
+    places = (place.split(":", 2) for place in facets)
+    return {place[1] for place in places if place[0] in (roles or ("inputs", "outputs"))}
+
+
+def own_facets(facets: Facets) -> Facets:
+    """Without those of inputs and outputs."""
+    return {place: found for place, found in facets.items() if place.split(":", 1)[0] in {"dataset", "job"}}
+
+
+def facets_at(facets: Facets, prefix: str) -> dict[str, Any]:
     return {
         place.removeprefix(prefix): found[1]
-        for place, found in run.facets.items()
-        if found is not None and place.startswith(prefix)
+        for place, found in facets.items()
+        if found is not None and found[1] is not None and place.startswith(prefix)
     }
+
+
+class _Datasets(NamedTuple):
+    facets: Facets
+    nodes: Mapping[str, Node]
+    denied: Collection[str]
+
+    def shown(self, role: str, asset: str) -> dict[str, Any]:
+        if asset in self.denied:
+            return {"metadata_id": asset, "qualified_name": None, "facets": {}, "redacted": True}
+        name, facets = self.nodes.get(asset, Node()).qualified_name, facets_at(self.facets, f"{role}:{asset}:")
+        return {"metadata_id": asset, "qualified_name": name, "facets": facets, "redacted": False}
 
 
 def _run_of(tenant: str, given: Any) -> dict[str, Any] | None:

@@ -19,6 +19,11 @@ def runs(id_or_name: str, *, page_size: int = 100) -> Call[Page[dict[str, Any]]]
     return Call("GET", path(_JOBS, id_or_name, _RUNS), parsing.page_of(dict), {"limit": str(page_size)})
 
 
+def facets(id_or_name: str) -> Call[dict[str, Any]]:
+    """Returns the facets that events without a run have stated about a dataset or a job, kept as they came."""
+    return Call("GET", path("metadata", id_or_name, "facets"), parsing.one(dict))
+
+
 def run(run_id: str) -> Call[dict[str, Any]]:
     """Returns one run with its datasets, and the facets that are kept as they came."""
     return Call("GET", path(_RUNS, run_id), parsing.one(dict))

@@ -82,14 +82,15 @@ def _of_dataset(collector: AssetCollector, event: Json) -> _Claimed | None:
 
 def _of_job(collector: AssetCollector, event: Json) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
-    lineage = run_lineage(collector, event, job, happened=True)
+    lineage = run_lineage(collector, {**event, "run": None}, job, happened=True)
     return None if job is None else _Claimed(job.named.qualified_name, DESIGN, True, lineage)
 
 
 def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed | None:
     job = state_job(collector, _object(collector, event, "job"))
     run, state = _run(collector, event), _event_type(collector, event)
-    lineage = run_lineage(collector, event, job, happened=state in {"COMPLETE", "RUNNING", "OTHER"})
+    happened = state in {"COMPLETE", "RUNNING", "OTHER"}
+    lineage = run_lineage(collector, event, job, happened=happened, starts=state == "START")
     if job is None or run is None:
         return None
     checks.gather(event, job.named.qualified_name, run)
@@ -112,7 +113,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         lineage.datasets,
         lineage.schemas,
         claimed.state,
-        lineage.facets if claimed.state else {},
+        lineage.facets,
         None if query is None else query._replace(complete=complete),
         correlation=sender.correlation,
         trace=sender.trace,

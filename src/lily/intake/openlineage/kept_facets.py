@@ -1,13 +1,14 @@
-"""The facets of an event that are kept with its run as they came, because nothing else is stated from them."""
+"""The facets of an event that are kept as they came, because nothing else is stated from them: with its run, else with
+the job or dataset that the event is about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import orjson
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import Stated
-from lily.intake.openlineage.facets import Json
+from lily.intake.openlineage.facets import Json, is_deleted
 from lily.model.errors import Problem
 from lily.model.values import Checker
 
@@ -23,9 +24,22 @@ def kept_facets(
     collector: AssetCollector, event: Json, read: Sequence[Stated | None], written: Sequence[Stated | None]
 ) -> Json:
     """By place: `run:NAME`, `job:NAME`, and `inputs:ID:NAME` or `outputs:ID:NAME` with the id of the dataset."""
+    return _all_kept(collector, _given(collector, event, read, written))
+
+
+def facets_of_dataset(collector: AssetCollector, event: Json) -> Json:
+    """Of an event about a dataset, by place: `dataset:NAME`."""
+    return _all_kept(collector, _facets(event["dataset"], "facets", "dataset", "dataset:", _OF_DATASET))
+
+
+def _all_kept(collector: AssetCollector, given: Iterable[tuple[str, str, Any]]) -> Json:
+    """None stands for a facet that says it is deleted: it ends what an earlier event stated."""
     found: Json = {}
     size = 0
-    for place, where, facet in _given(collector, event, read, written):
+    for place, where, facet in given:
+        if isinstance(facet, dict) and is_deleted(facet):
+            found[place] = None
+            continue
         kept, length = _kept(collector, facet, where)
         if kept is None:
             continue
@@ -60,10 +74,9 @@ def _facets(holder: Any, key: str, entity: str, place: str, used: frozenset[str]
 
 
 def _kept(collector: AssetCollector, facet: Any, where: str) -> tuple[Any, int]:
-    """The facet and its size. None if it cannot be kept, or says that it is deleted."""
-    if not isinstance(facet, dict) or facet.get("_deleted") is True:
-        if not isinstance(facet, dict):
-            _ignore(collector, "INVALID_TYPE", f"{where} must be an object", where)
+    """The facet and its size. None if it cannot be kept."""
+    if not isinstance(facet, dict):
+        _ignore(collector, "INVALID_TYPE", f"{where} must be an object", where)
         return None, 0
     checker = Checker()
     kept = checker.free(facet, where)

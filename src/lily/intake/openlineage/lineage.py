@@ -11,7 +11,7 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
-from lily.intake.openlineage.kept_facets import kept_facets
+from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.run_query import common_tables, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
@@ -34,14 +34,19 @@ class Lineage(NamedTuple):
 
     @property
     def states_any(self) -> bool:
-        """Whether there are schemas, edges, edges to assume, or targets that are stated to have no source."""
+        """Whether there are schemas, edges, edges to assume, targets that are stated to have no source, or facets to
+        keep."""
         between = self.datasets.inputs and self.datasets.outputs
-        return bool(self.schemas or self.claims or self.datasets.explained or between or self.query)
+        explained = self.datasets.explained
+        return bool(self.schemas or self.claims or explained or between or self.query or self.facets)
 
 
-def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool) -> Lineage:
+def run_lineage(
+    collector: AssetCollector, event: Json, job: Stated | None, *, happened: bool, starts: bool = False
+) -> Lineage:
     """States the inputs and outputs of a run or job. A lineage facet of the job explains all of its outputs. Drops and
-    renames are applied if they `happened`: the run has not failed or only started."""
+    renames are applied if they `happened`: the run has not failed or only started. The SQL of a run that `starts`
+    waits until it completes."""
     symlinks = resolve_symlinks(collector, event)
     inputs = objects(collector.checker, event.get("inputs"), "inputs")
     outputs = objects(collector.checker, event.get("outputs"), "outputs")
@@ -66,7 +71,7 @@ def run_lineage(collector: AssetCollector, event: Json, job: Stated | None, *, h
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, (*schemas, *dropped_schemas(collector, event, changes.dropped)))
-    query = run_query(sql, collector, inputs, outputs, known) if sql and happened else None
+    query = run_query(sql, collector, inputs, outputs, known, starts=starts) if sql and (happened or starts) else None
     return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed), query)
 
 
@@ -83,7 +88,8 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
         *dropped_schemas(collector, event, changes.dropped),
     )
     datasets = RunDatasets(explained=claims.explained())
-    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), renamed=tuple(changes.renamed))
+    facets = facets_of_dataset(collector, event)
+    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), facets, tuple(changes.renamed))
 
 
 def _read_facets(

@@ -27,13 +27,20 @@ def common_tables(sql: SqlFacet | None, datasets: Iterable[Json]) -> CommonTable
 
 
 def run_query(
-    sql: SqlFacet, collector: AssetCollector, inputs: Sequence[Json], outputs: Sequence[Json], explained: Sequence[bool]
+    sql: SqlFacet,
+    collector: AssetCollector,
+    inputs: Sequence[Json],
+    outputs: Sequence[Json],
+    explained: Sequence[bool],
+    *,
+    starts: bool,
 ) -> RunQuery | None:
     """None if all outputs are `explained`, or if no dataset of the event shows which platform the tables are of. If the
-    event has no outputs, the query names what it writes itself."""
+    event has no outputs, the query names what it writes itself. Of a run that `starts`, later events may name the
+    datasets."""
     unexplained = [output for output, known in zip(outputs, explained, strict=True) if not known]
     platform = unexplained or ([] if outputs else inputs)
-    if not platform:
+    if not platform and (outputs or not starts):
         return None
     names = {
         str(dataset["name"]): named.qualified_name
@@ -41,7 +48,7 @@ def run_query(
         if (named := collector.dataset_name(Checker(), dataset, "")) is not None
     }
     target = str(unexplained[0]["name"]) if len(unexplained) == 1 else ""
-    namespace = str(platform[0].get("namespace") or "")
+    namespace = str(platform[0].get("namespace") or "") if platform else ""
     return RunQuery(sql.text, sql.dialect, namespace, names, target, complete=False)
 
 

@@ -14,6 +14,7 @@ SUBRESOURCES = (
     "history",
     "tags",
     "attributes",
+    "facets",
     "restore",
     "incidents",
     "usage",

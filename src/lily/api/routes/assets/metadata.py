@@ -17,7 +17,7 @@ from lily.api.http.openapi.responses import WRITTEN, Asset, Batch, Json
 from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.as_of import find_past
-from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve
+from lily.api.reads.references import find, find_by_name, id_of_name, normal, resolve, shown
 from lily.model.errors import Problem, Refused
 from lily.model.schemas import UPDATE_BODY
 from lily.model.values import MAX_QUALIFIED_NAME
@@ -46,9 +46,7 @@ QualifiedName = Annotated[
 @router.get("/metadata/by-name", responses={200: {"model": Asset}})
 async def read_by_name(qualified_name: QualifiedName, call: Reads, as_of: AsOf = None) -> Json:
     """Returns the asset with this qualified name, as it is now or as it was at a time."""
-    if as_of is not None:
-        return Json((await find_past(call, id_of_name(call.tenant, qualified_name), qualified_name, as_of)).json)
-    return Json((await find_by_name(call, qualified_name)).json)
+    return await _read(call, id_of_name(call.tenant, qualified_name), qualified_name, as_of)
 
 
 @router.put(
@@ -98,11 +96,10 @@ async def restore(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contra
 
 @router.get("/metadata/{id:asset}", responses={200: {"model": Asset}})
 async def read(id: AssetId, call: Reads, as_of: AsOf = None) -> Json:  # noqa: A002 - the contract's name
-    """Returns one asset, deleted or not, as it is now or as it was at a time."""
+    """Returns one asset, deleted or not, as it is now or as it was at a time. What only edges have named is returned as
+    a `placeholder`."""
     # Plain reads rarely get here: `fast_read.py` serves them.
-    if as_of is not None:
-        return Json((await find_past(call, resolve(call.tenant, id), id, as_of)).json)
-    return Json((await find(call, id)).json)
+    return await _read(call, resolve(call.tenant, id), id, as_of)
 
 
 @router.put(
@@ -117,6 +114,12 @@ async def update(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contrac
 async def delete(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Deletes an asset. It stays deleted when its source ingests it again, until it is restored."""
     return await _delete(call, await find(call, id, "DELETE"))
+
+
+async def _read(call: HttpCall, asset_id: str, reference: str, as_of: str | None) -> Json:
+    if as_of is not None:
+        return Json((await find_past(call, asset_id, reference, as_of)).json)
+    return Json(await shown(call, asset_id, reference))
 
 
 async def _update(call: HttpCall, asset: StoredAsset) -> Json:

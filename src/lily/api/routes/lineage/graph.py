@@ -37,6 +37,8 @@ from lily.store.postgres.graph.traversal import has_edges
 
 router = APIRouter(tags=["lineage"])
 
+_UNKNOWN = Node()
+
 BODY_BYTES = 24 << 20  # 10,000 edges between assets with the longest names
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
 POSITION: TypeAdapter[LineagePosition] = TypeAdapter(LineagePosition)
@@ -126,8 +128,7 @@ async def lineage(
 
 
 def _named(edge: dict[str, Any], known: Mapping[str, Node], denied: Collection[str]) -> dict[str, Any]:
-    unknown = Node()
-    names = {f"{end}_name": known.get(edge[end], unknown).qualified_name for end in ("from", "to")}
+    names = {f"{end}_name": known.get(edge[end], _UNKNOWN).qualified_name for end in ("from", "to")}
     return edge | {name: None if edge[name[:-5]] in denied else value for name, value in names.items()}
 
 
@@ -140,16 +141,14 @@ async def _denied(call: Call, start: str, assets: Collection[str]) -> Collection
 
 
 def _nodes(page: Page, known: dict[str, Node], denied: Collection[str]) -> list[dict[str, Any]]:
-    unknown = Node()
     return [
-        _node(asset, depth, unknown, known=False, redacted=True)
-        if asset in denied
-        else _node(asset, depth, known.get(asset, unknown), known=asset in known, redacted=False)
+        _node(asset, depth, None, redacted=True) if asset in denied else _node(asset, depth, known.get(asset))
         for asset, depth in page.nodes.items()
     ]
 
 
-def _node(asset: str, depth: int, node: Node, *, known: bool, redacted: bool) -> dict[str, Any]:
+def _node(asset: str, depth: int, found: Node | None, *, redacted: bool = False) -> dict[str, Any]:
+    node = found or _UNKNOWN
     return {
         "id": asset,
         "metadata_id": asset,
@@ -158,7 +157,7 @@ def _node(asset: str, depth: int, node: Node, *, known: bool, redacted: bool) ->
         "entity_type": node.entity_type,
         "is_deleted": node.is_deleted,
         "depth": depth,
-        "known": known,
+        "known": found is not None and not found.placeholder,
         "tags": node.tags,
         "at_risk": node.at_risk,
         "redacted": redacted,

@@ -15,9 +15,9 @@ from lily.api.http.openapi.responses import Job, JobRun, Json, Runs
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.lineage_pages import described
 from lily.api.reads.references import find
-from lily.api.reads.runs import details, summary
+from lily.api.reads.runs import details, facets_at, summary
 from lily.store.assets import StoredAsset
-from lily.store.postgres.runs.reader import RunPosition, find_run, runs_of_job
+from lily.store.postgres.runs.reader import RunPosition, design_facets_of, find_run, runs_of_job
 
 router = APIRouter(tags=["lineage"])
 
@@ -50,13 +50,12 @@ async def runs(job_id: JobId, call: ReadsLineage, limit: Limit = DEFAULT, cursor
 
 @router.get("/jobs/{id:text}", responses={200: {"model": Job}})
 async def job(job_id: JobId, call: ReadsLineage) -> Json:
-    """Returns a job, and its last run."""
+    """Returns a job, its last run, and the facets that events without a run have stated about it."""
     asset = await _find_job(call, job_id)
+    facets = await design_facets_of(call.services.database, call.tenant, asset.id)
     last = await runs_of_job(call.services.database, call.tenant, asset.id, after=None, limit=1)
     attributes = asset.view["attributes"]
-    shown = {
-        name: attributes.get(name) for name in ("name", "description", "owner", "job_type", "source_code_location")
-    }
+    shown = {name: attributes.get(name) for name in _ATTRIBUTES}
     return Json(
         {
             "job_id": asset.id,
@@ -64,6 +63,7 @@ async def job(job_id: JobId, call: ReadsLineage) -> Json:
             **shown,
             "tags": asset.view["tags"]["effective"],
             "is_deleted": asset.view["is_deleted"],
+            "facets": facets_at(facets, "job:"),
             "last_run": summary(call.tenant, last[0]) if last else None,
         }
     )

@@ -13,6 +13,7 @@ from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
+from lily.store.postgres.edges.named_ends import name_ends
 from lily.store.postgres.protection.audit import AuditEntry, insert_audit
 from lily.store.postgres.protection.edge_states import (
     CUT_OF_ANY_TENANT,
@@ -23,6 +24,7 @@ from lily.store.postgres.protection.edge_states import (
 )
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.run_queries.queueing import queue_queries
+from lily.store.postgres.runs.design_facets import merge_design_facets
 from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.schemas.retirement import retire_columns
 
@@ -49,7 +51,7 @@ class ClaimMerger:
         connection.execute(query("edges/stage_claims"))
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
-        runs = merge_runs(self._connection, events)
+        runs, events = merge_runs(self._connection, events)
         completions, completing = self._complete(events, runs)
         claims = newest_claims(events, completions, runs)
         self._connection.execute("truncate staged_claims, touched_edges")
@@ -70,6 +72,8 @@ class ClaimMerger:
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
         retire_columns(self._connection, batch, events)
+        merge_design_facets(self._connection, events)
+        name_ends(self._connection, events)
         queue_queries(self._connection, events)
         return Counter(merged=len(events), changed=changed, kept=kept)
 

@@ -9,6 +9,7 @@ import psycopg
 from lily.model.causes import cause_of
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.store.postgres.copying import escaped
+from lily.store.postgres.edges.named_ends import name_ends
 from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.staged_layers import StagedLayer
@@ -33,12 +34,14 @@ class EdgeMerger:
     """Runs in the caller's transaction."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
         connection.execute(query("edges/stage"))
         keys = ("tenant_id", "from_id", "to_id", "type")
         self._layers = LayerMerge(connection, "edges", "staged_edges", keys, layer_query)
 
     def merge(self, batch: int, events: Sequence[EdgeEvent]) -> Counter[str]:
         rows = aggregate_edges(events)
+        name_ends(self._connection, events)
         return self._layers.merge(batch, [row.as_copy_row() for row in rows], Counter(row.name for row in rows))
 
 

@@ -22,6 +22,7 @@ class Node(NamedTuple):
     stated: Sequence[Mapping[str, str] | None] = NOTHING_STATED  # tags of the layers
     parent: str | None = None
     suppressed: Collection[str] = ()
+    placeholder: bool = False  # only edges have named it
 
 
 async def read_nodes(

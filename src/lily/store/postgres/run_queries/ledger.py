@@ -41,6 +41,11 @@ class QueryLedger:
             found.setdefault(name, []).append(qualified_name)
         return found
 
+    def names(self, ids: Sequence[str]) -> dict[str, str]:
+        """The qualified names of those that are assets, by id."""
+        given = {"tenant": self._tenant, "ids": list(ids)}
+        return dict(self._connection.execute(query("run_queries/names"), given).fetchall())
+
     def tables(self, ids: Mapping[str, str]) -> dict[str, StoredTable]:
         """What is known of tables, by qualified name; `ids` has the id of each."""
         given = {"tenant": self._tenant, "names": list(ids), "ids": list(ids.values())}

@@ -1,6 +1,6 @@
 """Adds events to the stored runs. All events of a job are in one partition, so no other transaction has its runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -13,14 +13,16 @@ from lily.store.postgres.queries import query
 KEPT_RUNS = 1_000  # of one job
 
 
-def merge_runs(connection: psycopg.Connection[Any], events: Iterable[ClaimsEvent]) -> dict[RunId, RunLineage]:
-    """Returns the runs of these events as they are afterwards."""
+def merge_runs(
+    connection: psycopg.Connection[Any], events: Sequence[ClaimsEvent]
+) -> tuple[dict[RunId, RunLineage], Sequence[ClaimsEvent]]:
+    """Returns the runs of these events as they are afterwards, and the events as they count."""
     of_runs = [event for event in events if event.state]
     if not of_runs:
-        return {}
+        return {}, events
     rows = connection.execute(query("runs/by_id"), run_columns({run_id(event): None for event in of_runs})).fetchall()
     known = {(tenant, job, run): RunLineage.of(*stored) for tenant, job, run, *stored in rows}
-    runs = add_events(known, of_runs)
+    runs, counting = add_events(known, events)
     values = {
         "states": [run.state for run in runs.values()],
         "completed": [run.completed_at for run in runs.values()],
@@ -32,7 +34,7 @@ def merge_runs(connection: psycopg.Connection[Any], events: Iterable[ClaimsEvent
     }
     connection.execute(query("runs/upsert"), run_columns(runs) | values)
     _prune(connection, [run for run in runs if run not in known])
-    return runs
+    return runs, counting
 
 
 def _prune(connection: psycopg.Connection[Any], new: Sequence[RunId]) -> None:

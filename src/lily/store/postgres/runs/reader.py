@@ -42,6 +42,12 @@ async def find_run(database: Database, tenant: str, run: str) -> StoredRun | Non
     return StoredRun(*rows[0]) if rows else None
 
 
+async def design_facets_of(database: Database, tenant: str, asset_id: str) -> dict[str, list[Any]]:
+    """The facets of events without a run about an asset, by place, without those that were deleted."""
+    rows = await database.fetch(tenant, query("runs/design_facets_of"), {"id": asset_id})
+    return {place: found for (facets,) in rows for place, found in facets.items() if found[1] is not None}
+
+
 class EdgeJob(NamedTuple):
     """A job that claims an edge, and its last run, if it is known."""
 

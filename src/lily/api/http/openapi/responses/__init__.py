@@ -55,13 +55,23 @@ from lily.api.http.openapi.responses.operations import (
     Replayed,
     Ticket,
 )
-from lily.api.http.openapi.responses.runs import Job, JobRun, RunDataset, RunError, RunReference, Runs, RunSummary
+from lily.api.http.openapi.responses.runs import (
+    AssetFacets,
+    Job,
+    JobRun,
+    RunDataset,
+    RunError,
+    RunReference,
+    Runs,
+    RunSummary,
+)
 
 __all__ = [
     "WRITTEN",
     "Accepted",
     "Applied",
     "Asset",
+    "AssetFacets",
     "Assets",
     "AttributeItem",
     "AttributeItems",

@@ -40,6 +40,9 @@ class Asset(BaseModel):
     created_at: str
     updated_at: str
     fresh_as_of: str
+    placeholder: bool | None = Field(
+        None, description="true for what only edges have named: nothing else is stated about it; absent for all others"
+    )
 
 
 class Assets(BaseModel):

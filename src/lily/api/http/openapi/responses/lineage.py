@@ -56,7 +56,8 @@ class EdgesApplied(EdgesAccepted):
 
 class LineageNode(BaseModel):
     """`depth` is the number of edges from the start, negative upstream. `known` is false for an asset that was not
-    ingested yet, and for one that is `redacted` because a policy denies it to the caller."""
+    ingested yet, which has a name if an edge named it so, and for one that is `redacted` because a policy denies it to
+    the caller."""
 
     id: str
     metadata_id: str

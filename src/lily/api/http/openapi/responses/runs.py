@@ -68,4 +68,15 @@ class Job(BaseModel):
     source_code_location: Any
     tags: list[str]
     is_deleted: bool
+    facets: dict[str, Any]
     last_run: RunSummary | None
+
+
+class AssetFacets(BaseModel):
+    """Facets of events without a run. `inputs` and `outputs` are those datasets of a job that have any."""
+
+    metadata_id: str
+    qualified_name: str
+    facets: dict[str, Any]
+    inputs: list[RunDataset]
+    outputs: list[RunDataset]
