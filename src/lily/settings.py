@@ -109,6 +109,7 @@ class Outbound(Section):
 class Retention(Section):
     """How long records are kept that nothing but an inspection needs."""
 
+    audit_days: int = Field(0, ge=0, description="how long the audit is kept; 0 keeps it for ever")
     decision_days: int = Field(30, ge=1, description="how long the log of decisions is kept")
     incident_days: int = Field(400, ge=1, description="how long messages of resolved incidents are kept")
     notification_days: int = Field(90, ge=1, description="how long notifications and their receipts are kept")

@@ -64,7 +64,7 @@ def audit_of(door: Door) -> list[tuple[Any, ...]]:
     """Who did what to which asset or definition, with the tags concerned."""
     asked = (
         "select principal, action, entity, detail -> 'tags' from audit "
-        "where tenant_id = %s and action not like 'token.%%' order by id"
+        "where tenant_id = %s and action !~ '^(access|suppression|tenant|token)[.]' order by number"
     )
     with psycopg.connect(door.stack.database) as connection:
         return connection.execute(asked, [door.tenant]).fetchall()

@@ -11,11 +11,11 @@ from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
+from lily.store.postgres.audit.entries import insert_audit
 from lily.store.postgres.catalogue.aggregation import aggregate
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.connection import connect
 from lily.store.postgres.protection.asset_protection import AssetProtection, Validation
-from lily.store.postgres.protection.audit import insert_audit
 from tests.shared_stack import Stack
 
 

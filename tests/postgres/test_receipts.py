@@ -50,7 +50,7 @@ def test_every_change_of_an_administrator_is_audited(notified: Notified, owner: 
     ]
     assert [bool(notified.wait(one)) for one in changes] == [True, True, True, True, False, True]
     rows = owner.execute(
-        "select action, detail ->> 'correlation' from audit where tenant_id = %s and principal = 'tester' order by id",
+        "select action, correlation from audit where tenant_id = %s and principal = 'tester' order by number",
         [notified.tenant],
     ).fetchall()
     assert {correlation for _, correlation in rows} == {"c"}

@@ -12,7 +12,8 @@ import pytest
 from lily.model import ids
 from lily.model.assets import tag_key
 from lily.store.assets import StoredAsset
-from lily.store.postgres.access.administration import authenticates, create_tenant
+from lily.store.postgres.access.administration import authenticates, create_tenant, create_token
+from lily.store.postgres.audit.verification import opened_chains
 from lily.store.postgres.catalogue.history import changes_of
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.catalogue.search import SearchRequest, search
@@ -230,6 +231,21 @@ def test_tags_that_follow_influences_are_derived_anew_after_the_upgrade(server: 
     with closing(Outbox(pipeline)) as outbox:
         decided = [one for one in outbox.decisions(outbox.unpublished(1000)) if one.by == "lily"]
     assert [(one.tenant_id, one.kind, one.name) for one in decided] == [("south", "tag", "PII")]
+
+
+def test_the_audit_of_before_is_part_of_a_chain_that_goes_on(upgrade: Upgrade) -> None:
+    with opened_chains(upgrade.database.owner) as chains:
+        before = {one.tenant: chains.verify(one) for one in chains.found() if one.tenant in TENANTS}
+    assert {tenant: found.broken for tenant, found in before.items()} == dict.fromkeys(TENANTS)
+    for tenant in TENANTS:
+        create_token(upgrade.database.owner, tenant, ["metadata:read"])
+    with opened_chains(upgrade.database.owner) as chains:
+        after = {
+            one.tenant: chains.verify(one, before[one.tenant].head) for one in chains.found() if one.tenant in TENANTS
+        }
+    assert {tenant: (found.broken, found.entries) for tenant, found in after.items()} == {
+        tenant: (None, before[tenant].entries + 1) for tenant in TENANTS
+    }
 
 
 def test_a_new_tenant_has_the_legal_tags(upgrade: Upgrade) -> None:

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from lily import __version__
 from lily.api.auth.engine_keys import hide_engine_key
+from lily.api.calls import call_of
 from lily.api.grpc.server import served, served_by_one
 from lily.api.http.errors import error_response
 from lily.api.http.openapi.document import ERRORS, complete
@@ -100,6 +101,9 @@ async def _grpc(services: Services, group: WorkerGroup | None) -> AsyncIterator[
 
 
 async def _respond(request: Request, error: Exception) -> Json:
+    call = call_of(request)
+    if call is not None:
+        await call.record_refusal(f"{request.method} {_template(request)}", error)
     response = error_response(error, correlation_of(request.scope))
     if response.status_code == 405 and (methods := _methods(request)):
         response.headers["Allow"] = methods
@@ -108,5 +112,9 @@ async def _respond(request: Request, error: Exception) -> Json:
 
 def _methods(request: Request) -> str:
     """Every method of the path. The framework names those of one route, but a path can have several routes."""
-    template = getattr(request.scope.get("route"), "path_format", "")
-    return ", ".join(sorted(method.upper() for method in request.app.openapi()["paths"].get(template, ())))
+    paths = request.app.openapi()["paths"]
+    return ", ".join(sorted(method.upper() for method in paths.get(_template(request), ())))
+
+
+def _template(request: Request) -> str:
+    return str(getattr(request.scope.get("route"), "path_format", ""))

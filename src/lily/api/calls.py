@@ -3,18 +3,24 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
-from lily.api.http.errors import forbidden, unauthenticated
+from lily.api.http.errors import Declined, forbidden, unauthenticated
 from lily.api.http.prefer import wait_of
 from lily.api.http.query import refuse_unknown_parameters
 from lily.api.http.server.correlation import correlation_of
 from lily.api.services import Services
 from lily.model.access import Principal, Scope
+from lily.store.postgres.audit.entries import AuditEntry, record
+from lily.store.postgres.audit.origin import ORIGIN, Origin
 
 _BEARER = "bearer "
+_CALL = "lily.call"
+FORBIDDEN = 403
+# What administrators do needs one of these. Other calls do not pay for stating where they come from.
+_ADMINISTRATIVE: frozenset[Scope] = frozenset({"policy:write", "notifications:manage", "admin"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,28 @@ class Call(ABC):
         return self.principal.tenant
 
     def require(self, scope: Scope, why: str, entity: str) -> None:
+        """Raises Declined with 403. What a call changes after it required the scope of an administrator is audited with
+        where it comes from."""
         if not self.principal.may(scope):
             raise forbidden(f"{why} needs the scope {scope}", entity)
+        if scope in _ADMINISTRATIVE:
+            ORIGIN.set(self.origin)
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.principal.token_id, self.address, self.correlation)
+
+    async def record(self, action: str, subject: str, detail: dict[str, Any]) -> None:
+        """Audits an administrative act that is not a change in PostgreSQL, which audits itself. Call it before the act,
+        so that nothing happens without an entry. Raises StoreUnavailable."""
+        ORIGIN.set(self.origin)
+        entry = AuditEntry(self.tenant, self.principal.name, action, subject, detail)
+        await record(self.services.database, entry)
+
+    async def record_refusal(self, operation: str, error: Exception) -> None:
+        """Audits an error that refuses the operation for lack of authority; any other is none of its business."""
+        if isinstance(error, Declined) and error.status == FORBIDDEN:
+            await self.services.refusals.record(self.principal, self.origin, operation, error.problems[0])
 
     @property
     @abstractmethod
@@ -77,8 +103,21 @@ async def authenticate(services: Services, authorization: str) -> Principal:
 async def authenticated(request: Request) -> HttpCall:
     services = services_of(request)
     principal = await authenticate(services, request.headers.get("authorization", ""))
+    call = begun(request, principal)
     refuse_unknown_parameters(request)
-    return HttpCall(services, principal, correlation_of(request.scope), request)
+    return call
+
+
+def begun(request: Request, principal: Principal) -> HttpCall:
+    """The call of an authenticated request, which `call_of` finds again if it is refused."""
+    call = HttpCall(services_of(request), principal, correlation_of(request.scope), request)
+    request.scope[_CALL] = call
+    return call
+
+
+def call_of(request: Request) -> HttpCall | None:
+    """None if the request was not authenticated."""
+    return request.scope.get(_CALL)
 
 
 def allowed(scope: Scope, *others: Scope) -> Callable[[HttpCall], Awaitable[HttpCall]]:
@@ -101,4 +140,5 @@ Enforces = Annotated[HttpCall, Depends(allowed("enforce:read"))]
 ManagesNotifications = Annotated[HttpCall, Depends(allowed("notifications:manage"))]
 ReadsNotifications = Annotated[HttpCall, Depends(allowed("metadata:read", "incidents:read"))]
 Acknowledges = Annotated[HttpCall, Depends(allowed("incidents:write", "notifications:manage"))]
+Administers = Annotated[HttpCall, Depends(allowed("admin"))]
 Measures = Annotated[HttpCall, Depends(allowed("metrics:read"))]

@@ -14,7 +14,7 @@ from lily.api.routes.incidents import at_risk, incidents, webhook_mappings, webh
 from lily.api.routes.lineage import graph, jobs, openlineage, sql
 from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
 from lily.api.routes.notify import explain as explain_subscription
-from lily.api.routes.operations import dead_letters, health, metrics
+from lily.api.routes.operations import audit, dead_letters, health, metrics
 from lily.api.routes.policy import check, decision_log, explain
 from lily.api.routes.policy import dry_run as policy_dry_run
 from lily.api.routes.quality import policies as quality_policies
@@ -73,6 +73,7 @@ ROUTERS = (
     refresh_schedules.router,
     refresh_runs.router,
     dead_letters.router,
+    audit.router,
     channels.router,
     explain_subscription.router,
     subscriptions.router,

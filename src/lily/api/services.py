@@ -10,6 +10,7 @@ import structlog
 
 from lily.api import background
 from lily.api.auth.principals import Principals
+from lily.api.auth.refusals import Refusals
 from lily.api.auth.sign_in import signing_in
 from lily.api.enforcement.answers import AnswerCache
 from lily.api.enforcement.ranger import RangerDocuments
@@ -64,6 +65,7 @@ class Services:
     answers: AnswerCache
     ranger: RangerDocuments
     decision_log: DecisionLog
+    refusals: Refusals
     bulk: BulkCapacity
     webhooks: Webhooks
 
@@ -129,16 +131,19 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             answers=AnswerCache(),
             ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
+            refusals=Refusals(database),
             bulk=BulkCapacity(settings.limits.bulk_bodies),
             webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log, metrics),
         )
         stack.callback(services.bulk.close)
+        stack.push_async_callback(services.refusals.close)
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
         for task in (
             services.waiter.run(),
             listener.listen(settings.database_url, services.notified),
             services.decision_log.run(),
+            services.refusals.run(),
             _count_unconfirmed(services),
         ):
             running = asyncio.create_task(task)

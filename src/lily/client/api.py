@@ -126,6 +126,7 @@ class Api(ABC, Generic[Feed]):
     health = sends(calls.operations.health)
     dead_letters = pages(calls.operations.dead_letters)
     replay = sends(calls.operations.replay)
+    audit = pages(calls.operations.audit)
     settings = sends(calls.operations.settings)
     decide = sends(calls.operations.decide)
 

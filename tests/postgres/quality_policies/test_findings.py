@@ -70,9 +70,9 @@ def test_every_change_of_a_policy_queues_its_judgement_and_is_audited(watched: W
     watched.unwatch("p")
     assert watched.run_jobs() == 3
     audited = watched.world._owner.execute(
-        "select action from audit where tenant_id = %s order by id", [watched.tenant]
+        "select action from audit where tenant_id = %s order by number", [watched.tenant]
     ).fetchall()
-    assert [action for (action,) in audited] == [
+    assert [action for (action,) in audited[1:]] == [
         f"quality-policy.{change}" for change in ("created", "replaced", "deleted")
     ]
 

@@ -13,10 +13,9 @@ from fastapi import Depends, Path, Request
 from pydantic import SecretStr
 
 from lily.api.auth.oidc.bearer import looks_like_jwt
-from lily.api.calls import HttpCall, services_of
+from lily.api.calls import HttpCall, begun, services_of
 from lily.api.http.errors import forbidden, unauthenticated
 from lily.api.http.query import refuse_unknown_parameters
-from lily.api.http.server.correlation import correlation_of
 from lily.model.access import Scope
 
 NEEDED: Final[Scope] = "enforce:read"
@@ -54,10 +53,11 @@ async def engine_call(request: Request, key: KeyPath) -> HttpCall:  # noqa: ARG0
     principal = None if looks_like_jwt(stated) else await services.principals.of(stated)
     if principal is None:
         raise unauthenticated(_NO_KEY)
+    call = begun(request, principal)
     if principal.scopes != {NEEDED}:
         raise forbidden(f"a key in a path needs the single scope {NEEDED}; `lily token create --engine` creates one")
     refuse_unknown_parameters(request)
-    return HttpCall(services, principal, correlation_of(request.scope), request)
+    return call
 
 
 Engine = Annotated[HttpCall, Depends(engine_call)]

@@ -85,11 +85,14 @@ class Rpcs:
         parent = traces.context_of(incoming.headers.get("traceparent", ""))
         with traces.tracer.start_as_current_span(route, parent, SpanKind.SERVER) as span:
             span.set_attribute("lily.correlation", incoming.correlation)
+            call = None
             try:
                 call = await self._authenticated(incoming)
                 call.require(rpc.scope, "this call", route)
                 return await rpc.handle(call, rpc.parse(raw))
             except LilyError as error:
+                if call is not None:
+                    await call.record_refusal(f"{METHOD} {route}", error)
                 return failure_for(error, incoming.correlation)
             except Exception as error:
                 log.exception("request.failed", method=METHOD, route=route)

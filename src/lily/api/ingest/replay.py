@@ -32,18 +32,32 @@ class Log(Protocol):
 
 
 Denied = Callable[[Sequence[Replayable]], Awaitable[set[int]]]
+Record = Callable[[Sequence[int]], Awaitable[None]]
 
 
 async def none_denied(_letters: Sequence[Replayable]) -> set[int]:
     return set()
 
 
+async def unrecorded(_ids: Sequence[int]) -> None:
+    pass
+
+
 class Replay:
     """One call of `POST /dead-letters/replay`."""
 
-    def __init__(self, database: Database, log: Log, principal: Principal, denied: Denied = none_denied) -> None:
-        """`denied` reports which letters policies deny to the principal; they are collected in `denied`."""
-        self._database, self._log, self._principal, self._denied = database, log, principal, denied
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        principal: Principal,
+        denied: Denied = none_denied,
+        record: Record = unrecorded,
+    ) -> None:
+        """`denied` reports which letters policies deny to the principal; they are collected in `denied`. `record`
+        audits the ids that are about to be replayed."""
+        self._database, self._log, self._principal = database, log, principal
+        self._denied, self._record = denied, record
         self.denied: set[int] = set()
 
     async def run(self, ids: Sequence[int] | None) -> list[int]:
@@ -81,6 +95,8 @@ class Replay:
             if self._principal.may(needed_scope(letter.topic)):
                 of_kind = of_reactions if SEPARATOR in letter.topic else of_jobs if letter.topic == JOBS else of_log
                 of_kind.append(letter.id)
+        if requested := sorted((*of_reactions, *of_jobs, *of_log)):
+            await self._record(requested)
         return [
             *await records.replay_to_reactions(self._database, self._tenant, of_reactions),
             *await records.replay_jobs(self._database, self._tenant, of_jobs),

@@ -8,6 +8,7 @@ from lily.api.calls import Reads, bearer
 from lily.api.http.errors import error_response, forbidden, unauthenticated
 from lily.api.http.openapi.responses import Json, Ticket
 from lily.api.http.query import refuse_unknown
+from lily.api.http.server.correlation import correlation_of
 from lily.api.services import Services
 from lily.api.websocket.hub import Listener
 from lily.api.websocket.messages import MessageFilter, seal_position, unseal_position
@@ -16,7 +17,9 @@ from lily.bus.offsets import Offsets
 from lily.model.access import Principal
 from lily.model.errors import LilyError, Problem, Refused
 from lily.store.postgres.access import tokens
+from lily.store.postgres.audit.origin import Origin
 
+PATH = "/ws/notifications"
 FILTERS = ("entity_type", "change", "metadata_id", "tag")
 PARAMETERS = frozenset({*FILTERS, "since", "ticket"})
 
@@ -31,7 +34,7 @@ async def ticket(call: Reads) -> Json:
     return Json({"ticket": issued, "expires_in": tokens.TICKET_SECONDS})
 
 
-@router.websocket("/ws/notifications")
+@router.websocket(PATH)
 async def notifications(websocket: WebSocket) -> None:
     """Sends the tenant's changes, filtered by the query parameters; `since` resumes after a position."""
     services = cast("Services", websocket.app.services)
@@ -62,7 +65,11 @@ async def _authenticated(websocket: WebSocket, services: Services) -> Principal:
     if principal is None:
         raise unauthenticated()
     if not principal.may("metadata:read"):
-        raise forbidden("listening needs the scope metadata:read", "/ws/notifications")
+        refused = forbidden("listening needs the scope metadata:read", PATH)
+        address = websocket.client.host if websocket.client else None
+        origin = Origin(principal.token_id, address, correlation_of(websocket.scope))
+        await services.refusals.record(principal, origin, f"GET {PATH}", refused.problems[0])
+        raise refused
     return principal
 
 

@@ -144,7 +144,7 @@ def create_tenant(name: TenantName, data_dir: DataDir = None, output: OutputForm
     from lily.store.postgres.access import administration as store
 
     with owner_database(data_dir) as owner_url:
-        store.create_tenant(owner_url, name)
+        store.create_tenant(owner_url, name, operator())
     next_step = _create_token_command(name, data_dir)
     print_result(
         output, {"tenant": name}, f"[green]✓[/] Tenant {name} exists. Create a token for it with `{next_step}`."

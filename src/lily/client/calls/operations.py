@@ -1,11 +1,12 @@
-"""Running Lily: health, dead letters, and the tenant's settings."""
+"""Running Lily: health, dead letters, the audit, and the tenant's settings."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from lily.client import parsing
 from lily.client.call import Call
-from lily.client.encoding import encoded
+from lily.client.encoding import encoded, stamped
 from lily.client.results import DeadLetter, Health, Page, Replayed
 
 
@@ -23,6 +24,22 @@ def replay(letters: Sequence[int] | None = None) -> Call[Replayed]:
     """Sends dead letters through the pipeline again: those named, or all that were never replayed."""
     body = {"all": True} if letters is None else {"ids": list(letters)}
     return Call("POST", "/dead-letters/replay", parsing.one(parsing.record(Replayed)), content=encoded(body))
+
+
+def audit(
+    *,
+    actor: str | None = None,
+    action: str | None = None,
+    subject: str | None = None,
+    since: str | datetime | None = None,
+    until: str | datetime | None = None,
+    page_size: int = 100,
+) -> Call[Page[dict[str, Any]]]:
+    """Iterates over the audit, newest first: who did what, when and from where. Needs the scope admin."""
+    times = {name: stamped(time) for name, time in (("since", since), ("until", until)) if time is not None}
+    given = {"actor": actor, "action": action, "subject": subject}
+    filters = {name: value for name, value in given.items() if value is not None}
+    return Call("GET", "/audit", parsing.page_of(dict), {"limit": str(page_size), **filters, **times})
 
 
 def settings() -> Call[dict[str, Any]]:

@@ -11,6 +11,7 @@ from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout, TooManyRequests
 
 from lily.model.errors import Problem, Refused, Terminal, Transient
+from lily.store.postgres.audit.origin import ORIGIN
 from lily.store.postgres.queries import query
 
 CONNECTIONS = 6  # more would only compete for the cores that PostgreSQL shares with everything else
@@ -24,6 +25,9 @@ logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 Row = tuple[Any, ...]
 Query = LiteralString | sql.Composed
 _SET_TENANT: LiteralString = "select set_config('lily.tenant', %(tenant)s, true); "
+_SET_ORIGIN: LiteralString = (
+    "select set_config('lily.tenant', %(tenant)s, true), set_config('lily.origin', %(origin)s, true); "
+)
 
 
 class StoreUnavailable(Transient):
@@ -100,7 +104,8 @@ class Database:
             # Statements sent together are one implicit transaction, so the setting, which is local to the transaction,
             # applies to this statement and to nothing after it. This takes a third of the CPU of a pipeline with two
             # prepared statements.
-            cursor = await connection.execute(_in_tenant(statement), {**parameters, "tenant": tenant})
+            begin, values = _settings(tenant)
+            cursor = await connection.execute(_after(begin, statement), {**parameters, **values})
             cursor.nextset()
             return await cursor.fetchall()
 
@@ -120,5 +125,13 @@ async def _configure(connection: AsyncConnection[Any]) -> None:
     await connection.execute(sql.SQL("set statement_timeout = {}").format(sql.Literal(f"{STATEMENT_SECONDS}s")))
 
 
-def _in_tenant(statement: Query) -> Query:
-    return _SET_TENANT + statement if isinstance(statement, str) else sql.SQL(_SET_TENANT) + statement
+def _settings(tenant: str) -> tuple[LiteralString, dict[str, str]]:
+    """What a transaction begins with: its tenant, and where a change comes from, for the audit."""
+    origin = ORIGIN.get()
+    if origin is None:
+        return _SET_TENANT, {"tenant": tenant}
+    return _SET_ORIGIN, {"tenant": tenant, "origin": origin.as_setting()}
+
+
+def _after(begin: LiteralString, statement: Query) -> Query:
+    return begin + statement if isinstance(statement, str) else sql.SQL(begin) + statement

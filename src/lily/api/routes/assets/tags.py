@@ -80,6 +80,7 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
     if key in asset.rules.protective:
         call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
     origins = await origins_of(call.services.database, asset, key)
+    await call.record("suppression.requested", asset.id, {"tag": name, "reason": body.reason})
     return await write(call, user_event(call, asset, "suppress", tag=name, reason=body.reason, origins=origins.ids))
 
 
@@ -90,6 +91,7 @@ async def unsuppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: 
     suppression = suppressions(asset.layers).get(tag_key(normal(tag)))
     if suppression is None:
         raise not_found(tag, "suppressed tag on this asset")
+    await call.record("suppression.end-requested", asset.id, {"tag": suppression["tag"]})
     return await write(call, user_event(call, asset, "unsuppress", tag=suppression["tag"]))
 
 

@@ -99,6 +99,7 @@ async def apply(name: TargetName, call: Anyone) -> Json:
     """Queues a run of the target: it is compared with the decisions and brought in line, without waiting for a change
     or for the next refresh."""
     call.require("policy:write", "bringing a target in line", PATH)
+    await call.record("enforcement-target.apply-requested", (await _found(call, name))["name"], {})
     at = await targets.request(call.services.database, call.tenant, fold(normal(name)))
     if at is None:
         raise not_found(name, "target")

@@ -123,6 +123,7 @@ async def test_channel(name: ChannelName, call: ManagesNotifications) -> Json:
     key, request = fold(normal(name)), str(uuid.uuid4())
     if "\x00" in body.destination:
         raise Refused(Problem("INVALID_VALUE", "destination must not contain NUL", "destination"))
+    await call.record("channel.test-requested", (await _found(call, name))["name"], {})
     database = call.services.database
     if not await administration.request_test(database, call.tenant, key, body.destination, request):
         raise not_found(name, "channel")

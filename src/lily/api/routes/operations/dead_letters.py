@@ -1,13 +1,14 @@
 """`/dead-letters`: events that the pipeline or a reaction refused; list them, and replay them."""
 
 import base64
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 
 from lily.api.auth.dead_letters import denied_letters
-from lily.api.calls import Reads, Writes
+from lily.api.calls import HttpCall, Reads, Writes
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import examples
@@ -62,10 +63,15 @@ async def replay(call: Writes) -> Json:
     the scope `admin`. A letter is replayed once; if it fails again, it can be replayed again. `missing` has the ids
     that do not exist or are replayed already, `denied` those about assets that a policy denies to the caller."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
-    run = Replay(call.services.database, call.services.log, call.principal, partial(denied_letters, call, "WRITE"))
+    denied = partial(denied_letters, call, "WRITE")
+    run = Replay(call.services.database, call.services.log, call.principal, denied, partial(_record, call))
     done = await run.run(body.ids)
     missing = set(body.ids or ()) - set(done) - run.denied
     return Json({"replayed": len(done), "missing": sorted(missing), "denied": sorted(run.denied)})
+
+
+async def _record(call: HttpCall, ids: Sequence[int]) -> None:
+    await call.record("replay.requested", "dead-letters", {"ids": list(ids)})
 
 
 def _item(letter: DeadLetter, *, shows_all: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lily.model.access import Scope
 from lily.model.errors import Terminal
 from lily.model.values import MAX_NAME, Checker
 from lily.store.postgres.access.changes import OWNER, change_statement
+from lily.store.postgres.queries import query
 
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _PREFIX = "lily_"
@@ -23,14 +24,15 @@ def token_hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
-def create_tenant(owner_url: str, name: str) -> None:
+def create_tenant(owner_url: str, name: str, by: str = OWNER) -> None:
+    """Idempotent. `by` is who creates it, for the audit."""
     if not _TENANT.fullmatch(name):
         raise Terminal(
             f"{name!r} is not a valid tenant name. Use 1 to 63 lower-case letters, digits, - and _, "
             "starting with a letter or digit."
         )
     with psycopg.connect(owner_url) as connection:
-        connection.execute("insert into tenants (id) values (%s) on conflict do nothing", [name])
+        connection.execute(query("access/create_tenant"), {"tenant": name, "by": by})
 
 
 def list_tenants(owner_url: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
 from lily.model.states import AssetState, merge_states
+from lily.store.postgres.audit.entries import insert_audit
 from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
@@ -25,7 +26,6 @@ from lily.store.postgres.known_tenants import KnownTenants
 from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.progress.positions import next_offsets
 from lily.store.postgres.protection.asset_protection import AssetProtection
-from lily.store.postgres.protection.audit import insert_audit
 from lily.store.postgres.protection.edge_protection import EdgeProtection
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.staged_layers import StagedLayer

@@ -12,9 +12,9 @@ from lily.lineage.edge_protection import EdgeEffect, edge_name
 from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
+from lily.store.postgres.audit.entries import AuditEntry, insert_audit
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
 from lily.store.postgres.edges.named_ends import name_ends
-from lily.store.postgres.protection.audit import AuditEntry, insert_audit
 from lily.store.postgres.protection.edge_states import (
     CUT_OF_ANY_TENANT,
     TenantEdge,

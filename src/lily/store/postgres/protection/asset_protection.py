@@ -26,8 +26,8 @@ from lily.model.events import AssetEvent
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Record, Refusal
 from lily.store.postgres.asset_rows import derived_tags_of
+from lily.store.postgres.audit.entries import AuditEntry
 from lily.store.postgres.definitions.tags import tag_rules_of
-from lily.store.postgres.protection.audit import AuditEntry
 from lily.store.postgres.queries import query
 
 _NONE: frozenset[str] = frozenset()

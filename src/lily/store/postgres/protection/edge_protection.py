@@ -8,7 +8,7 @@ import psycopg
 from lily.lineage.edge_protection import EdgeEffect, EdgeState, edge_name, may_stop_tags, protected_edge
 from lily.model.edges import EdgeEvent
 from lily.model.records import Record, Refusal
-from lily.store.postgres.protection.audit import AuditEntry, insert_audit
+from lily.store.postgres.audit.entries import AuditEntry, insert_audit
 from lily.store.postgres.protection.edge_states import (
     CUT_OF_ANY_TENANT,
     TenantEdge,

@@ -47,6 +47,7 @@ from lily.api.http.openapi.responses.lineage import (
     SqlStatement,
 )
 from lily.api.http.openapi.responses.operations import (
+    AuditEntries,
     DeadLetter,
     DeadLetters,
     Health,
@@ -78,6 +79,7 @@ __all__ = [
     "AttributeRule",
     "AttributeRules",
     "Attributes",
+    "AuditEntries",
     "Batch",
     "Bulk",
     "Cause",

@@ -5,8 +5,8 @@ outbox as (
   select batch.id, %(tenant)s, %(kind)s, decided.name, decided.before, decided.after, %(by)s from batch, decided
 ),
 audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, %(action)s, decided.name,
-         jsonb_build_object('before', decided.before, 'after', decided.after, 'correlation', %(correlation)s::text)
+  insert into audit (tenant_id, principal, action, entity, correlation, detail)
+  select %(tenant)s, %(by)s, %(action)s, decided.name, %(correlation)s,
+         jsonb_build_object('before', decided.before, 'after', decided.after)
   from batch, decided
 )

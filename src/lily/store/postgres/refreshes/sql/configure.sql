@@ -20,10 +20,9 @@ changed as (
   returning every, timeout, enabled
 ),
 audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'refresh-schedule.put', %(data_source)s,
-         jsonb_build_object('before', (select to_jsonb(before) from before), 'after', to_jsonb(changed),
-                            'correlation', %(correlation)s::text)
+  insert into audit (tenant_id, principal, action, entity, correlation, detail)
+  select %(tenant)s, %(by)s, 'refresh-schedule.put', %(data_source)s, %(correlation)s,
+         jsonb_build_object('before', (select to_jsonb(before) from before), 'after', to_jsonb(changed))
   from changed
 )
 select count(*) from changed

@@ -13,9 +13,9 @@ changed as (
   returning s.data_source
 ),
 audited as (
-  insert into audit (tenant_id, principal, action, entity, detail)
-  select %(tenant)s, %(by)s, 'refresh-schedule.delete', %(data_source)s,
-         jsonb_build_object('before', to_jsonb(before), 'correlation', %(correlation)s::text)
+  insert into audit (tenant_id, principal, action, entity, correlation, detail)
+  select %(tenant)s, %(by)s, 'refresh-schedule.delete', %(data_source)s, %(correlation)s,
+         jsonb_build_object('before', to_jsonb(before))
   from before, changed
 )
 select count(*) from before
