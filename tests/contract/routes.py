@@ -264,6 +264,7 @@ ROUTES: dict[str, Route] = {
     "POST /refresh-runs/{run_id}/finish": Route(
         ("metadata:write",), path={"run_id": NOTHING}, body={"state": "succeeded"}
     ),
+    "GET /audit": Route(("admin",)),
     "GET /metrics": Route(("metrics:read",)),
     "GET /schemas": Route(None),
     "GET /schemas/{name}": Route(None, path={"name": "asset-event"}),
