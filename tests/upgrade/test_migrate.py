@@ -115,8 +115,8 @@ STORED = """
     where refclassid = 'pg_proc'::regclass
       and classid in ('pg_attrdef'::regclass, 'pg_class'::regclass, 'pg_constraint'::regclass)
 """
-# What migrations call must not change either, nor must the function whose hashes are stored.
-OF_MIGRATIONS = {"separate_tenants(regclass[])", "audit_hash(bytea,audit)"}
+# What migrations call must not change either, nor must the functions whose hashes are stored.
+OF_MIGRATIONS = {"separate_tenants(regclass[])", "audit_hash(bytea,audit)", "chain_entries()", "chain_audit()"}
 UNTOUCHED = """
     select oid::regprocedure::text from pg_proc
     where pronamespace = 'public'::regnamespace and xmin <> pg_current_xact_id()::xid

@@ -35,6 +35,7 @@ SECTIONS = {
     "notifications": "Who is notified of what, where and how, and what was sent; changes as they happen, over the "
     "WebSocket `/ws/notifications`.",
     "dead letters": "Events that the pipeline refused.",
+    "audit": "Who did what, when and from where.",
     "operations": "Health, metrics, schemas.",
 }
 

@@ -49,7 +49,10 @@ $$;
 
 revoke all on function audit_hash(bytea, audit) from public;
 
--- Also in functions/95_audit.sql, with the reasons.
+-- Chains the entries that this transaction inserted: number, previous hash and hash. Committed entries have a number, so
+-- those without one are its own. It runs before the commit (`chained` is a deferred trigger), so the lock of a chain's end is
+-- held for the commit alone, however long the transaction was. The first call takes the locks of all tenants, in order:
+-- two transactions with entries of several tenants cannot wait for each other. Not repeatable, like audit_hash.
 create function chain_entries() returns void
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -87,6 +90,7 @@ end
 $$;
 create constraint trigger chained after insert on audit deferrable initially deferred
 for each row execute function chain_audit();
+revoke all on function chain_entries(), chain_audit() from public;
 
 -- By column, so that a role cannot write a number, a hash, a time or an address of its own choice.
 revoke insert on audit from lily_api, lily_pipeline;

@@ -1,41 +1,3 @@
--- Chains the entries that this transaction inserted: number, previous hash and hash. Committed entries have a number, so
--- those without one are its own. It runs before the commit (`chained` is a deferred trigger), so the lock of a chain's end is
--- held for the commit alone, however long the transaction was. The first call takes the locks of all tenants, in order:
--- two transactions with entries of several tenants cannot wait for each other.
-create or replace function chain_entries() returns void
-language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-declare
-  chained text;
-  head audit_heads;
-  entry audit;
-begin
-  for chained in select distinct tenant_id from audit where number is null order by tenant_id loop
-    insert into audit_heads (tenant_id) values (chained) on conflict do nothing;
-    select * into strict head from audit_heads where tenant_id = chained for update;
-    for entry in select * from audit where tenant_id = chained and number is null order by id loop
-      entry.number := head.number + 1;
-      entry.previous_hash := head.hash;
-      entry.hash := audit_hash(head.hash, entry);
-      update audit set number = entry.number, previous_hash = entry.previous_hash, hash = entry.hash
-      where tenant_id = chained and id = entry.id;
-      head.number := entry.number;
-      head.hash := entry.hash;
-    end loop;
-    update audit_heads set number = head.number, hash = head.hash where tenant_id = chained;
-  end loop;
-end
-$$;
-
-create or replace function chain_audit() returns trigger
-language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if exists (select from audit where id = new.id and number is null) then
-    perform chain_entries();
-  end if;
-  return null;
-end
-$$;
-
 -- Against mistakes, of the owner too: an entry is changed only to chain it, and deleted only by prune_audit.
 create or replace function keep_audit() returns trigger
 language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
@@ -89,5 +51,5 @@ begin
 end
 $$;
 
-revoke all on function chain_entries(), chain_audit(), keep_audit(), prune_audit(text, timestamptz, bigint) from public;
+revoke all on function keep_audit(), prune_audit(text, timestamptz, bigint) from public;
 grant execute on function prune_audit(text, timestamptz, bigint) to lily_pipeline;
