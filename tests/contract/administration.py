@@ -166,7 +166,7 @@ ACTS: dict[str, Act] = {
         {"asset": OPEN, "policy_type": "deleted_asset", "severity": "critical"},
     ),
     **collection("/tags", "name", "Team", {"name": "Team"}, {"direction": "both"}),
-    **collection("/propagation-rules", "name", "r", RULE, {"max_depth": 2}),
+    **collection("/propagation-rules", "name", "r", RULE | {"mode": "set-if-empty"}, {"max_depth": 2}),
     "PUT /settings": Act({"on_delete": "cut"}),
     **collection("/webhook-mappings", "name", "tickets", A_MAPPING, A_MAPPING | {"description": "new"}),
     "PUT /webhook-secrets/{source}": Act({"secret": SECRET}, "monte-carlo"),

@@ -255,7 +255,7 @@ def test_the_command_line_lists_the_audit(door: Door) -> None:
     assert [(entry["actor"], entry["subject"]) for entry in listed["items"]] == [("tester", "second")]
     assert lily(door, "audit", "list", "--subject", NOTHING) == (0, {"items": []})
     code, refused = lily(door, "audit", "list", "--since", "yesterday")
-    assert (code, refused["errors"][0]["code"]) == (1, "INVALID_TIME")
+    assert (code, "INVALID_TIME" in refused["errors"][0]["description"]) == (1, True), refused
 
 
 def test_an_authorised_removal_is_audited_by_the_pipeline(door: Door) -> None:

@@ -59,19 +59,23 @@ declare
   chained text;
   head audit_heads;
   entry audit;
+  entries audit[];
 begin
   for chained in select distinct tenant_id from audit where number is null order by tenant_id loop
     insert into audit_heads (tenant_id) values (chained) on conflict do nothing;
     select * into strict head from audit_heads where tenant_id = chained for update;
+    entries := '{}';
     for entry in select * from audit where tenant_id = chained and number is null order by id loop
       entry.number := head.number + 1;
       entry.previous_hash := head.hash;
       entry.hash := audit_hash(head.hash, entry);
-      update audit set number = entry.number, previous_hash = entry.previous_hash, hash = entry.hash
-      where tenant_id = chained and id = entry.id;
+      entries := entries || entry;
       head.number := entry.number;
       head.hash := entry.hash;
     end loop;
+    -- In one statement, so that many entries of one transaction are found once and not one by one.
+    update audit a set number = e.number, previous_hash = e.previous_hash, hash = e.hash
+    from unnest(entries) as e where a.tenant_id = chained and a.id = e.id;
     update audit_heads set number = head.number, hash = head.hash where tenant_id = chained;
   end loop;
 end
@@ -82,7 +86,8 @@ select chain_entries();
 create function chain_audit() returns trigger
 language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if exists (select from audit where id = new.id and number is null) then
+  -- By the primary key alone: an index of the unchained entries would be read as a whole.
+  if (select number from audit where id = new.id) is null then
     perform chain_entries();
   end if;
   return null;
