@@ -47,13 +47,14 @@ def histories(draw: st.DrawFn) -> list[Step]:
     runs = st.sampled_from(["r1", "r2", "r3", "r4"])
     same = st.tuples(st.just("run"), runs, st.just("COMPLETE"), st.just(SOME))
     other = st.tuples(st.just("run"), runs, st.sampled_from(RUN_STATES), st.sampled_from(OUTPUTS))
-    start = st.tuples(st.just("run"), runs, st.just("START"), st.just([]))
+    start = st.tuples(st.just("run"), runs, st.just("START"), st.just(list[Any]()))
     edit = st.tuples(st.sampled_from(["unlink", "edge", "other job"]))
-    drawn = draw(st.lists(same | same | same | start | other | edit, min_size=3, max_size=9))
-    return [
-        ("run", completed(second, *more[:1], outputs=more[2], state=more[1])) if kind == "run" else (kind, second)
-        for second, (kind, *more) in enumerate(drawn)
-    ]
+    steps: list[Any] = draw(st.lists(same | same | same | start | other | edit, min_size=3, max_size=9))
+    return [_step(second, *step) for second, step in enumerate(steps)]
+
+
+def _step(second: int, kind: str, run: str = "", state: str = "", outputs: list[Any] = SOME) -> Step:
+    return (kind, completed(second, run, outputs, state)) if kind == "run" else (kind, second)
 
 
 def act(world: World, step: Step) -> None:

@@ -9,6 +9,7 @@ from lily.lineage.claims import ClaimId, Completion, JobId, NewestClaim, merge_c
 from lily.lineage.repeated_claims import Effect, JobClaims, StoredJob, by_job, effect_of
 from lily.lineage.runs import RunId, RunLineage
 from lily.model.edges import ClaimsEvent
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 
@@ -108,6 +109,6 @@ def _after(stored: StoredJob | None, completion: Completion, effect: Effect) -> 
     return StoredJob(completion, stored.digest, stored.stored_under if effect == "repeated" else stored.claims_run)
 
 
-def job_columns(jobs: Iterable[JobId]) -> dict[str, list[Any]]:
+def job_columns(jobs: Iterable[JobId]) -> dict[str, Any]:
     listed = list(jobs)
-    return {"tenants": [tenant for tenant, _ in listed], "ids": [job for _, job in listed]}
+    return {"tenants": id_array(tenant for tenant, _ in listed), "ids": id_array(job for _, job in listed)}
