@@ -44,6 +44,25 @@ class Dropped(NamedTuple):
 DroppedClaims = Mapping[TenantEdge, Dropped]
 
 
+class TouchedEdge(NamedTuple):
+    """An edge whose claims change, and what the claims of the batch, without those set aside, make of it."""
+
+    event: ClaimsEvent
+    suspect: bool = False
+    claimed: bool = False
+    masking: bool = False
+    assumed: bool = False
+
+    def claimed_by(self, claim: NewestClaim) -> "TouchedEdge":
+        suspect = self.suspect or claim.masking
+        if claim.aside:
+            return self._replace(event=claim.event, suspect=suspect)
+        masking, assumed = claim.masking, claim.assumed
+        if self.claimed:
+            masking, assumed = self.masking and masking, self.assumed and assumed
+        return TouchedEdge(claim.event, suspect, claimed=True, masking=masking, assumed=assumed)
+
+
 class ClaimMerger:
     """Runs in the caller's transaction."""
 
@@ -79,17 +98,22 @@ class ClaimMerger:
         withdrawn = self._changed_by("edges/withdrawn_claims", runs, last)
         ended = {edge: Dropped(event, withdrawn=True) for edge, event in withdrawn.items()}
         dropped = ended | dict(self._dropped(completing))
-        self._stage_touched_edges(claims, dropped, revived)
-        self._connection.execute(query("edges/insert_touched_edges"))
-        self._connection.execute(query("edges/lock_touched_edges"))
+        touched = self._stage_touched_edges(claims, dropped, revived)
+        new, created = self._connection.execute(
+            layer_query("edges/insert_touched_edges", "source"), {"batch": batch}
+        ).fetchone() or (0, 0)
+        if new < touched:
+            self._connection.execute(query("edges/lock_touched_edges"))
         if completing:
             self._connection.execute(query("edges/delete_superseded_claims"), job_columns(completing))
         self._connection.execute(query("edges/upsert_claims"))
+        if new == touched:  # no other claims to look at, and no tag that passed them
+            return created, 0
         kept = self._protect(claims, dropped)
         (changed,) = self._connection.execute(
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
-        return changed, kept
+        return created + changed, kept
 
     def _changed_by(
         self, name: str, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
@@ -112,19 +136,26 @@ class ClaimMerger:
 
     def _stage_touched_edges(
         self, claims: Claims, dropped: DroppedClaims, revived: Mapping[TenantEdge, ClaimsEvent]
-    ) -> None:
-        """Stages the edges whose claims change, each with the event that changes them and whether a tag may be lost."""
-        touched = {edge: (event, False) for edge, event in revived.items()}
-        touched |= {edge: (claim.event, True) for edge, claim in dropped.items()}
+    ) -> int:
+        """Stages the edges whose claims change, each with the event that changes them, whether a tag may be lost, and
+        what the claims of this batch alone make of it. Returns how many there are."""
+        touched = {edge: TouchedEdge(event) for edge, event in revived.items()}
+        touched |= {edge: TouchedEdge(claim.event, suspect=True) for edge, claim in dropped.items()}
         for ((tenant, _), _, key), claim in claims.items():
-            _, at_risk = touched.get((tenant, key), (None, False))
-            touched[tenant, key] = (claim.event, at_risk or claim.masking)
-        causes = {event.id: escaped_json(orjson.dumps([cause_of(event)]).decode()) for event, _ in touched.values()}
+            known = touched.get((tenant, key))
+            touched[tenant, key] = (
+                TouchedEdge(claim.event).claimed_by(claim) if known is None else known.claimed_by(claim)
+            )
+        causes = {
+            edge.event.id: escaped_json(orjson.dumps([cause_of(edge.event)]).decode()) for edge in touched.values()
+        }
         lines = [
-            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{at_risk}\t{event.time}\t{causes[event.id]}\n"
-            for (tenant, key), (event, at_risk) in touched.items()
+            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{edge.suspect}\t{edge.claimed}\t{edge.masking}"
+            f"\t{edge.assumed}\t{edge.event.time}\t{causes[edge.event.id]}\n"
+            for (tenant, key), edge in touched.items()
         ]
         copy_lines(self._connection, "touched_edges", lines)
+        return len(lines)
 
     def _protect(self, claims: Claims, dropped: DroppedClaims) -> int:
         """Restores claims, unmasked, on edges that a protective tag passes, unless the sender of the run was authorised
