@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from lily.model.columns import (
 from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
+from lily.model.schemas import SCHEMAS
 from lily.model.states import AssetState
 
 NOW = "2026-11-15T11:00:00.000000Z"
@@ -42,6 +44,11 @@ def event(columns: Any, **more: Any) -> ColumnsEvent:
 def test_it_is_read_as_it_was_written(columns: dict[str, Any], authorised: bool) -> None:  # noqa: FBT001 - drawn
     stated = event(columns, authorised=authorised)
     assert read_asset_record(stated.as_cloudevent(), received=NOW) == stated
+
+
+@given(COLUMNS)
+def test_it_conforms_to_its_schema(columns: dict[str, Any]) -> None:
+    jsonschema_rs.validator_for(SCHEMAS["columns-event"]).validate(event(columns).as_cloudevent())
 
 
 @given(COLUMNS)

@@ -27,6 +27,7 @@ MAX_COLUMNS = 500  # of one record: all of them are decoded together
 Attributes = Mapping[str, Any]
 TenantAsset = tuple[str, str]  # tenant and id
 _IMPLIED = frozenset({"name", "parent"})
+_ELSEWHERE = _IMPLIED | {TAGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +159,7 @@ def _column(checker: Checker, name: str, given: Any, parent: str) -> Attributes:
         checker.refuse("INVALID_VALUE", "the name of a column must be in Unicode normal form C, stripped", entity)
     elif ids.name_prefix(qualified_name) != parent or ids.looks_like_uuid(qualified_name):
         checker.refuse("INVALID_VALUE", "the name of a column must not contain a separator; state it by itself", entity)
-    if (
-        not isinstance(given, dict)
-        or not attributes.keys().isdisjoint({TAGS, *_IMPLIED})
-        or None in attributes.values()
-    ):
+    if not isinstance(given, dict) or not attributes.keys().isdisjoint(_ELSEWHERE) or None in attributes.values():
         described = "the attributes of a column must be an object without name, parent, tags and null"
         checker.refuse("INVALID_VALUE", described, entity)
     return attributes
