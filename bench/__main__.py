@@ -1,4 +1,4 @@
-"""`python -m bench [names…] [--quick] [--rounds N] [--list]`."""
+"""`python -m bench [names…] [--quick] [--rounds N] [--size NAME=N] [--list]`."""
 
 import argparse
 import signal
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import httpx
 import psutil  # type: ignore[import-untyped]
@@ -21,11 +21,13 @@ from bench.findings import BenchError
 from bench.measurements import MEASUREMENTS, Measurement
 from bench.results import Measured, RunResults, kept_results, new_results
 from bench.run import Run
-from bench.sizes import FULL, QUICK
+from bench.sizes import FULL, QUICK, Sizes
 from lily.model.errors import LilyError
 
 FAILURES = (BenchError, LilyError, psycopg.Error, KafkaException, httpx.HTTPError, psutil.Error, OSError)
 COLOURS = {"met": "green", "missed": "bold red", "reported": "dim"}
+
+SIZE_NAMES = {field.name for field in fields(Sizes)}
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 
@@ -41,6 +43,7 @@ def main() -> int:
     sizes = QUICK if options.quick else FULL
     if options.rounds:
         sizes = replace(sizes, **dict.fromkeys(("rounds", "lake_rounds", "flood_rounds"), options.rounds))
+    sizes = replace(sizes, **dict(options.size))
     results = new_results(quick=options.quick, machine=machine.describe(), busy=machine.busy())
     with _progress() as progress:
         run = Run(sizes, options.parts, progress, progress.add_task(""))
@@ -97,9 +100,19 @@ def _options() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", choices=[[], *_names()], metavar="name", help="which; all by default")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that everything runs, proves nothing")
     parser.add_argument("--rounds", type=int, help="how often each side is measured")
+    parser.add_argument(
+        "--size", action="append", default=[], type=_size, metavar="NAME=N", help="one size of sizes.py"
+    )
     parser.add_argument("--list", action="store_true", help="what can be measured")
     parser.add_argument("--parts", default="", help=argparse.SUPPRESS)  # of the stack, as `lily up` takes them
     return parser.parse_args()
+
+
+def _size(given: str) -> tuple[str, int]:
+    name, _, number = given.partition("=")
+    if name not in SIZE_NAMES or not number.isdigit():
+        raise argparse.ArgumentTypeError(f"{given!r} must be NAME=N with a name of bench/sizes.py and a whole number")
+    return name, int(number)
 
 
 def _names() -> list[str]:

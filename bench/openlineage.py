@@ -12,7 +12,9 @@ from bench.findings import BenchError, Finding, Outcome, Round, at_least, column
 from bench.http_load import request, send_all
 from bench.openlineage_events import ASSETS as ASSETS_EACH
 from bench.openlineage_events import COLUMNS, EDGES, event, table
+from bench.processor import MICROSECONDS, PARTS, seconds_by_part
 from bench.run import Run
+from bench.stack import spent
 from bench.tenants import BenchTenant, tenant
 from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE_INTAKE
 
@@ -50,11 +52,15 @@ def _sent(made: BenchTenant, count: int) -> Round:
     headers = made.headers | {"content-type": "application/json"}
     requests = [request("POST", "/api/v1/lineage", headers, event(number).decode()) for number in range(count)]
     stack.settle_lake()
+    before = seconds_by_part(stack)
     seen = send_all(stack.url, requests, connections=CONNECTIONS, seconds=PATIENCE)
     began = seen["began"]
     hot = max(stack.wait_applied(stack.ends(topic), topic) for topic in (ASSETS, LINEAGE_INTAKE))
     cold = stack.wait_applied(stack.ends(ASSETS_BULK), ASSETS_BULK)
+    parts = spent(before, seconds_by_part(stack), per=count / MICROSECONDS)
     return {
+        "processor": sum(parts.values()),
+        **{f"processor_{part}": value for part, value in parts.items()},
         "accepted": seen["per_second"],
         "p99_ms": seen["p99_ms"],
         "readable": count / (hot - began),
@@ -93,5 +99,14 @@ def _findings(rounds: list[Round]) -> list[Finding]:
             ),
             Finding(what=f"{what}, accepted", unit=unit, values=column(rounds, f"{kind}_accepted")),
             Finding(what=f"{what}: p99 of an answer", unit="ms", values=column(rounds, f"{kind}_p99_ms")),
+            Finding(
+                what=f"{what}: processor time per event, all parts",
+                unit="µs",
+                values=column(rounds, f"{kind}_processor"),
+            ),
+            *(
+                Finding(what=f"{what}: of it {part}", unit="µs", values=column(rounds, f"{kind}_processor_{part}"))
+                for part in PARTS
+            ),
         ]
     return found

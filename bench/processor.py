@@ -31,18 +31,18 @@ def measure(run: Run) -> Outcome:
 
 def _round(run: Run, stack: BenchStack) -> Round:
     stack.settle_lake()
-    before = _seconds(stack)
+    before = seconds_by_part(stack)
     steady(stack, pool=run.sizes.pool, rate=run.sizes.rate, seconds=run.sizes.steady_seconds)
     stack.settle()
-    after = _seconds(stack)
+    after = seconds_by_part(stack)
     stack.settle_lake()
     events = run.sizes.rate * run.sizes.steady_seconds / MICROSECONDS
     by_part = spent(before, after, per=events)
-    lake = spent(after, _seconds(stack), per=events)
+    lake = spent(after, seconds_by_part(stack), per=events)
     return {"total": sum(by_part.values()), "lake": sum(lake.values()), **by_part}
 
 
-def _seconds(stack: BenchStack) -> dict[str, float]:
+def seconds_by_part(stack: BenchStack) -> dict[str, float]:
     """The pipeline's JVM and its Python processes apart: one decodes and schedules, the others validate and merge."""
     pipeline = stack.processes("pipeline")
     jvm = [process for process in pipeline if _is_java(process)]

@@ -20,7 +20,7 @@ def catalogue(events: Iterable[AssetEvent]) -> dict[tuple[str, str], dict[str, A
 
 
 def set_of(events: Iterable[AssetEvent]) -> list[AssetEvent]:
-    return list({event.id: event for event in events}.values())
+    return list({(event.id, event.asset_id): event for event in events}.values())
 
 
 def _apply(layer: dict[str, Any], event: AssetEvent) -> None:

@@ -38,6 +38,7 @@ def acts(door: Door, random: Random) -> list[Callable[[], object]]:
     plain: list[Callable[[], object]] = [
         lambda: send(door, table(TABLE), column(COLUMN, owner="alice", data_type="numeric")),
         lambda: send(door, column(COLUMN, owner="bob")),
+        lambda: door.change("POST", "/api/v1/lineage", described(TABLE, amount="money", id="bigint")),
         lambda: send(door, column(COLUMN, description="late") | {"time": "2026-01-01T00:00:00Z"}),
     ]
     hot: list[Callable[[], object]] = [
@@ -51,6 +52,13 @@ def acts(door: Door, random: Random) -> list[Callable[[], object]]:
     ]
     random.shuffle(hot)
     return plain + hot
+
+
+def described(dataset: str, **types: str) -> dict[str, Any]:
+    """An OpenLineage event that states the columns of a dataset."""
+    fields = [{"name": name, "type": kind} for name, kind in types.items()]
+    about = {"namespace": "postgres://db:5432", "name": dataset, "facets": {"schema": {"fields": fields}}}
+    return {"eventTime": clock.now(), "dataset": about}
 
 
 @pytest.mark.campaign

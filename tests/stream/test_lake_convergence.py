@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lily.model.columns import AssetRecord, ColumnsEvent, events_of
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.statements import read_statement
@@ -63,13 +65,26 @@ def columns(draw: st.DrawFn) -> AssetEvent:
     )
 
 
+@st.composite
+def tables(draw: st.DrawFn) -> ColumnsEvent:
+    """All columns of a table, stated at once."""
+    stated = st.dictionaries(st.sampled_from(["owner", "description", "data_type"]), st.sampled_from(["a", "b"]))
+    return ColumnsEvent(
+        str(uuid.UUID(int=draw(st.integers(0, 2**128 - 1)))),
+        draw(TIMES),
+        "default",
+        "shop.public",
+        draw(st.dictionaries(st.sampled_from(["t0", "t1", "t2"]), stated, min_size=1)),
+    )
+
+
 def edits() -> st.SearchStrategy[AssetEvent]:
     """Events of people and rules about the same columns."""
     return events().filter(lambda event: event.statement.layer != "source")
 
 
-def in_tenant(tenant: str, event: AssetEvent) -> AssetEvent:
-    return AssetEvent(event.id, event.time, tenant, event.statement)
+def in_tenant(tenant: str, event: AssetRecord) -> AssetRecord:
+    return replace(event, tenant=tenant)
 
 
 def as_told(states: dict[tuple[str, str], AssetState]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -91,11 +106,11 @@ def new_trial(lake: Lake, store: CatalogueWriter) -> Trial:
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
-    found=st.lists(columns() | columns() | edits(), min_size=2, max_size=14, unique_by=lambda event: event.id),
+    found=st.lists(columns() | tables() | edits(), min_size=2, max_size=14, unique_by=lambda event: event.id),
     random=st.randoms(use_true_random=False),
 )
 def test_after_any_interleaving_of_lanes_promotions_and_crashes_all_agree(
-    lake: Lake, store: CatalogueWriter, found: list[AssetEvent], random: Random
+    lake: Lake, store: CatalogueWriter, found: list[AssetRecord], random: Random
 ) -> None:
     trial = new_trial(lake, store)
     mine = [in_tenant(trial.tenant, event) for event in found]
@@ -110,10 +125,11 @@ def test_after_any_interleaving_of_lanes_promotions_and_crashes_all_agree(
             else:
                 trial.write_lake(random.randint(1, 8), random.choice(CRASHES))
     trial.settle()
-    expected = oracle.catalogue(mine)
+    single = [event for stated in mine for event in events_of(stated)]
+    expected = oracle.catalogue(single)
     assert as_told(trial.in_lake()) == expected
     assert trial.events_in_lake() == trial.logged()
-    hot = {(event.tenant, event.statement.qualified_name) for event in mine if lane_of(event) == "hot"}
+    hot = {(event.tenant, event.statement.qualified_name) for event in single if lane_of(event) == "hot"}
     assert comparable(stored(lake.owner, trial.tenant)) == {name: expected[name] for name in hot}
     with psycopg.connect(lake.owner) as connection:
         awaiting = connection.execute("select count(*) from assets where awaits_lake").fetchone()

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from lily.bus import topics
 from lily.model.clock import stamp
+from lily.model.columns import AssetRecord, ColumnsEvent
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
@@ -42,19 +43,21 @@ class Trial:
     def __init__(self, lake: Lake, store: CatalogueWriter, tenant: str) -> None:
         self.lake, self.store, self.tenant = lake, store, tenant
         self._last = last_commit(lake.spark).commit
-        self._log: dict[str, list[AssetEvent]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
+        self._log: dict[str, list[AssetRecord]] = {topics.ASSETS: [], topics.ASSETS_BULK: []}
         self._begin = {topic: self._last.next_offsets.get((topic, 0), 0) for topic in self._log}
         self._applied = 0
         self._lookups = LakeLookups(lake.spark, {})
         self._batch = LakeBatch(lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, {}, lambda: self._last)
 
-    def arrive(self, events: Sequence[AssetEvent]) -> None:
+    def arrive(self, events: Sequence[AssetRecord]) -> None:
         for event in events:
-            self._log[topics.ASSETS if lane_of(event) == "hot" else topics.ASSETS_BULK].append(event)
+            lane = "bulk" if isinstance(event, ColumnsEvent) else lane_of(event)
+            self._log[topics.OF_LANE[lane]].append(event)
 
     def apply_hot(self, most: int) -> None:
         """The hot query applies the next events."""
-        waiting = self._log[topics.ASSETS][self._applied : self._applied + most]
+        log = [event for event in self._log[topics.ASSETS] if isinstance(event, AssetEvent)]
+        waiting = log[self._applied : self._applied + most]
         first = self._begin[topics.ASSETS] + self._applied
         records = [(_record(topics.ASSETS, first + at, event), event) for at, event in enumerate(waiting)]
         self.store.apply("trial", {}, records, [])
@@ -108,9 +111,8 @@ class Trial:
         return [_row(_record(topic, offset, event)) for offset, event in rows]
 
 
-def _record(topic: str, offset: int, event: AssetEvent) -> Record:
-    key, value = topics.key_of(event.tenant, event.asset_id), orjson.dumps(event.as_cloudevent())
-    return Record(topic, 0, offset, stamp(RECEIVED), key, value)
+def _record(topic: str, offset: int, event: AssetRecord) -> Record:
+    return Record(topic, 0, offset, stamp(RECEIVED), event.key, orjson.dumps(event.as_cloudevent()))
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def test_the_ids_of_the_converted_events_are_distinct() -> None:
         run_event(inputs=[dataset("b")], outputs=[dataset("a", schema=schema(*(f"c{n}" for n in range(50))))])
     )
     assert found.claims is not None
-    assert len({found.claims.id, *(asset.id for asset in found.assets)}) == len(found.assets) + 1
+    assert len({found.claims.id, *(stated.id for stated in found.stated)}) == len(found.stated) + 1
 
 
 _JSON = st.recursive(

@@ -54,7 +54,7 @@ def test_a_renamed_dataset_keeps_its_history_and_its_tags_by_edges_from_the_old_
         (ids.asset_id("t", "old.x"), ids.asset_id("t", "new.x")),
     ]
     assert {event.statement.layer for event in found.renamed} == {"source"}
-    assert len({event.id for event in (*found.renamed, *found.assets)}) == len(found.renamed) + len(found.assets)
+    assert len({event.id for event in (*found.renamed, *found.stated)}) == len(found.renamed) + len(found.stated)
 
 
 def test_a_dataset_that_is_renamed_to_its_own_name_stays() -> None:

@@ -28,11 +28,12 @@ from lily.settings import Settings
 PART = "api"
 
 # The first match wins, and `/metadata/{id}` matches anything after the slash: more specific paths come before it. The
-# first are also found fastest: engines call `/enforce/opa` before every query.
+# first are also found fastest: engines call `/enforce/opa` before every query, and jobs report every run.
 ROUTERS = (
     opa.router,
     webhooks.router,
     ingest.router,
+    openlineage.router,
     bulk.router,
     search.router,
     history.router,
@@ -65,7 +66,6 @@ ROUTERS = (
     receipts.router,
     iceberg.router,
     ranger.router,
-    openlineage.router,
     jobs.router,
     sql.router,
     graph.router,

@@ -110,10 +110,10 @@ def _claims(events: Iterable[ClaimsEvent], runs: Mapping[RunId, RunLineage]) -> 
     """What the events claim, and what is to be assumed of each of their runs."""
     last: dict[RunId, ClaimsEvent] = {}
     for event in events:
-        job = (event.tenant, event.job_id)
+        job, run, at = (event.tenant, event.job_id), event.run, event.clock
         of_run = run_id(event) in runs
         for key, masking, assumed in event.claims if of_run else claims_of(event):
-            yield (job, event.run, key), NewestClaim(event.clock, masking, event, assumed)
+            yield (job, run, key), NewestClaim(at, masking, event, assumed)
         if of_run:
             last[run_id(event)] = max(event, last.get(run_id(event), event), key=lambda event: event.clock)
     for (tenant, job_id, run), event in last.items():

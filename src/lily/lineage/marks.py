@@ -12,6 +12,7 @@ class AssetMark(NamedTuple):
     correlation: str = ""  # of the write that changed it
     tags: bool = True  # False: nothing changed that tags depend on
     attributes: frozenset[str] | None = None  # only these may have changed; None means any
+    placed: bool = False  # of what tags depend on only the parent changed
 
 
 class EdgeMark(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from lily.model.assets import ENTITY_TYPES, LAYERS
 from lily.model.changes import KINDS, PROMOTED
+from lily.model.columns import COLUMNS_STATED, MAX_COLUMNS
 from lily.model.edges import (
     EDGE_CHANGED,
     EDGE_LAYERS,
@@ -179,6 +180,24 @@ ASSET_EVENT: Final[Schema] = event_schema(
     ),
 )
 
+COLUMNS_EVENT: Final[Schema] = event_schema(
+    COLUMNS_STATED,
+    object_schema(
+        ["parent", "columns"],
+        {
+            "parent": name_schema(MAX_QUALIFIED_NAME),
+            "columns": {
+                "type": "object",
+                "minProperties": 1,
+                "maxProperties": MAX_COLUMNS,
+                "propertyNames": name_schema(),
+                "additionalProperties": {"type": "object"},
+            },
+            "by": name_schema(),
+        },
+    ),
+)
+
 CHANGE_EVENT: Final[Schema] = event_schema(
     ASSET_CHANGED,
     object_schema(
@@ -338,6 +357,7 @@ SCHEMAS: Final[dict[str, Schema]] = published(
         "asset-event": ASSET_EVENT,
         "change-event": CHANGE_EVENT,
         "claims-event": CLAIMS_EVENT,
+        "columns-event": COLUMNS_EVENT,
         "edge-change-event": EDGE_CHANGE_EVENT,
         "edge-event": EDGE_EVENT,
         "error": ERROR,

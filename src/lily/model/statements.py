@@ -96,7 +96,7 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     stated = data.get("operation")
     operation = _one_of(checker, "upsert" if stated is None else stated, OPERATIONS, "operation")
     entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
-    attributes = _attributes(checker, data.get("attributes"))
+    attributes = read_attributes(checker, data.get("attributes"))
     tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in _SINGLE_TAG_OPERATIONS else None
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
     if layer == "source" and _states_no_name(data):
@@ -141,7 +141,7 @@ def _suppression(checker: Checker, data: Mapping[str, Any]) -> tuple[str, tuple[
     return (reason or "").strip(), tuple(origins[:MAX_ORIGINS])
 
 
-def _attributes(checker: Checker, given: Any) -> dict[str, Any]:
+def read_attributes(checker: Checker, given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from lily.model.columns import AssetRecord, read_asset_record
 from lily.model.edges import EDGES_CLAIMED, ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.errors import Problem, Refused
@@ -15,7 +16,7 @@ from lily.model.usage import UsageEvent, read_usage_event
 
 PING = "lily.ping"  # an event that passes through the whole pipeline and changes nothing, for the warm-up
 
-Event = TypeVar("Event", AssetEvent, EdgeEvent | ClaimsEvent, UsageEvent)
+Event = TypeVar("Event", AssetEvent, AssetRecord, EdgeEvent | ClaimsEvent, UsageEvent)
 KnowsTenant = Callable[[str], bool]
 
 
@@ -25,6 +26,13 @@ def validate_asset_record(
     """The event to apply, a refusal with its cause, or None for a ping. It raises for no record; only `knows_tenant`
     may raise, if the store is unavailable, and then the batch is repeated."""
     return _validate(record, knows_tenant, lambda event: read_event(event, received=record.received, skew=skew))
+
+
+def validate_bulk_record(
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+) -> AssetRecord | Refusal | None:
+    """The same for a record of the bulk lane, which can state all columns of a table."""
+    return _validate(record, knows_tenant, lambda event: read_asset_record(event, received=record.received, skew=skew))
 
 
 def validate_lineage_record(

@@ -9,13 +9,14 @@ from pydantic import BaseModel
 
 from lily.incidents.events import IncidentEvent
 from lily.incidents.transitions import TransitionEvent
+from lily.model.columns import ColumnsEvent
 from lily.model.directory import UserEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 
-Event = AssetEvent | EdgeEvent | ClaimsEvent | IncidentEvent | TransitionEvent | UserEvent
+Event = AssetEvent | ColumnsEvent | EdgeEvent | ClaimsEvent | IncidentEvent | TransitionEvent | UserEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from typing import Any
 from lily.incidents.events import IncidentEvent, read_incident_event
 from lily.incidents.statements import read_statement
 from lily.incidents.transitions import TransitionEvent
+from lily.model.columns import ColumnsEvent, events_of, read_asset_record
 from lily.model.directory import UserEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.errors import Problem, Refused
-from lily.model.events import AssetEvent, read_event
+from lily.model.events import AssetEvent
 from lily.model.values import Checker
 from lily.plugins.groups import INTAKES
 from lily.plugins.intakes import Delivery, Event, Sender
@@ -55,22 +56,21 @@ class IntakeSuite(ConfiguredSuite):
             for event in self.events(delivery):
                 assert event.tenant == SENDER.tenant, f"the tenant is the sender's, not {event.tenant!r}"
                 assert event.correlation == SENDER.correlation, "the correlation id of the sender is lost"
-                by = event.by if isinstance(event, ClaimsEvent | TransitionEvent | UserEvent) else event.statement.by
+                by = _author(event)
                 # A person of the other system is named behind the system: slack:zoe.
                 stated = by.partition(":")[0] if isinstance(event, TransitionEvent) else by
                 assert stated == SENDER.by, f"stated by {by!r} instead of the sender"
 
     def test_two_tenants_share_no_asset(self) -> None:
         for delivery in self.deliveries():
-            assets = {event.asset_id for event in self.events(delivery) if isinstance(event, AssetEvent)}
-            others = {event.asset_id for event in self.events(delivery, OTHER) if isinstance(event, AssetEvent)}
+            assets, others = _asset_ids(self.events(delivery)), _asset_ids(self.events(delivery, OTHER))
             assert not assets & others, "the same asset in two tenants"
 
     def test_event_ids_are_unique(self) -> None:
         """A repeated delivery states the same again: if an id repeated, one of two changes would be lost."""
         for delivery in self.deliveries():
             events = self.events(delivery)
-            ids = [event.id for event in events if isinstance(event, AssetEvent)]
+            ids = [event.id for event in events if isinstance(event, AssetEvent | ColumnsEvent)]
             assert len(ids) == len(set(ids)), "two events of one delivery have the same id"
 
     def test_a_repeated_delivery_states_the_same_incidents(self) -> None:
@@ -106,6 +106,16 @@ class IntakeSuite(ConfiguredSuite):
             assert intake.verify(forged, [SECRET]) is not self.signs_the_body, "a changed body was verified"
 
 
+def _author(event: Event) -> str:
+    named = ClaimsEvent | ColumnsEvent | TransitionEvent | UserEvent
+    return event.by if isinstance(event, named) else event.statement.by
+
+
+def _asset_ids(events: Sequence[Event]) -> set[str]:
+    stated = (event for event in events if isinstance(event, AssetEvent | ColumnsEvent))
+    return {event.asset_id for one in stated for event in events_of(one)}
+
+
 def _read(event: Event, received: str) -> Any:
     if isinstance(event, TransitionEvent):
         return read_statement(event.stated_of("suite", "1").statement.as_data())
@@ -115,8 +125,8 @@ def _read(event: Event, received: str) -> Any:
         if checker.problems:
             raise Refused(*checker.problems)
         return event
-    if isinstance(event, AssetEvent):
-        return read_event(event.as_cloudevent(), received=received)
+    if isinstance(event, AssetEvent | ColumnsEvent):
+        return read_asset_record(event.as_cloudevent(), received=received)
     if isinstance(event, IncidentEvent):
         return read_incident_event(event.as_cloudevent(), received=received)
     if isinstance(event, EdgeEvent):

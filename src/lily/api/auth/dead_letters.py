@@ -71,9 +71,18 @@ def _references(data: dict[str, Any]) -> Iterator[str]:
         data.get("from"),
         data.get("to"),
         *ends,
+        *_columns(data),
     ):
         if isinstance(reference, str) and reference:
             yield reference
+
+
+def _columns(data: dict[str, Any]) -> Iterator[str]:
+    """The table whose columns a statement is about, and these columns."""
+    parent, columns = data.get("parent"), data.get("columns")
+    if isinstance(parent, str) and isinstance(columns, dict):
+        yield parent
+        yield from (f"{parent}.{name}" for name in columns)
 
 
 def _stated(tenant: str, data: dict[str, Any]) -> Facts:

@@ -1,15 +1,19 @@
 """Events as records of the log: encoded, with the topic of their lane."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import orjson
 
 from lily.bus import topics
 from lily.incidents import IncidentEvent
+from lily.model.columns import ColumnsEvent
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent
 from lily.model.lanes import Lane, lane_of
 from lily.model.statements import may_propagate
+
+MAX_RECORD = 1 << 20  # bytes of the columns of a table: the log takes four times as much
 
 
 class Record(NamedTuple):
@@ -30,6 +34,17 @@ def asset_record(event: AssetEvent, lane: Lane = "hot") -> Record:
 def bulk_asset_record(event: AssetEvent) -> Record:
     """A row of a bulk body uses the lane of its type: plain columns can wait."""
     return asset_record(event, lane_of(event))
+
+
+def columns_records(event: ColumnsEvent) -> list[Record]:
+    """One record, or several if the columns are too long for one."""
+    value = orjson.dumps(event.as_cloudevent())
+    if len(value) <= MAX_RECORD or len(event.columns) == 1:
+        return [Record(topics.ASSETS_BULK, "bulk", event.key, value, propagates=False)]
+    names = list(event.columns)
+    halves = names[: len(names) // 2], names[len(names) // 2 :]
+    parts = ({name: event.columns[name] for name in half} for half in halves)
+    return [record for part in parts for record in columns_records(replace(event, columns=part))]
 
 
 def lineage_record(event: EdgeEvent | ClaimsEvent) -> Record:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from lily.incidents import IncidentEvent
 from lily.intake.openlineage.assertions import Check, Checks
 from lily.intake.openlineage.asset_collector import AssetCollector
+from lily.intake.openlineage.asset_events import asset_events, numbered_id
 from lily.intake.openlineage.datasets import state_dataset, state_job
 from lily.intake.openlineage.event_shape import event_shape
 from lily.intake.openlineage.event_time import rfc3339
@@ -15,22 +16,27 @@ from lily.intake.openlineage.naming import Naming
 from lily.intake.openlineage.symlinks import resolve_symlinks
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
+from lily.model.columns import AssetRecord, events_of
 from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
-from lily.model.statements import Statement
 from lily.plugins import Sender
 
 MAX_ASSETS = 10_000  # per event: each becomes one record in the log
 
 
 class Conversion(NamedTuple):
-    assets: list[AssetEvent]
+    stated: list[AssetRecord]
     claims: ClaimsEvent | None
     incidents: list[IncidentEvent]
     warnings: list[Problem]  # what is wrong with facets that were ignored
     renamed: list[EdgeEvent]
+
+    @property
+    def assets(self) -> list[AssetEvent]:
+        """What is stated about each asset."""
+        return [event for stated in self.stated for event in events_of(stated)]
 
 
 def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: timedelta = FUTURE_SKEW) -> Conversion:
@@ -50,14 +56,14 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     if collector.checker.problems:
         raise Refused(*collector.checker.problems)
     first = ids.event_id()
-    assets = _asset_events(collector, sender, time, first)
+    stated = asset_events(collector, sender, time, first)
     incidents = [_incident(check, sender, time) for check in checks.found]
     claims = None
     if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
     keys = claimed.lineage.renamed if claimed is not None else ()
-    renamed = [_edge_event(key, sender, (_numbered(first, -number), time)) for number, key in enumerate(keys, 1)]
-    return Conversion(assets, claims, incidents, list(dict.fromkeys(collector.warnings)), renamed)
+    renamed = [_edge_event(key, sender, (numbered_id(first, -number), time)) for number, key in enumerate(keys, 1)]
+    return Conversion(stated, claims, incidents, list(dict.fromkeys(collector.warnings)), renamed)
 
 
 class _Claimed(NamedTuple):
@@ -161,32 +167,3 @@ def _event_type(collector: AssetCollector, event: Json) -> str:
         described = f"eventType must be one of {', '.join(sorted(RUN_STATES))}"
         collector.checker.refuse("INVALID_VALUE", described, "eventType")
     return kind
-
-
-def _asset_events(collector: AssetCollector, sender: Sender, time: str, first: str) -> list[AssetEvent]:
-    """The parts have been validated one by one, so the statements are not validated again."""
-    return [
-        AssetEvent(
-            _numbered(first, number),
-            time,
-            sender.tenant,
-            Statement(
-                "source",
-                "delete" if name in collector.deleted else "upsert",
-                name,
-                kind,
-                attributes,
-                by=sender.by,
-                authorised=sender.authorised,
-            ),
-            correlation=sender.correlation,
-            trace=sender.trace,
-        )
-        for number, (name, (kind, attributes)) in enumerate(collector.stated.items(), 1)
-    ]
-
-
-def _numbered(event_id: str, number: int) -> str:
-    """The ids of events that arrived together count up from the first one's. Drawing a random id for each would cost
-    more than the rest of the event."""
-    return f"{event_id[:-5]}{(int(event_id[-5:], 16) + number) & 0xFFFFF:05x}"

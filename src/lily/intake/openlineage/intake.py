@@ -38,4 +38,4 @@ class OpenLineage:
     def events(self, item: Any, delivery: Delivery, sender: Sender) -> list[Event | Problem]:
         found = convert(item, sender, self._naming, received=delivery.received, skew=delivery.skew)
         claims = [] if found.claims is None else [found.claims]
-        return [*found.assets, *claims, *found.renamed, *found.incidents, *found.warnings]
+        return [*found.stated, *claims, *found.renamed, *found.incidents, *found.warnings]

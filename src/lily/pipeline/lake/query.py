@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from lily.bus.offsets import Offsets
 from lily.pipeline.lake.batch import LakeBatch
 from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.compaction import Compaction
-from lily.pipeline.lake.lookups import LakeLookups
+from lily.pipeline.lake.lookups import Asset, LakeLookups
 from lily.pipeline.lake.promotion import promote, set_parents
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
@@ -81,6 +82,7 @@ class LakeRun:
         self._last = Commit()
         self._write_lock = threading.Lock()  # a promotion during a batch would miss that batch's events
         self._written_at = 0.0
+        self._expected: set[Asset] = set()  # columns that the batches written so far do not have
         self._ends_read_at = datetime.min.replace(tzinfo=UTC)
         self._pending_ends: deque[tuple[datetime, Offsets]] = (
             deque()
@@ -135,7 +137,8 @@ class LakeRun:
             self._last = commit = written.commit
             self._record(commit)
             promoted = promote(self._lookups, self._store)
-            set_parents(self._lookups, self._propagator)
+            overdue, self._expected = self._expected, set()
+            self._set_parents(overdue)
         self._written_at = time.monotonic()
         seconds = self._written_at - began
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
@@ -146,9 +149,12 @@ class LakeRun:
         if self._write_lock.acquire(blocking=False):
             try:
                 self._metrics.lake_promoted.inc(promote(self._lookups, self._store))
-                set_parents(self._lookups, self._propagator)
+                self._set_parents()
             finally:
                 self._write_lock.release()
+
+    def _set_parents(self, overdue: Collection[Asset] = ()) -> None:
+        set_parents(self._lookups, self._propagator, self._expected if self._pending_ends else None, overdue)
 
     def _yield_to_hot_lane(self) -> None:
         """Waits while the hot lane is behind, unless the lake would fall too far behind itself."""

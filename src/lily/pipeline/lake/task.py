@@ -8,24 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
 from lily.bus import topics
+from lily.model import ids
+from lily.model.columns import AssetRecord, ColumnsEvent, states_of
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, merge_states
+from lily.model.states import merge_states
 from lily.pipeline.arrow_records import chunks_by_size, read_records
 from lily.pipeline.connections import with_store
-from lily.pipeline.validation import validate_asset_record
+from lily.pipeline.validation import validate_asset_record, validate_bulk_record
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
 from lily.store.lake.rows import EVENT_SCHEMA, states_to_batch
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-
-if TYPE_CHECKING:
-    from lily.model.events import AssetEvent
 
 CHUNK_BYTES = 6 << 20  # validated together: decoded, an event takes up to twenty times its bytes
 BUFFER_BYTES = 64 << 20  # collected before files are written: few large files, within a worker's small memory
@@ -122,10 +121,11 @@ def _process(
 ) -> tuple[list[PartitionReport], pa.RecordBatch, pa.RecordBatch]:
     records = [record for batch in rows.to_batches() for record in read_records(batch)]
     accepted: list[int] = []
-    events: list[AssetEvent] = []
+    events: list[AssetRecord] = []
     refusals: list[Refusal] = []
     for index, record in enumerate(records):
-        outcome = validate_asset_record(record, store.knows_tenant, settings.skew)
+        validate = validate_bulk_record if _is_bulk(record) else validate_asset_record
+        outcome = validate(record, store.knows_tenant, settings.skew)
         if isinstance(outcome, Refusal):
             refusals.append(outcome)
         elif outcome is not None:
@@ -133,11 +133,13 @@ def _process(
             events.append(outcome)
     bulk = [(records[index], event) for index, event in zip(accepted, events, strict=True) if _is_bulk(records[index])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
-    applied = store.merge_existing(bulk, refused)
-    states = merge_states(map(AssetState.of, events)).values()
+    states = merge_states(state for _, event in bulk for state in states_of(event))
+    applied = store.merge_existing(states, bulk, refused)
+    hot = (event for index, event in zip(accepted, events, strict=True) if not _is_bulk(records[index]))
+    states = merge_states([*states.values(), *(state for event in hot for state in states_of(event))])
     return (
         _reports(records, applied.refused, applied.changed),
-        states_to_batch(states, settings.run),
+        states_to_batch(states.values(), settings.run),
         _event_rows(rows, records, accepted, events, settings.run),
     )
 
@@ -158,17 +160,17 @@ def _reports(records: list[Record], refused: int, refreshed: int) -> list[Partit
 
 
 def _event_rows(
-    rows: pa.Table, records: list[Record], accepted: list[int], events: "list[AssetEvent]", batch: int
+    rows: pa.Table, records: list[Record], accepted: list[int], events: list[AssetRecord], batch: int
 ) -> pa.RecordBatch:
     """The accepted records, with their original bytes."""
     taken = rows.select(["topic", "partition", "offset", "value"])
     taken = taken if len(accepted) == len(records) else taken.take(pa.array(accepted, pa.int64()))
-    ids = [event.asset_id for event in events]
+    row_ids = [_row_id(event) for event in events]
     columns = {
         "tenant": [event.tenant for event in events],
-        "id": ids,
-        "place": [tables.id_prefix(asset_id) for asset_id in ids],
-        "batch": [batch] * len(ids),
+        "id": row_ids,
+        "place": [tables.id_prefix(row_id) for row_id in row_ids],
+        "batch": [batch] * len(row_ids),
         "topic": taken.column("topic").combine_chunks(),
         "partition": taken.column("partition").combine_chunks(),
         "offset": taken.column("offset").combine_chunks(),
@@ -180,6 +182,12 @@ def _event_rows(
         for name, value in columns.items()
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
+
+
+def _row_id(event: AssetRecord) -> str:
+    if isinstance(event, ColumnsEvent):
+        return tables.group_id(ids.asset_id(event.tenant, f"{event.parent}.{next(iter(event.columns))}"))
+    return event.asset_id
 
 
 def _output(rows: Iterable[tuple[Any, ...]], first_column: int) -> pa.RecordBatch:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from lily.model.columns import events_of, read_asset_record
 from lily.model.errors import Refused
-from lily.model.events import AssetEvent, read_event
+from lily.model.events import AssetEvent
 from lily.model.states import AssetState
 from lily.store.lake.scans import LakeEvent
 
@@ -71,10 +72,12 @@ def _valid(
 ) -> Iterator[tuple[int, LakeEvent, AssetEvent]]:
     """Leaves out what the pipeline refused, with the same validation. An event that concerns another asset than its
     record's key was refused as well, so it must not count here."""
-    for position, record in enumerate(events, start=1):
+    position = 0
+    for record in events:
         try:
-            event = read_event(orjson.loads(record.event), received=record.received, skew=skew)
+            stated = read_asset_record(orjson.loads(record.event), received=record.received, skew=skew)
         except (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
             continue
-        if (event.tenant, event.asset_id) == (tenant, asset_id):
+        for event in events_of(stated, {(tenant, asset_id)}):
+            position += 1
             yield position, record, event

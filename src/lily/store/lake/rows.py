@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from lily.model.assets import LAYERS, LayerName, entity_type, parent_id, shown_value
+from lily.model.assets import LAYERS, PARENT_ID, TYPE, LayerName, entity_type, parent_id, shown_value
 from lily.model.layers import Layer
 from lily.model.states import AssetState
 from lily.store.lake.tables import id_prefix
@@ -33,9 +33,13 @@ EVENT_SCHEMA: Final = pa.schema(
 )
 # The columns that a state is read from; the others are for look-ups.
 STATE_COLUMNS: Final = ("tenant", "id", "qualified_name", "first", "last", *STATE_SCHEMA.names[10:])
+_NOTHING: Final = (None,) * 7  # the clocks of the source layer, and the two other layers
 
 
 def state_to_row(state: AssetState, run: int) -> tuple[Any, ...]:
+    source = state.layers.get("source")
+    if source is not None and source.clocks is None and len(state.layers) == 1:
+        return _row_of_source(state, source, run)
     return (
         state.tenant,
         state.id,
@@ -48,6 +52,27 @@ def state_to_row(state: AssetState, run: int) -> tuple[Any, ...]:
         state.first,
         state.last,
         *(part for name in LAYERS for part in _layer_columns(state.layers.get(name))),
+    )
+
+
+def _row_of_source(state: AssetState, source: Layer, run: int) -> tuple[Any, ...]:
+    """The same for a state that only a source made, as nearly all are."""
+    fields, asset_id = source.fields, state.id
+    name, parent, kind = fields.get("name"), fields.get(PARENT_ID), fields.get(TYPE)
+    return (
+        state.tenant,
+        asset_id,
+        id_prefix(asset_id),
+        run,
+        state.qualified_name,
+        None if kind is None else str(kind),
+        None if name is None else str(name),
+        None if parent is None else str(parent),
+        state.first,
+        state.last,
+        orjson.dumps(fields).decode(),
+        source.at,
+        *_NOTHING,
     )
 
 

@@ -13,7 +13,7 @@ from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.data_files import LakeFile, TableFiles
 from lily.store.lake.parquet import ParquetFiles, RowGroup
 from lily.store.lake.rows import STATE_COLUMNS, read_states
-from lily.store.lake.tables import id_prefix
+from lily.store.lake.tables import group_id, id_prefix
 
 MIN_CANDIDATES, MAX_CANDIDATES = 32, 512  # whose states are read together
 _AFTER_ALL_IDS = "~"
@@ -55,8 +55,9 @@ class Scan:
         return [state for state in found.values() if condition.matches(state)]
 
     def events(self, tenant: str, asset_id: str) -> list[LakeEvent]:
+        """The records about this asset, and those about several assets with its prefix, which may not name it."""
         found: list[LakeEvent] = []
-        for file, held in self._files.of_ids(tenant, [asset_id]).items():
+        for file, held in self._files.of_ids(tenant, [asset_id, group_id(asset_id)]).items():
             if (rows := self._rows_of(tenant, file, held, ("tenant", "id", *LakeEvent._fields))) is not None:
                 found += map(LakeEvent, *(rows.column(name).to_pylist() for name in LakeEvent._fields))
         return sorted(found)

@@ -1,7 +1,8 @@
 """The two tables of the lake.
 
 `events` is the archive: every event of both lanes exactly as in Kafka, identified by topic, partition and offset.
-`batch` numbers the commits of the lake query.
+`batch` numbers the commits of the lake query. A record that states all columns of a table is one row, with an id that
+follows from their common prefix (`group_id`).
 
 `assets` holds the state of every asset in pieces: each batch appends one row per asset that it mentions, with the state
 made of that batch's events alone (lily.model.states). Rows of one asset merge in any order: readers merge what they
@@ -81,6 +82,12 @@ def identifier(table: str) -> str:
 
 def id_prefix(asset_id: str) -> str:
     return asset_id[:ID_PREFIX_DIGITS]
+
+
+def group_id(asset_id: str) -> str:
+    """The id under which `events` keeps records about several assets with this one's prefix. No asset has it: it is not
+    a UUID of version 8."""
+    return f"{id_prefix(asset_id)}0000-0000-0000-0000-000000000000"
 
 
 def definitions(buckets: int) -> list[str]:

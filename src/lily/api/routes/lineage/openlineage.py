@@ -17,10 +17,11 @@ from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.responses import Json, LineageTaken, LineageTakenMany
 from lily.api.ingest.log_append import LogAppend
-from lily.api.ingest.records import Record, bulk_asset_record, incident_record, lineage_record
+from lily.api.ingest.records import Record, bulk_asset_record, columns_records, incident_record, lineage_record
 from lily.incidents import IncidentEvent
 from lily.lineage.claims import edge_keys
 from lily.model import clock
+from lily.model.columns import ColumnsEvent, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
@@ -108,7 +109,7 @@ async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequen
     events, warnings = await _permitted(append.call, events, warnings)
     await _append(append, events)
     settlement = await append.settle()
-    assets = sum(isinstance(event, AssetEvent) for event in events)
+    assets = sum(_assets(event) for event in events)
     edges = sum(len(edge_keys(event)) for event in events if isinstance(event, ClaimsEvent))
     taken = {"status": "success", "assets": assets, "edges": edges}
     reported = [problem.as_dict() for problem in warnings[: append.call.services.settings.limits.bulk_errors]]
@@ -147,7 +148,7 @@ async def _append(append: LogAppend, events: Sequence[Event]) -> None:
     said = [incident_record(event) for event in events if isinstance(event, IncidentEvent)]
     if said:
         await append.call.services.log.append(said)
-    await append.add([_record(event) for event in events if isinstance(event, AssetEvent | EdgeEvent | ClaimsEvent)])
+    await append.add([record for event in events for record in _records(event)])
 
 
 async def _permitted(
@@ -174,7 +175,10 @@ def _without_query(event: Event) -> Event:
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:
     """Raises Declined with 403 if a policy denies one of the assets or edges of an OpenLineage event."""
-    await authorise_events(call, [event for event in events if isinstance(event, AssetEvent)])
+    if await restrictions_of(call.services, call.principal, "WRITE", "DELETE") is None:
+        return
+    stating = (event for event in events if isinstance(event, AssetEvent | ColumnsEvent))
+    await authorise_events(call, [event for stated in stating for event in events_of(stated)])
     claimed = [key for event in events if isinstance(event, ClaimsEvent) for key in edge_keys(event)]
     stated = [event.statement.key for event in events if isinstance(event, EdgeEvent)]
     await authorise_edges(call, claimed + stated)
@@ -189,8 +193,17 @@ def _sender(call: Call) -> Sender:
     return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
 
 
-def _record(event: AssetEvent | EdgeEvent | ClaimsEvent) -> Record:
-    return bulk_asset_record(event) if isinstance(event, AssetEvent) else lineage_record(event)
+def _records(event: Event) -> list[Record]:
+    """The records of the log that state assets or edges. Incidents are appended before."""
+    if isinstance(event, AssetEvent):
+        return [bulk_asset_record(event)]
+    if isinstance(event, ColumnsEvent):
+        return columns_records(event)
+    return [lineage_record(event)] if isinstance(event, EdgeEvent | ClaimsEvent) else []
+
+
+def _assets(event: Event) -> int:
+    return len(event.columns) if isinstance(event, ColumnsEvent) else int(isinstance(event, AssetEvent))
 
 
 def _is_array(raw: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Applies batches of the log to the catalogue: merge, change log, dead letters and offsets in one transaction."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,11 +10,12 @@ import psycopg
 from lily.lineage.edge_protection import edge_name
 from lily.lineage.lake_nodes import LakeNode, adds_nothing
 from lily.model.assets import LAYERS
+from lily.model.columns import AssetRecord, TenantAsset, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, merge_states
+from lily.model.states import AssetState
 from lily.store.postgres.audit.entries import insert_audit
 from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
@@ -32,7 +33,6 @@ from lily.store.postgres.staged_layers import StagedLayer
 
 OffsetRange = tuple[str, int, int, int]  # topic, partition, first offset, next offset
 Event = TypeVar("Event", AssetEvent, EdgeEvent, ClaimsEvent)
-TenantAsset = tuple[str, str]  # tenant and id
 
 # PostgreSQL refuses the value itself, not the moment: the same event would fail again.
 _NOT_STORABLE = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
@@ -93,12 +93,19 @@ class CatalogueWriter:
             self._connection.execute("select pg_notify('lily_applied', '')")
         return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused), counts["kept"])
 
-    def merge_existing(self, events: Sequence[tuple[Record, AssetEvent]], refusals: Sequence[Refusal]) -> BatchCounts:
-        """Merges the events whose asset PostgreSQL has; all others stay in the lake only. Idempotent."""
+    def merge_existing(
+        self,
+        states: Mapping[TenantAsset, AssetState],
+        events: Sequence[tuple[Record, AssetRecord]],
+        refusals: Sequence[Refusal],
+    ) -> BatchCounts:
+        """Merges what the events state about assets that PostgreSQL has; all others stay in the lake only. `states` are
+        those that the events make. Idempotent."""
         with self._connection.transaction():
-            existing = self._existing({(event.tenant, event.asset_id) for _, event in events})
-            to_merge = [pair for pair in events if (pair[1].tenant, pair[1].asset_id) in existing]
-            self._mark_lake_nodes([event for _, event in events if (event.tenant, event.asset_id) not in existing])
+            existing = self._existing(states)
+            pairs = events if existing else ()
+            to_merge = [(record, event) for record, stated in pairs for event in events_of(stated, existing)]
+            self._mark_lake_nodes({asset: state for asset, state in states.items() if asset not in existing})
             batch = self._open_batch() if to_merge or refusals else 0
             counts, refused = self._merge_assets(batch, to_merge)
             insert_refusals(self._connection, batch, [*refusals, *refused])
@@ -130,17 +137,16 @@ class CatalogueWriter:
         middle = len(rows) // 2
         return self._merge_storable(batch, rows[:middle]) + self._merge_storable(batch, rows[middle:])
 
-    def _existing(self, assets: set[TenantAsset]) -> set[TenantAsset]:
+    def _existing(self, assets: Collection[TenantAsset]) -> set[TenantAsset]:
         if not assets:
             return set()
         return set(self._connection.execute(query("catalogue/existing_ids"), _columns(list(assets))).fetchall())
 
-    def _mark_lake_nodes(self, events: Sequence[AssetEvent]) -> None:
-        """Marks the graph nodes of assets that only the lake has and about which these events state something new."""
-        assets = list({(event.tenant, event.asset_id) for event in events})
+    def _mark_lake_nodes(self, states: Mapping[TenantAsset, AssetState]) -> None:
+        """Marks the graph nodes of assets that only the lake has and about which these states have something new."""
+        assets = list(states)
         rows = self._connection.execute(query("graph/lake_nodes"), _columns(assets)).fetchall() if assets else []
         nodes = {(tenant, asset_id): LakeNode(*known) for tenant, asset_id, *known in rows}
-        states = merge_states(AssetState.of(event) for event in events if (event.tenant, event.asset_id) in nodes)
         if changed := [asset for asset, node in nodes.items() if not adds_nothing(states[asset], node)]:
             self._connection.execute(query("graph/mark_awaiting_lake"), _columns(changed))
 

@@ -1,19 +1,20 @@
 """Stores the claims of jobs' runs, and updates the edges that they claim. `lily.lineage.claims` has the rules."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 import psycopg
 
-from lily.lineage.claims import ClaimId, Completion, JobId, NewestClaim, merge_completions, newest_claims
+from lily.lineage.claims import ClaimId, JobId, NewestClaim
 from lily.lineage.edge_protection import EdgeEffect, edge_name
 from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
 from lily.store.postgres.audit.entries import AuditEntry, insert_audit
 from lily.store.postgres.copying import copy_lines, escaped, escaped_json
+from lily.store.postgres.edges.completions import CompletedJobs, JobCompletions, job_columns
 from lily.store.postgres.edges.named_ends import name_ends
 from lily.store.postgres.protection.edge_states import (
     CUT_OF_ANY_TENANT,
@@ -43,17 +44,53 @@ class Dropped(NamedTuple):
 DroppedClaims = Mapping[TenantEdge, Dropped]
 
 
+class TouchedEdge(NamedTuple):
+    """An edge whose claims change, and what the claims of the batch, without those set aside, make of it."""
+
+    event: ClaimsEvent
+    suspect: bool = False
+    claimed: bool = False
+    masking: bool = False
+    assumed: bool = False
+
+    def claimed_by(self, claim: NewestClaim) -> "TouchedEdge":
+        suspect = self.suspect or claim.masking
+        if claim.aside:
+            return self._replace(event=claim.event, suspect=suspect)
+        masking, assumed = claim.masking, claim.assumed
+        if self.claimed:
+            masking, assumed = self.masking and masking, self.assumed and assumed
+        return TouchedEdge(claim.event, suspect, claimed=True, masking=masking, assumed=assumed)
+
+
 class ClaimMerger:
     """Runs in the caller's transaction."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
+        self._jobs = JobCompletions(connection)
         connection.execute(query("edges/stage_claims"))
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
         runs, events = merge_runs(self._connection, events)
-        completions, completing = self._complete(events, runs)
-        claims = newest_claims(events, completions, runs)
+        jobs = self._jobs.complete(events, runs)
+        merged, changed, kept = len(events), 0, 0
+        if jobs.changed:
+            of_jobs = [event for event in events if (event.tenant, event.job_id) in jobs.changed]
+            some = {run: lineage for run, lineage in runs.items() if run[:2] in jobs.changed}
+            changed, kept = self._merge_claims(batch, of_jobs, some, jobs)
+            self._jobs.record_digests(jobs)
+        retire_columns(self._connection, batch, events)
+        merge_design_facets(self._connection, events)
+        name_ends(self._connection, events)
+        queue_queries(self._connection, events)
+        return Counter(merged=merged, changed=changed, kept=kept)
+
+    def _merge_claims(
+        self, batch: int, events: Sequence[ClaimsEvent], runs: Mapping[RunId, RunLineage], jobs: CompletedJobs
+    ) -> tuple[int, int]:
+        """Returns how many edges changed, and how many claims were restored."""
+        claims, completing = jobs.claims, jobs.completing
         self._connection.execute("truncate staged_claims, touched_edges")
         copy_lines(self._connection, "staged_claims", [_claim_row(*claim) for claim in claims.items()])
         last = {run_id(event): event for event in sorted(events, key=lambda event: event.clock)}
@@ -61,21 +98,22 @@ class ClaimMerger:
         withdrawn = self._changed_by("edges/withdrawn_claims", runs, last)
         ended = {edge: Dropped(event, withdrawn=True) for edge, event in withdrawn.items()}
         dropped = ended | dict(self._dropped(completing))
-        self._stage_touched_edges(claims, dropped, revived)
-        self._connection.execute(query("edges/insert_touched_edges"))
-        self._connection.execute(query("edges/lock_touched_edges"))
+        touched = self._stage_touched_edges(claims, dropped, revived)
+        new, created = self._connection.execute(
+            layer_query("edges/insert_touched_edges", "source"), {"batch": batch}
+        ).fetchone() or (0, 0)
+        if new < touched:
+            self._connection.execute(query("edges/lock_touched_edges"))
         if completing:
-            self._connection.execute(query("edges/delete_superseded_claims"), _columns(completing))
+            self._connection.execute(query("edges/delete_superseded_claims"), job_columns(completing))
         self._connection.execute(query("edges/upsert_claims"))
+        if new == touched:  # no other claims to look at, and no tag that passed them
+            return created, 0
         kept = self._protect(claims, dropped)
         (changed,) = self._connection.execute(
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
-        retire_columns(self._connection, batch, events)
-        merge_design_facets(self._connection, events)
-        name_ends(self._connection, events)
-        queue_queries(self._connection, events)
-        return Counter(merged=len(events), changed=changed, kept=kept)
+        return created + changed, kept
 
     def _changed_by(
         self, name: str, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
@@ -86,28 +124,11 @@ class ClaimMerger:
         rows = self._connection.execute(query(name), run_columns(runs)).fetchall()
         return {(tenant, EdgeKey(*key)): last[tenant, job, run] for tenant, job, run, *key in rows}
 
-    def _complete(
-        self, events: Sequence[ClaimsEvent], runs: Mapping[RunId, RunLineage]
-    ) -> tuple[dict[JobId, Completion], dict[JobId, ClaimsEvent]]:
-        """Locks and updates the completions of all jobs of the events. Returns them, and the jobs that complete."""
-        jobs = list({(event.tenant, event.job_id): None for event in events})
-        rows = self._connection.execute(query("edges/lock_completions"), _columns(jobs)).fetchall()
-        stored = {(tenant, job): Completion(*completion) for tenant, job, *completion in rows}
-        completions, completing = merge_completions(stored, events, runs)
-        changed = [
-            {"tenant": tenant, "job": job, "run": run, "completed_at": at, "others_at": others_at}
-            for (tenant, job), (run, at, others_at) in completions.items()
-            if stored.get((tenant, job)) != (run, at, others_at)
-        ]
-        if changed:
-            self._connection.cursor().executemany(query("edges/upsert_completion"), changed)
-        return completions, completing
-
     def _dropped(self, completing: Mapping[JobId, ClaimsEvent]) -> DroppedClaims:
         """The claims that completions end and that no run of the batch makes again."""
         if not completing:
             return {}
-        rows = self._connection.execute(query("edges/superseded_claims"), _columns(completing)).fetchall()
+        rows = self._connection.execute(query("edges/superseded_claims"), job_columns(completing)).fetchall()
         return {
             (tenant, EdgeKey(*key)): Dropped(completing[tenant, job], masking, assumed)
             for tenant, job, *key, masking, assumed in rows
@@ -115,19 +136,26 @@ class ClaimMerger:
 
     def _stage_touched_edges(
         self, claims: Claims, dropped: DroppedClaims, revived: Mapping[TenantEdge, ClaimsEvent]
-    ) -> None:
-        """Stages the edges whose claims change, each with the event that changes them and whether a tag may be lost."""
-        touched = {edge: (event, False) for edge, event in revived.items()}
-        touched |= {edge: (claim.event, True) for edge, claim in dropped.items()}
+    ) -> int:
+        """Stages the edges whose claims change, each with the event that changes them, whether a tag may be lost, and
+        what the claims of this batch alone make of it. Returns how many there are."""
+        touched = {edge: TouchedEdge(event) for edge, event in revived.items()}
+        touched |= {edge: TouchedEdge(claim.event, suspect=True) for edge, claim in dropped.items()}
         for ((tenant, _), _, key), claim in claims.items():
-            _, at_risk = touched.get((tenant, key), (None, False))
-            touched[tenant, key] = (claim.event, at_risk or claim.masking)
-        causes = {event.id: escaped_json(orjson.dumps([cause_of(event)]).decode()) for event, _ in touched.values()}
+            known = touched.get((tenant, key))
+            touched[tenant, key] = (
+                TouchedEdge(claim.event).claimed_by(claim) if known is None else known.claimed_by(claim)
+            )
+        causes = {
+            edge.event.id: escaped_json(orjson.dumps([cause_of(edge.event)]).decode()) for edge in touched.values()
+        }
         lines = [
-            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{at_risk}\t{event.time}\t{causes[event.id]}\n"
-            for (tenant, key), (event, at_risk) in touched.items()
+            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{edge.suspect}\t{edge.claimed}\t{edge.masking}"
+            f"\t{edge.assumed}\t{edge.event.time}\t{causes[edge.event.id]}\n"
+            for (tenant, key), edge in touched.items()
         ]
         copy_lines(self._connection, "touched_edges", lines)
+        return len(lines)
 
     def _protect(self, claims: Claims, dropped: DroppedClaims) -> int:
         """Restores claims, unmasked, on edges that a protective tag passes, unless the sender of the run was authorised
@@ -184,8 +212,3 @@ def _claim_row(claim_id: ClaimId, claim: NewestClaim) -> str:
         f"{tenant}\t{job}\t{escaped(run)}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}"
         f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\t{claim.aside}\n"
     )
-
-
-def _columns(jobs: Iterable[JobId]) -> dict[str, list[str]]:
-    listed = list(jobs)
-    return {"tenants": [tenant for tenant, _ in listed], "ids": [job for _, job in listed]}

@@ -66,7 +66,7 @@ class Propagator:
         }
         moved: dict[str, Marks] = {}
         for tenant, asset_id in self._connection.execute(query("graph/update_lake_nodes"), rows).fetchall():
-            moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id))
+            moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id, placed=True))
         for tenant, marks in moved.items():
             self.propagate(tenant, marks)
             self._spread_risks(tenant, {mark.asset_id for mark in marks.assets})
@@ -131,8 +131,10 @@ class TenantPropagation:
         )
 
     def _mark(self, tenant: str, marks: Marks) -> None:
-        assets = {mark.asset_id for mark in marks.assets if mark.tags}
-        copy_lines(self._connection, "marked (id, root)", [line(asset, asset) for asset in assets])
+        assets = {mark.asset_id: False for mark in marks.assets if mark.tags and mark.placed}
+        assets |= {mark.asset_id: True for mark in marks.assets if mark.tags and not mark.placed}
+        lines = [line(asset, asset, str(whole)) for asset, whole in assets.items()]
+        copy_lines(self._connection, "marked (id, root, whole)", lines)
         edges = {(mark.from_id, mark.to_id) for mark in marks.edges}
         copy_lines(
             self._connection, "marked_edges (from_id, to_id, root)", [line(start, end, end) for start, end in edges]

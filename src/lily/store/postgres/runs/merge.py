@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 import psycopg
-from psycopg.types.json import Jsonb
 
 from lily.lineage.runs import RunId, RunLineage, add_events, run_id
 from lily.model.edges import ClaimsEvent
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 KEPT_RUNS = 1_000  # of one job
@@ -29,8 +30,8 @@ def merge_runs(
         "started": [_time(run.first_at) for run in runs.values()],
         "ended": [_time(run.ended_at) for run in runs.values()],
         "updated": [_time(run.last_at) for run in runs.values()],
-        "lineages": [Jsonb(run.as_document()) for run in runs.values()],
-        "facets": [Jsonb(run.facets) for run in runs.values()],
+        "lineages": orjson.dumps([run.as_document() for run in runs.values()]).decode(),
+        "facets": orjson.dumps([run.facets for run in runs.values()]).decode(),
     }
     connection.execute(query("runs/upsert"), run_columns(runs) | values)
     _prune(connection, [run for run in runs if run not in known])
@@ -49,9 +50,9 @@ def _time(clock: str | None) -> str | None:
     return None if clock is None else clock.partition("/")[0]
 
 
-def run_columns(runs: Mapping[RunId, Any]) -> dict[str, list[Any]]:
+def run_columns(runs: Mapping[RunId, Any]) -> dict[str, Any]:
     return {
-        "tenants": [tenant for tenant, _, _ in runs],
-        "jobs": [job for _, job, _ in runs],
+        "tenants": id_array(tenant for tenant, _, _ in runs),
+        "jobs": id_array(job for _, job, _ in runs),
         "runs": [run for _, _, run in runs],
     }

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from lily.model import ids
 from lily.model.edges import ClaimsEvent
 from lily.model.statements import Statement
+from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
 SchemaId = tuple[str, str, str]  # tenant, dataset and scope
@@ -29,7 +30,7 @@ def retire_columns(connection: psycopg.Connection[Any], batch: int, events: Iter
     values = {
         "ats": [newest[schema][0].clock for schema in changed],
         "digests": [digests[schema] for schema in changed],
-        "columns": [Jsonb(newest[schema][1]) for schema in changed],
+        "columns": orjson.dumps([newest[schema][1] for schema in changed]).decode(),
     }
     gone = connection.execute(query("schemas/upsert"), _columns(changed) | values).fetchall()
     retired = [_retirement(newest[tenant, dataset, scope][0], *column) for tenant, dataset, scope, *column in gone]
@@ -43,14 +44,14 @@ def _changed(connection: psycopg.Connection[Any], digests: Mapping[SchemaId, str
     if not digests:
         return []
     schemas = list(digests)
-    given = _columns(schemas) | {"numbers": list(range(len(schemas))), "digests": list(digests.values())}
+    given = _columns(schemas) | {"digests": id_array(digests.values())}
     return [schemas[number] for (number,) in connection.execute(query("schemas/changed"), given).fetchall()]
 
 
-def _columns(schemas: Sequence[SchemaId]) -> dict[str, list[Any]]:
+def _columns(schemas: Sequence[SchemaId]) -> dict[str, Any]:
     return {
-        "tenants": [tenant for tenant, _, _ in schemas],
-        "datasets": [dataset for _, dataset, _ in schemas],
+        "tenants": id_array(tenant for tenant, _, _ in schemas),
+        "datasets": id_array(dataset for _, dataset, _ in schemas),
         "scopes": [scope for _, _, scope in schemas],
     }
 

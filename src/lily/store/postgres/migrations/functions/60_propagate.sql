@@ -33,6 +33,7 @@ declare
   depths integer[];
   hops   integer[];
   solid  boolean[];  -- whether each is content
+  carriers uuid[];
 begin
   -- Add the assets of edges, and all that are above them in the hierarchy, to the graph.
   insert into concerned (id, root)
@@ -92,24 +93,24 @@ begin
   select array_agg(s.tag), array_agg(s.asset_id), array_agg(s.kind), array_agg(s.root) into names, nodes, kinds, roots
   from (
     select d.tag, d.asset_id, d.kind, m.root
-    from tags f cross join marked m
-    cross join lateral (
-      select * from derived_tags d where d.asset_id = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
-    where f.tenant_id = p_tenant
+    from marked m
+    cross join lateral (select * from derived_tags d where d.asset_id = m.id and d.tenant_id = p_tenant offset 0) d
+    join tags f on f.tenant_id = p_tenant and f.key = d.tag
     union all
     select d.tag, d.asset_id, d.kind, m.root
-    from tags f cross join marked m
-    cross join lateral (
-      select * from derived_tags d where d.via = m.id and d.tag = f.key and d.tenant_id = p_tenant offset 0) d
-    where f.tenant_id = p_tenant and m.whole
+    from marked m
+    cross join lateral (select * from derived_tags d where d.via = m.id and d.tenant_id = p_tenant offset 0) d
+    join tags f on f.tenant_id = p_tenant and f.key = d.tag
+    where m.whole
     union all
     select d.tag, d.asset_id, d.kind, m.root
-    from tags f cross join marked_edges m
+    from marked_edges m
     cross join lateral (
       select * from derived_tags d
-      where d.asset_id in (m.to_id, m.from_id) and d.tag = f.key and d.kind <> 'inherited' and d.tenant_id = p_tenant
+      where d.asset_id in (m.to_id, m.from_id) and d.kind <> 'inherited' and d.tenant_id = p_tenant
       offset 0) d
-    where f.tenant_id = p_tenant and d.via in (m.to_id, m.from_id)
+    join tags f on f.tenant_id = p_tenant and f.key = d.tag
+    where d.via in (m.to_id, m.from_id)
   ) s;
   while nodes is not null loop
     with suspects as (
@@ -167,6 +168,21 @@ begin
       select * from derived_tags d where d.via = b.asset_id and d.tag = b.tag and d.tenant_id = p_tenant offset 0) d;
   end loop;
 
+  -- What has no tag has none to offer, whichever tags are defined. Of new edges and columns that is nearly all.
+  carriers := array(
+    select n.id
+    from (
+      select from_id as id from marked_edges union select to_id from marked_edges
+      union
+      select g.parent from marked m
+      cross join lateral (
+        select parent from graph_nodes g
+        where g.id = m.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+      where not m.whole
+    ) n
+    where exists (select from derived_tags d where d.asset_id = n.id and d.tenant_id = p_tenant)
+       or exists (select from assets a where a.tenant_id = p_tenant and a.id = n.id and a.stated <> '{}'));
+
   -- Assets that lost a tag or were marked take the best offers of their neighbours.
   with seeds as (
     select tag, id, root from touched
@@ -176,8 +192,13 @@ begin
   placed as (  -- new in the graph: their edges are marked themselves, so only inheritance is missing
     select tag, id, root from seeds
     union all
-    select f.key, m.id, m.root from tags f cross join marked m
-    where f.tenant_id = p_tenant and f.propagates and not m.whole
+    select f.key, m.id, m.root
+    from marked m
+    cross join lateral (
+      select parent from graph_nodes g
+      where g.id = m.id and g.tenant_id = p_tenant and g.parent = any (carriers) offset 0) g
+    join tags f on f.tenant_id = p_tenant and f.propagates
+    where not m.whole
   ),
   offers as (
     select s.tag, s.id, arrives_as(e.type, c.content) as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
@@ -205,7 +226,7 @@ begin
     where c.content
     union all
     select f.key, m.to_id, arrives_as(e.type, c.content), m.from_id, c.depth + 1, c.steps + 1, m.root
-    from marked_edges m
+    from (select * from marked_edges where from_id = any (carriers)) m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'upstream'
     cross join lateral (
       select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
@@ -213,7 +234,7 @@ begin
     where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select f.key, m.from_id, arrives_as(e.type, c.content), m.to_id, c.depth + 1, c.steps + 1, m.root
-    from marked_edges m
+    from (select * from marked_edges where to_id = any (carriers)) m
     join tags f on f.tenant_id = p_tenant and f.propagates and f.direction <> 'downstream'
     cross join lateral (
       select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e

@@ -2,7 +2,7 @@
 create temporary table if not exists marked (
   id   uuid primary key,
   root uuid not null,  -- the asset that changed; its receipt counts what is reached
-  -- Anything about the asset may have changed; false if it is only new in the graph.
+  -- Anything about the asset may have changed; false if it is only new in the graph, or only has another parent.
   whole boolean not null default true
 ) on commit delete rows;
 create temporary table if not exists marked_edges (

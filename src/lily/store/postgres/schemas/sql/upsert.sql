@@ -2,8 +2,9 @@
 -- the two lacks, with its clock, without those that another producer's newest schema of the dataset has.
 with given as materialized (
   select g.*, s.at as known_at, s.columns as known
-  from unnest(%(tenants)s::text[], %(datasets)s::uuid[], %(scopes)s::text[], %(ats)s::text[], %(digests)s::text[],
-              %(columns)s::jsonb[])
+  from rows from (
+    unnest(%(tenants)s::text[], %(datasets)s::uuid[], %(scopes)s::text[], %(ats)s::text[], %(digests)s::text[]),
+    jsonb_array_elements(%(columns)s::jsonb))
     as g (tenant_id, dataset_id, scope, at, digest, columns)
   left join lateral (
     select at, columns from dataset_schemas s
