@@ -41,7 +41,7 @@ def surroundings_of(stack: Stack, **settings: str) -> dict[str, str]:
         **os.environ,
         "LILY_DATA_DIR": str(stack.data_dir),
         "LILY_MASTER_KEY_FILE": str(master_key_of(stack.data_dir)),
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        **stack.kafka.variables_of("api"),
         "LILY_DATABASE_URL": stack.database_of("lily_api"),
         "LILY_PORT": str(ports["api"]),
         "LILY_GRPC_PORT": str(ports["grpc"]),

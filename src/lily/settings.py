@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from lily.brokers import OPEN, Brokers, KafkaSecurity
 from lily.environment import Environment
 from lily.issuers import Oidc
 
@@ -104,6 +105,7 @@ class Outbound(Section):
         (), description='not public, but addresses of tenants may be in them, as JSON: ["10.1.0.0/16"]'
     )
     topics_bootstrap: str = Field("", description="the Kafka that has the topics of tenants; default: Lily's own")
+    topics_kafka: KafkaSecurity = Field(OPEN, description="what that Kafka requires of clients")
 
 
 class Retention(Section):
@@ -194,6 +196,7 @@ class Settings(BaseSettings):
     master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
     log_level: Annotated[str, AfterValidator(_level)] = "INFO"
+    kafka: KafkaSecurity = OPEN
     limits: Limits = Limits()
     api: Api = Api()
     pipeline: Pipeline = Pipeline()
@@ -219,8 +222,14 @@ class Settings(BaseSettings):
         return (*self.outbound.allowed_networks, *self.enforcement.allowed_networks)
 
     @property
-    def topics_bootstrap(self) -> str:
-        return self.outbound.topics_bootstrap or self.enforcement.topics_bootstrap or self.kafka_bootstrap
+    def brokers(self) -> Brokers:
+        return Brokers(self.kafka_bootstrap, self.kafka)
+
+    @property
+    def topics_brokers(self) -> Brokers:
+        """Where topics of tenants are. Lily's own password is for its own Kafka alone."""
+        other = self.outbound.topics_bootstrap or self.enforcement.topics_bootstrap
+        return Brokers(other, self.outbound.topics_kafka) if other else self.brokers
 
     @classmethod
     def settings_customise_sources(

@@ -97,9 +97,9 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
         await database.open()
-        log = LogProducer(settings.kafka_bootstrap)
+        log = LogProducer(settings.brokers)
         stack.push_async_callback(log.close)
-        ends = LogEnds(settings.kafka_bootstrap)
+        ends = LogEnds(settings.brokers)
         stack.push_async_callback(ends.close)
         tag_rules = TagRulesCache(database)
         reader = AssetReader(database, tag_rules)
@@ -122,7 +122,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
+            hub=Hub(settings.brokers, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
             facts=FactCache(database),

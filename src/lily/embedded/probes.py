@@ -8,19 +8,30 @@ import psycopg
 
 TIMEOUT = 2.0
 
-# Kafka's protocol: api key 3 (Metadata), version 1, correlation id 1, no client id, no topics.
-_METADATA_REQUEST = struct.pack(">ihhihi", 14, 3, 1, 1, -1, 0)
+# Kafka's protocol: a request begins with its api key and version, a correlation id (1) and the client id (none).
+_METADATA_REQUEST = struct.pack(">hhihi", 3, 1, 1, -1, 0)
+_SASL_PLAIN_HANDSHAKE = struct.pack(">hhihh5s", 17, 1, 1, -1, 5, b"PLAIN")
 
 
-def kafka_responds(port: int) -> bool:
+def kafka_responds(port: int, user: str, password: str) -> bool:
     """Whether a broker is registered and serves requests. The port is open before that."""
+    login = f"\0{user}\0{password}".encode()
+    authentication = struct.pack(f">hhihi{len(login)}s", 36, 0, 1, -1, len(login), login)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as connection:
-            connection.sendall(_METADATA_REQUEST)
-            response = _receive(connection, 12)  # length, correlation id, number of brokers
+            for request in (_SASL_PLAIN_HANDSHAKE, authentication):
+                if _exchange(connection, request)[4:6] != b"\0\0":  # an error code follows the correlation id
+                    return False
+            response = _exchange(connection, _METADATA_REQUEST)
     except OSError:
         return False
-    return len(response) == 12 and struct.unpack(">iii", response)[2] > 0
+    return len(response) >= 8 and struct.unpack(">ii", response[:8])[1] > 0  # the number of brokers
+
+
+def _exchange(connection: socket.socket, request: bytes) -> bytes:
+    connection.sendall(struct.pack(">i", len(request)) + request)
+    size = _receive(connection, 4)
+    return _receive(connection, struct.unpack(">i", size)[0]) if len(size) == 4 else b""
 
 
 def postgres_responds(url: str) -> bool:

@@ -5,9 +5,11 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from lily.brokers import Brokers
+from lily.embedded.kafka.users import brokers_environment
 from lily.embedded.probes import http_ready
 from lily.embedded.process import MARK, Command
 
@@ -25,6 +27,7 @@ class ServiceEnvironment:
     ports: Mapping[str, int]
     jars: Path
     master_key: Path
+    embedded_kafka: Mapping[str, Brokers] = field(default_factory=dict)  # as each service sees it
 
     def of(self, name: str) -> dict[str, str]:
         """Returns the complete environment of a service."""
@@ -36,7 +39,10 @@ class ServiceEnvironment:
             "LILY_JARS_DIR": str(self.jars),
             "LILY_MASTER_KEY_FILE": str(self.master_key),
         }
-        return dict(os.environ) | shared | self._addresses(name)
+        return dict(os.environ) | shared | self._kafka_login(name) | self._addresses(name)
+
+    def _kafka_login(self, name: str) -> dict[str, str]:
+        return brokers_environment(self.embedded_kafka[name]) if name in self.embedded_kafka else {}
 
     def _addresses(self, name: str) -> dict[str, str]:
         if name != "api":  # LILY_HOST is the API's: metrics and probes need no token, so they stay on loopback

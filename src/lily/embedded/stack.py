@@ -7,6 +7,8 @@ from pathlib import Path
 from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
+from lily.embedded.kafka.access import ensure_access
+from lily.embedded.kafka.users import BROKER, USER_OF, USERS, brokers_of, stack_settings
 from lily.embedded.lock import DirectoryLock
 from lily.embedded.ports import choose_ports, require_free
 from lily.embedded.postgres import Postgres
@@ -72,12 +74,14 @@ class Stack:
             require_free(self._settings.port, self._settings.host)
         ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._configured_grpc_port()
         passwords = {role: previous.passwords.get(role) or new_password() for role in ROLES}
+        users = () if self._settings.kafka_bootstrap else USERS
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         host = f"[{host}]" if ":" in host else host
         return StackState(
             data_dir=self._data_dir,
             ports=ports,
             passwords=passwords,
+            kafka_passwords={user: previous.kafka_passwords.get(user) or new_password() for user in users},
             url=f"http://{host}:{self._settings.port}",
             grpc=f"{host}:{ports['grpc']}",
             kafka=self._settings.kafka_bootstrap or f"127.0.0.1:{ports['kafka']}",
@@ -96,23 +100,26 @@ class Stack:
         jars = ensure_jars(self._settings.jars_dir, wanted=class_paths(self._settings.warehouse))
         engines = self._engines(state, jars)
         services = self._services(state, jars)
-        if not services:
-            return [Stage(engines)]
-        roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
-        return [
-            Stage(
-                engines,
-                "preparing schema and topics",
-                lambda: prepare_stores(self._settings, state.kafka, state.database, roles),
-            ),
-            Stage(services),
-        ]
+        prepared = Stage(engines, "preparing schema and topics", lambda: self._prepare(state, stores=bool(services)))
+        return [prepared, Stage(services)] if services else [prepared]
+
+    def _prepare(self, state: StackState, *, stores: bool) -> None:
+        """What the services need in the engines. The users of Kafka are needed by everyone who wants to reach it."""
+        if any(part.name == "kafka" for part in state.parts):
+            ensure_access(brokers_of(state, BROKER), state.kafka_passwords)
+        if stores:
+            roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
+            brokers = stack_settings(self._settings, state).brokers
+            prepare_stores(self._settings, brokers, state.database, roles)
 
     def _engines(self, state: StackState, jars: Path) -> tuple[Part, ...]:
         """Returns the engines to start: those that the settings give no address for."""
         parts: list[Part] = []
         if "kafka" in self._parts and not self._settings.kafka_bootstrap:
-            parts.append(Kafka(self._data_dir, jars, state.ports["kafka"], state.ports["controller"]))
+            ports = state.ports
+            parts.append(
+                Kafka(self._data_dir, jars, ports["kafka"], ports["controller"], state.kafka_passwords[BROKER])
+            )
         if "postgres" in self._parts and not self._settings.database_url:
             parts.append(Postgres(self._data_dir, state.ports["postgres"], state.passwords["lily"]))
         return tuple(parts)
@@ -124,7 +131,8 @@ class Stack:
         databases = {role: url_for_role(state.database, role, state.passwords[role]) for role in ROLES}
         configured = self._settings.master_key_file
         key = configured.expanduser().resolve() if configured else ensure_master_key(self._data_dir)
-        environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key)
+        embedded = {name: brokers_of(state, USER_OF[name]) for name in names if state.kafka_passwords}
+        environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key, embedded)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         return tuple(Service(name, environment, host if name == "api" else "127.0.0.1") for name in names)
 

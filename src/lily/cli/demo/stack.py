@@ -17,6 +17,7 @@ from lily.app import lag
 from lily.cli.stack.detach import start_detached
 from lily.cli.stack.startup_progress import StartupProgress
 from lily.embedded.bootstrap import admin_token
+from lily.embedded.kafka.users import stack_settings
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.embedded.supervision.shutdown import stop_stack
@@ -90,7 +91,7 @@ def read_lag(data_dir: Path) -> dict[str, int] | None:
     """Returns, by topic, how many events cannot be read yet; None while an engine does not respond."""
     state = load(data_dir)
     try:
-        return lag(Settings(kafka_bootstrap=state.kafka, database_url=state.database))
+        return lag(stack_settings(Settings(), state))
     except (psycopg.Error, KafkaException):
         return None
 
