@@ -3,9 +3,9 @@
 import logging
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from lily.brokers import OPEN, Brokers, KafkaSecurity
@@ -54,6 +54,22 @@ class Api(Section):
     workers: int = Field(
         1, ge=1, le=64, description="processes that share the port; each has its own connections and caches"
     )
+
+
+class Tls(Section):
+    """What the API serves REST, WebSocket and gRPC with. Without a certificate it serves without TLS."""
+
+    certificate: Path | None = Field(None, description="PEM: the server's certificate, then those of its issuers")
+    key: Path | None = Field(None, description="PEM, without a password: the key of the certificate")
+    client_ca: Path | None = Field(None, description="PEM: clients have to present a certificate from one of these")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if bool(self.certificate) != bool(self.key):
+            raise ValueError("certificate and key belong together: set both of them, or neither")
+        if self.client_ca and not self.certificate:
+            raise ValueError("client_ca has no effect without a certificate of the server: set certificate and key")
+        return self
 
 
 class Pipeline(Section):
@@ -199,6 +215,7 @@ class Settings(BaseSettings):
     kafka: KafkaSecurity = OPEN
     limits: Limits = Limits()
     api: Api = Api()
+    tls: Tls = Tls()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
     quality: Quality = Quality()
@@ -214,7 +231,12 @@ class Settings(BaseSettings):
     @property
     def link_url(self) -> str:
         """What links begin with: the public address, else that of the API."""
-        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        return (self.public_url or f"{self.scheme}://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def scheme(self) -> str:
+        """Of the API's own address."""
+        return "https" if self.tls.certificate else "http"
 
     @property
     def allowed_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:

@@ -13,6 +13,7 @@ from lily.api.auth.principals import Principals
 from lily.api.auth.sign_in import signing_in
 from lily.api.enforcement.answers import AnswerCache
 from lily.api.enforcement.ranger import RangerDocuments
+from lily.api.http.server.tls import identity
 from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
@@ -93,6 +94,8 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
     """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does
     not respond."""
     _log_unused_plugins()
+    if (served := identity(settings.tls)) is not None:
+        metrics.certificate_expiry.set(served.expires.timestamp())
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)

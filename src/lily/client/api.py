@@ -8,6 +8,7 @@ from lily.client.address import find_address
 from lily.client.method import pages, sends
 from lily.client.retry import Retry
 from lily.client.subscription import Filter, Subscription
+from lily.client.tls import Tls
 
 Feed = TypeVar("Feed")
 
@@ -15,8 +16,8 @@ Feed = TypeVar("Feed")
 class Api(ABC, Generic[Feed]):
     """The API of one Lily: every call, and the feed of changes. `Lily` and `AsyncLily` send them, each in its way."""
 
-    def __init__(self, url: str | None, token: str | None, retry: Retry | None) -> None:
-        self._address = find_address(url, token)
+    def __init__(self, url: str | None, token: str | None, retry: Retry | None, tls: Tls | None) -> None:
+        self._address = find_address(url, token, tls)
         self._retry = retry or Retry()
 
     ingest = sends(calls.assets.ingest)

@@ -17,6 +17,7 @@ from lily.client.errors import Unavailable
 from lily.client.results import BulkResult, Notification, Page
 from lily.client.retry import NEVER, Retry
 from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Feed, Subscription
+from lily.client.tls import Tls
 
 T = TypeVar("T")
 
@@ -66,8 +67,10 @@ class AsyncNotifications(Feed):
 
     async def _connected(self) -> ClientConnection:
         if self._socket is None:
-            url, headers = self._subscription.request()
-            socket = connect(url, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS)
+            url, headers, tls = self._subscription.request()
+            socket = connect(
+                url, ssl=tls, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS
+            )
             self._socket = await self._open.enter_async_context(socket)
             self._subscription.connected(self._socket.response)
         return self._socket
@@ -81,11 +84,15 @@ class AsyncLily(Api[AsyncNotifications]):
     """A client for one Lily and one tenant, within one event loop. Close it, or use it in an `async with` block.
 
     Without arguments it uses LILY_URL and LILY_TOKEN, else the embedded stack of LILY_DATA_DIR (default `.lily`).
+    `tls` has the certificates for an https address that the system does not trust, or that requires one.
     """
 
-    def __init__(self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None) -> None:
-        super().__init__(url, token, retry)
-        self._http = httpx.AsyncClient(base_url=self._address.url, headers=self._address.headers)
+    def __init__(
+        self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None, tls: Tls | None = None
+    ) -> None:
+        super().__init__(url, token, retry, tls)
+        verify = self._address.tls or True
+        self._http = httpx.AsyncClient(base_url=self._address.url, headers=self._address.headers, verify=verify)
 
     async def ingest_many(
         self,

@@ -17,6 +17,7 @@ from lily.client.errors import Unavailable
 from lily.client.results import BulkResult, Notification, Page
 from lily.client.retry import NEVER, Retry
 from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Feed, Subscription
+from lily.client.tls import Tls
 
 T = TypeVar("T")
 
@@ -82,8 +83,10 @@ class Notifications(Feed):
 
     def _connected(self) -> ClientConnection:
         if self._socket is None:
-            url, headers = self._subscription.request()
-            socket = connect(url, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS)
+            url, headers, tls = self._subscription.request()
+            socket = connect(
+                url, ssl=tls, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS
+            )
             self._socket = self._open.enter_context(socket)
             self._subscription.connected(self._socket.response)
         return self._socket
@@ -97,11 +100,15 @@ class Lily(Api[Notifications]):
     """A client for one Lily and one tenant. Threads may share it; close it, or use it in a `with` block.
 
     Without arguments it uses LILY_URL and LILY_TOKEN, else the embedded stack of LILY_DATA_DIR (default `.lily`).
+    `tls` has the certificates for an https address that the system does not trust, or that requires one.
     """
 
-    def __init__(self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None) -> None:
-        super().__init__(url, token, retry)
-        self._http = httpx.Client(base_url=self._address.url, headers=self._address.headers)
+    def __init__(
+        self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None, tls: Tls | None = None
+    ) -> None:
+        super().__init__(url, token, retry, tls)
+        verify = self._address.tls or True
+        self._http = httpx.Client(base_url=self._address.url, headers=self._address.headers, verify=verify)
 
     def ingest_many(
         self, events: Events, *, wait: int | None = None, batch: int = BATCH, on_progress: Progress | None = None

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 import struct
 
 import psycopg
@@ -43,16 +44,30 @@ def postgres_responds(url: str) -> bool:
         return False
 
 
-def http_ready(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether `GET /health/ready` returns 200."""
-    connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
+def http_ready(port: int, host: str = "127.0.0.1", *, tls: bool = False) -> bool:
+    """Whether `GET /health/ready` returns 200. A server that only accepts clients with a certificate is ready when it
+    refuses this one for having none: it listens once it has started."""
+    connection = (
+        http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=_unverified())
+        if tls
+        else http.client.HTTPConnection(host, port, timeout=TIMEOUT)
+    )
     try:
         connection.request("GET", "/health/ready")
         return connection.getresponse().status == 200
+    except ssl.SSLError as error:
+        return "CERTIFICATE_REQUIRED" in str(error)
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+
+
+def _unverified() -> ssl.SSLContext:
+    """The certificate is for the name by which clients reach the API, not for this address; nothing secret is sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

@@ -65,6 +65,7 @@ class Service:
     host: str = "127.0.0.1"
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
+    tls: bool = False
 
     def prepare(self) -> None:
         """Does nothing: a service has no files that a crash could leave incomplete."""
@@ -73,4 +74,4 @@ class Service:
         return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name))
 
     def healthy(self) -> bool:
-        return http_ready(self.environment.ports[self.name], self.host)
+        return http_ready(self.environment.ports[self.name], self.host, tls=self.tls)

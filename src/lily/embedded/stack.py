@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lily.api.http.server.tls import identity
 from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
@@ -71,10 +72,12 @@ class Stack:
     def _initial_state(self, previous: StackState) -> StackState:
         """Returns the state at the start, with the ports and passwords of the previous run where possible."""
         if "api" in self._parts:
+            identity(self._settings.tls)  # raises what is wrong with it now, and not in the log of the API
             require_free(self._settings.port, self._settings.host)
         ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._configured_grpc_port()
         passwords = {role: previous.passwords.get(role) or new_password() for role in ROLES}
         users = () if self._settings.kafka_bootstrap else USERS
+        certificate = self._settings.tls.certificate
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         host = f"[{host}]" if ":" in host else host
         return StackState(
@@ -82,7 +85,8 @@ class Stack:
             ports=ports,
             passwords=passwords,
             kafka_passwords={user: previous.kafka_passwords.get(user) or new_password() for user in users},
-            url=f"http://{host}:{self._settings.port}",
+            url=f"{self._settings.scheme}://{host}:{self._settings.port}",
+            certificate=str(certificate.resolve()) if certificate else "",
             grpc=f"{host}:{ports['grpc']}",
             kafka=self._settings.kafka_bootstrap or f"127.0.0.1:{ports['kafka']}",
             database=self._settings.database_url
@@ -134,7 +138,8 @@ class Stack:
         embedded = {name: brokers_of(state, USER_OF[name]) for name in names if state.kafka_passwords}
         environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key, embedded)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
-        return tuple(Service(name, environment, host if name == "api" else "127.0.0.1") for name in names)
+        api = Service("api", environment, host, tls=self._settings.scheme == "https")
+        return tuple(api if name == "api" else Service(name, environment) for name in names)
 
 
 def make_data_dir(data_dir: Path) -> None:

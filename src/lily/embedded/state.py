@@ -64,6 +64,7 @@ class StackState(BaseModel):
     kafka_passwords: dict[str, str] = {}  # by user; empty if Kafka is not the embedded one
     url: str = ""
     grpc: str = ""
+    certificate: str = ""  # the file that the API serves with, if it serves with TLS
     kafka: str = ""
     database: str = ""
     parts: list[PartState] = []

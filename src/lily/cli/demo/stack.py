@@ -41,6 +41,11 @@ class DemoStack:
     start_seconds: float
 
     @property
+    def certificate(self) -> str:
+        """The file that the API serves with; empty if it serves without TLS."""
+        return load(self.data_dir).certificate
+
+    @property
     def database(self) -> str:
         """The libpq URI of the owner, who is a superuser."""
         return load(self.data_dir).database
