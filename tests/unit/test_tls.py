@@ -14,6 +14,7 @@ from lily.client import Tls as ClientTls
 from lily.client import UnusableFile
 from lily.client.address import find_address
 from lily.client.errors import untrusted
+from lily.embedded.machine_checks import Check, check_machine
 from lily.settings import Settings, Tls
 from tests.certificates import Authority
 
@@ -70,6 +71,17 @@ def test_files_that_are_not_what_they_should_be_are_reported(tmp_path: Path) -> 
     tls.key.write_bytes(key.private_bytes(*formats, encryption))
     with pytest.raises(BadCertificate, match="has a password"):
         identity(tls)
+
+
+def test_the_doctor_reports_a_certificate_that_ends_soon_or_cannot_be_used(tmp_path: Path) -> None:
+    def found(tls: Tls) -> Check:
+        return next(check for check in check_machine(Settings(data_dir=tmp_path, tls=tls)) if check.name == "TLS")
+
+    soon = found(settings_of(tmp_path, ends=timedelta(days=3)))
+    assert (soon.good, soon.ok) == (False, True)
+    assert "Renew" in soon.remedy
+    assert found(settings_of(tmp_path, ends=timedelta(days=90))).good
+    assert not found(settings_of(tmp_path, ends=-timedelta(days=1))).ok
 
 
 @pytest.mark.parametrize("given", [{"certificate": "a.pem"}, {"key": "a.key"}, {"client_ca": "ca.pem"}])

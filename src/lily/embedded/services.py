@@ -66,12 +66,13 @@ class Service:
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
     tls: bool = False
+    umask: int = -1
 
     def prepare(self) -> None:
         """Does nothing: a service has no files that a crash could leave incomplete."""
 
     def command(self) -> Command:
-        return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name))
+        return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name), umask=self.umask)
 
     def healthy(self) -> bool:
         return http_ready(self.environment.ports[self.name], self.host, tls=self.tls)

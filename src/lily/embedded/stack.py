@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lily.api.http.server.tls import identity
+from lily.embedded.accounts import unprivileged_account
 from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
@@ -13,12 +14,12 @@ from lily.embedded.kafka.users import BROKER, USER_OF, USERS, brokers_of, stack_
 from lily.embedded.lock import DirectoryLock
 from lily.embedded.ports import choose_ports, require_free
 from lily.embedded.postgres import Postgres
+from lily.embedded.private_files import protect_files
 from lily.embedded.services import SERVICES, Service, ServiceEnvironment
 from lily.embedded.state import ROLES, StackState, load, new_password
 from lily.embedded.supervision.orphans import end_orphans
 from lily.embedded.supervision.part import Part
 from lily.embedded.supervision.supervisor import Stage, Supervisor
-from lily.embedded.warehouse import protect_warehouse
 from lily.model.errors import Terminal
 from lily.settings import Settings
 
@@ -51,6 +52,7 @@ class Stack:
         self._data_dir = settings.data_dir
         self._supervisor: Supervisor | None = None
         self._stop_requested = False
+        self._pipeline_umask = -1
 
     def stop(self) -> None:
         """Requests an orderly stop. Can be called at any time, also from a signal handler."""
@@ -63,7 +65,7 @@ class Stack:
         make_data_dir(self._data_dir)
         with DirectoryLock(self._data_dir) as lock:
             end_orphans(self._data_dir)
-            protect_warehouse(self._settings)
+            self._pipeline_umask = protect_files(self._settings)
             state = self._initial_state(load(self._data_dir))
             self._supervisor = Supervisor(state, lock, self._stages(state), on_change)
             if not self._stop_requested:
@@ -139,15 +141,18 @@ class Stack:
         environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key, embedded)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         api = Service("api", environment, host, tls=self._settings.scheme == "https")
-        return tuple(api if name == "api" else Service(name, environment) for name in names)
+        pipeline = Service("pipeline", environment, umask=self._pipeline_umask)
+        others = {"api": api, "pipeline": pipeline}
+        return tuple(others.get(name) or Service(name, environment) for name in names)
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Creates a directory that all users may enter: PostgreSQL may run as another user. Secrets in it are 0600."""
+    """Creates a directory for its owner alone; if PostgreSQL runs as another user, one that all may enter. Everything
+    in it is private."""
     try:
         if not data_dir.is_dir():
             data_dir.mkdir(parents=True)
-            data_dir.chmod(0o755)  # regardless of the umask
+            data_dir.chmod(0o755 if unprivileged_account() else 0o700)  # regardless of the umask
     except OSError as error:
         raise DataDirUnusable(
             f"{data_dir} cannot be created: {error.strerror}. Choose another directory with --data-dir."
