@@ -197,6 +197,9 @@ class Settings(BaseSettings):
         "", description="the libpq URI this process connects with; each part has a role of its own"
     )
     spark_master: str = "local[4]"
+    spark_secret_file: Path | None = Field(
+        None, description="the secret that the parts of a Spark cluster authenticate with, for spark.authenticate"
+    )
     spark_options: dict[str, str] = Field({}, description="more of Spark's properties, as JSON; they win over Lily's")
     warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")

@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with (
         own_stack(parts="kafka,postgres,worker,api", environment=shared) as stack,
         spark_cluster(place) as cluster,
-        pipeline(stack, place, {**shared, "LILY_SPARK_MASTER": cluster.address}, EXECUTOR) as driver,
+        pipeline(stack, place, {**shared, **cluster.variables}, EXECUTOR) as driver,
         door(stack) as entrance,
     ):
         yield Site(stack, cluster, driver, entrance)
