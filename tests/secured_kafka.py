@@ -73,5 +73,6 @@ def _wait(broker: Brokers, passwords: dict[str, str], log: Path) -> None:
         try:
             return ensure_access(broker, passwords)
         except Transient as error:
-            assert time.monotonic() < deadline, f"{error}\n{last_lines(log)}"
+            if time.monotonic() > deadline:
+                raise AssertionError(last_lines(log)) from error
             time.sleep(0.5)
