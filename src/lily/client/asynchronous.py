@@ -10,14 +10,14 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from lily.client import calls
+from lily.client.address import Address
 from lily.client.api import Api
 from lily.client.bulk import BATCH, Bulk, Event, Events, Progress
 from lily.client.call import Call, failure_of, next_page, request_of, result_of
 from lily.client.errors import Unavailable
 from lily.client.results import BulkResult, Notification, Page
-from lily.client.retry import NEVER, Retry
+from lily.client.retry import NEVER
 from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Feed, Subscription
-from lily.client.tls import Tls
 
 T = TypeVar("T")
 
@@ -84,15 +84,7 @@ class AsyncLily(Api[AsyncNotifications]):
     """A client for one Lily and one tenant, within one event loop. Close it, or use it in an `async with` block.
 
     Without arguments it uses LILY_URL and LILY_TOKEN, else the embedded stack of LILY_DATA_DIR (default `.lily`).
-    `tls` has the certificates for an https address that the system does not trust, or that requires one.
     """
-
-    def __init__(
-        self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None, tls: Tls | None = None
-    ) -> None:
-        super().__init__(url, token, retry, tls)
-        verify = self._address.tls or True
-        self._http = httpx.AsyncClient(base_url=self._address.url, headers=self._address.headers, verify=verify)
 
     async def ingest_many(
         self,
@@ -141,6 +133,10 @@ class AsyncLily(Api[AsyncNotifications]):
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         await self.close()
+
+    def _open(self, address: Address) -> None:
+        verify = address.tls or True
+        self._http = httpx.AsyncClient(base_url=address.url, headers=address.headers, verify=verify)
 
     def _follow(self, subscription: Subscription) -> AsyncNotifications:
         return AsyncNotifications(subscription)

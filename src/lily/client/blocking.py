@@ -10,14 +10,14 @@ import httpx
 from websockets.sync.client import ClientConnection, connect
 
 from lily.client import calls
+from lily.client.address import Address
 from lily.client.api import Api
 from lily.client.bulk import BATCH, Bulk, Events, Progress
 from lily.client.call import Call, failure_of, next_page, request_of, result_of
 from lily.client.errors import Unavailable
 from lily.client.results import BulkResult, Notification, Page
-from lily.client.retry import NEVER, Retry
+from lily.client.retry import NEVER
 from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Feed, Subscription
-from lily.client.tls import Tls
 
 T = TypeVar("T")
 
@@ -100,15 +100,7 @@ class Lily(Api[Notifications]):
     """A client for one Lily and one tenant. Threads may share it; close it, or use it in a `with` block.
 
     Without arguments it uses LILY_URL and LILY_TOKEN, else the embedded stack of LILY_DATA_DIR (default `.lily`).
-    `tls` has the certificates for an https address that the system does not trust, or that requires one.
     """
-
-    def __init__(
-        self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None, tls: Tls | None = None
-    ) -> None:
-        super().__init__(url, token, retry, tls)
-        verify = self._address.tls or True
-        self._http = httpx.Client(base_url=self._address.url, headers=self._address.headers, verify=verify)
 
     def ingest_many(
         self, events: Events, *, wait: int | None = None, batch: int = BATCH, on_progress: Progress | None = None
@@ -149,6 +141,10 @@ class Lily(Api[Notifications]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+    def _open(self, address: Address) -> None:
+        verify = address.tls or True
+        self._http = httpx.Client(base_url=address.url, headers=address.headers, verify=verify)
 
     def _follow(self, subscription: Subscription) -> Notifications:
         return Notifications(subscription)
