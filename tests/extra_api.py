@@ -13,7 +13,7 @@ import httpx
 
 from lily.embedded.bootstrap import master_key_of
 from lily.embedded.ports import choose_ports
-from lily.embedded.probes import http_ready
+from lily.embedded.probes import http_ready, tls_responds
 from tests.shared_stack import Stack
 
 START_SECONDS = 60
@@ -26,9 +26,10 @@ def extra_api(stack: Stack, log: Path, command: Sequence[str] = LILY_API, **sett
     environment = surroundings_of(stack, **settings)
     port, tls = int(environment["LILY_PORT"]), "LILY_TLS__CERTIFICATE" in settings
     url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+    responds = tls_responds if tls else http_ready
     with log.open("wb") as output, subprocess.Popen([sys.executable, *command], env=environment, stderr=output) as api:
         try:
-            until(lambda: http_ready(port, tls=tls) or api.poll() is not None)
+            until(lambda: responds(port) or api.poll() is not None)
             assert api.poll() is None, log.read_text()
             yield replace(stack, url=url, grpc=f"127.0.0.1:{environment['LILY_GRPC_PORT']}")
         finally:

@@ -14,9 +14,9 @@ import pytest
 
 from lily.client import Lily, Refused, Tls, Unavailable
 from lily.client.retry import NEVER
-from lily.embedded.probes import http_ready
+from lily.embedded.probes import http_ready, https_ready, tls_responds
 from tests.certificates import Authority
-from tests.extra_api import extra_api
+from tests.extra_api import extra_api, until
 from tests.shared_stack import Stack
 
 
@@ -128,6 +128,7 @@ def test_with_mutual_tls_a_client_needs_a_certificate_of_the_right_authority(mut
 
 
 def test_the_supervisors_probe_needs_no_certificate(served: Served, mutual: Served) -> None:
-    assert http_ready(served.port, tls=True)
-    assert http_ready(mutual.port, tls=True)
+    until(lambda: https_ready(served.port))
+    assert tls_responds(mutual.port)
+    assert not https_ready(mutual.port)
     assert not http_ready(served.port)

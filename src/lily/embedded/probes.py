@@ -44,19 +44,33 @@ def postgres_responds(url: str) -> bool:
         return False
 
 
-def http_ready(port: int, host: str = "127.0.0.1", *, tls: bool = False) -> bool:
-    """Whether `GET /health/ready` returns 200. A server that only accepts clients with a certificate is ready when it
-    refuses this one for having none: it listens once it has started."""
-    connection = (
-        http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=_unverified())
-        if tls
-        else http.client.HTTPConnection(host, port, timeout=TIMEOUT)
-    )
+def http_ready(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether `GET /health/ready` returns 200."""
+    return _ready(http.client.HTTPConnection(host, port, timeout=TIMEOUT))
+
+
+def https_ready(port: int, host: str = "127.0.0.1") -> bool:
+    """The same over TLS."""
+    return _ready(http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=_unverified()))
+
+
+def tls_responds(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server that requires certificates of clients, which a probe has not, completes its own part of a
+    handshake. The API listens once it has started, and a handshake needs its event loop."""
+    try:
+        with (
+            socket.create_connection((host, port), timeout=TIMEOUT) as connection,
+            _unverified().wrap_socket(connection),
+        ):
+            return True
+    except OSError:
+        return False
+
+
+def _ready(connection: http.client.HTTPConnection) -> bool:
     try:
         connection.request("GET", "/health/ready")
         return connection.getresponse().status == 200
-    except ssl.SSLError as error:
-        return "CERTIFICATE_REQUIRED" in str(error)
     except (OSError, http.client.HTTPException):
         return False
     finally:
@@ -66,6 +80,7 @@ def http_ready(port: int, host: str = "127.0.0.1", *, tls: bool = False) -> bool
 def _unverified() -> ssl.SSLContext:
     """The certificate is for the name by which clients reach the API, not for this address; nothing secret is sent."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3  # before that, a handshake ends with the client's certificate
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 

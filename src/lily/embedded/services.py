@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class Service:
     host: str = "127.0.0.1"
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
-    tls: bool = False
+    probe: Callable[[int, str], bool] = http_ready
     umask: int = -1
 
     def prepare(self) -> None:
@@ -75,4 +75,4 @@ class Service:
         return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name), umask=self.umask)
 
     def healthy(self) -> bool:
-        return http_ready(self.environment.ports[self.name], self.host, tls=self.tls)
+        return self.probe(self.environment.ports[self.name], self.host)

@@ -15,13 +15,14 @@ from lily.embedded.lock import DirectoryLock
 from lily.embedded.ports import choose_ports, require_free
 from lily.embedded.postgres import Postgres
 from lily.embedded.private_files import protect_files
+from lily.embedded.probes import http_ready, https_ready, tls_responds
 from lily.embedded.services import SERVICES, Service, ServiceEnvironment
 from lily.embedded.state import ROLES, StackState, load, new_password
 from lily.embedded.supervision.orphans import end_orphans
 from lily.embedded.supervision.part import Part
 from lily.embedded.supervision.supervisor import Stage, Supervisor
 from lily.model.errors import Terminal
-from lily.settings import Settings
+from lily.settings import Settings, Tls
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
@@ -140,10 +141,16 @@ class Stack:
         embedded = {name: brokers_of(state, USER_OF[name]) for name in names if state.kafka_passwords}
         environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key, embedded)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
-        api = Service("api", environment, host, tls=self._settings.scheme == "https")
+        api = Service("api", environment, host, probe=_probe_of(self._settings.tls))
         pipeline = Service("pipeline", environment, umask=self._pipeline_umask)
         others = {"api": api, "pipeline": pipeline}
         return tuple(others.get(name) or Service(name, environment) for name in names)
+
+
+def _probe_of(tls: Tls) -> Callable[[int, str], bool]:
+    if tls.client_ca:
+        return tls_responds
+    return https_ready if tls.certificate else http_ready
 
 
 def make_data_dir(data_dir: Path) -> None:
