@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from lily.brokers import Brokers, KafkaSecurity
 from lily.bus.grants import API, GROUPS, OF_PART, PIPELINE, WORKER
 from lily.bus.topics import INTAKE, TOPICS
+from lily.cli.options import BadSettings, read_settings
 from lily.connect.channels.kafka.channel import PREFIX as NOTIFICATIONS
 from lily.connect.enforcers.topic.names import PREFIX as ENFORCEMENT
 from lily.embedded.kafka.access import permissions
@@ -91,6 +92,14 @@ def test_settings_that_do_not_fit_each_other_are_refused(given: dict[str, str], 
     with pytest.raises(ValidationError, match=remedy) as refused:
         KafkaSecurity.model_validate(given)
     assert "secret" not in str(refused.value)
+
+
+def test_a_password_is_not_part_of_the_message_about_other_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LILY_KAFKA__SASL_USERNAME", "lily")
+    monkeypatch.setenv("LILY_KAFKA__SASL_PASSWORD", "s3cret")
+    with pytest.raises(BadSettings, match="LILY_KAFKA: a user is set") as refused:
+        read_settings(None)
+    assert "s3cret" not in str(refused.value)
 
 
 def test_a_password_is_not_shown() -> None:

@@ -57,7 +57,9 @@ def ensure_topics(brokers: Brokers, partitions: int, replication: int) -> None:
         for created in (admin.create_topics(missing) if missing else {}).values():
             _raise_unless_exists(created.exception())
     except KafkaException as error:
-        raise Transient(f"Kafka at {brokers.bootstrap} does not respond: {error}. Check `lily status`.") from error
+        raise Transient(
+            f"Kafka at {brokers.bootstrap} does not respond: {error}. Check the address, and the login if it needs one."
+        ) from error
 
 
 def _config(replication: int) -> dict[str, str]:

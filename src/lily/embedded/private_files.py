@@ -27,7 +27,7 @@ def protect_files(settings: Settings) -> int:
 
 def exposed_files(data_dir: Path) -> list[Path]:
     """What others on this machine can read or enter in a data directory. Nothing in a private directory counts."""
-    if not data_dir.is_dir():
+    if not (data_dir.is_dir() and os.access(data_dir, os.R_OK | os.X_OK)):
         return []
     return sorted(path for path in data_dir.iterdir() if not path.is_symlink() and _mode(path) & PRIVATE)
 

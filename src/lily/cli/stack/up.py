@@ -110,6 +110,8 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
             print_text(f"  {name:<14} {value}")
     if token:
         print_text(f"\nTry it:\n{_first_call(state, token)}")
+    if state.kafka_passwords:
+        print_text(f"\nClients of Kafka log in with what `{command('kafka-client', state.data_dir)}` prints.")
     stop = f"`{command('down', state.data_dir)}`"
     if detached:
         print_text(
