@@ -6,7 +6,9 @@ overstated by what was left of that transaction.
 
 import threading
 import time
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
@@ -21,8 +23,8 @@ _TIME, _WIDTH = b'"time":"', 27
 class ChangeFeed:
     """Counts from the end of the log as it was when this was made."""
 
-    def __init__(self, kafka: str) -> None:
-        settings = {"bootstrap.servers": kafka, "group.id": "bench", "enable.auto.commit": False, "log_level": 2}
+    def __init__(self, kafka: Mapping[str, Any]) -> None:
+        settings = {**kafka, "group.id": "bench", "enable.auto.commit": False}
         # Two: a consumer that is asked for the ends of the log while another thread polls it may never answer.
         self._consumer, self._asked = Consumer(settings), Consumer(settings)
         self._began = self._ends()

@@ -6,8 +6,8 @@ from event to event (id, time, and a number in the description, so that every ev
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import Producer
@@ -105,18 +105,17 @@ def sample(pool: int, count: int, seed: int) -> list[Asset]:
     return [asset(number) for number in random.Random(seed).sample(range(pool), min(count, pool))]
 
 
-def producer(bootstrap: str) -> Producer:
+def producer(kafka: Mapping[str, Any]) -> Producer:
     """As the doors have it: durable, and batched a little."""
     return Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka,
             "enable.idempotence": True,
             "acks": "all",
             "linger.ms": 5,
             "compression.type": "lz4",
             "partitioner": "murmur2_random",
             "queue.buffering.max.messages": 200_000,
-            "log_level": 2,
         }
     )
 

@@ -30,6 +30,7 @@ from bench.http_load import drive, request
 from bench.run import Run
 from bench.stack import BenchStack
 from lily.embedded.bootstrap import url_for_role
+from lily.embedded.kafka.users import USER_OF, brokers_environment, brokers_of
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 
@@ -184,7 +185,7 @@ def _running(stack: BenchStack, server: Server) -> Iterator[Running]:
     role = url_for_role(stack.database_url, "lily_api", load(stack.data_dir).passwords["lily_api"])
     surroundings = os.environ | {
         "LILY_DATA_DIR": str(stack.data_dir),
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        **brokers_environment(brokers_of(load(stack.data_dir), USER_OF["api"])),
         "LILY_DATABASE_URL": role,
         "LILY_PORT": str(port),
         CHOICE: json.dumps({"server": server.server, "workers": str(server.workers), "reads": server.reads}),

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, TopicPartition
 from bench.events import Payloads, asset, producer, send
 from bench.findings import BenchError
 from lily.bus.topics import ASSETS, ASSETS_BULK, GOVERNANCE, LINEAGE_INTAKE
+from lily.embedded.kafka.users import brokers_of
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.store.postgres.propagation.propagator import PROPAGATION
@@ -40,11 +41,11 @@ class BenchStack:
         self.data_dir, self.start_seconds = data_dir, start_seconds
         self.url: str = answer["url"]
         self.token: str = answer["token"]
-        self.kafka: str = answer["kafka"]
+        self.kafka = brokers_of(load(data_dir)).client()
         self.database_url: str = answer["database"]
         self.ports = load(data_dir).ports
         self.database = psycopg.connect(self.database_url, autocommit=True, application_name="bench")
-        self._consumer = Consumer({"bootstrap.servers": self.kafka, "group.id": "bench-ends", "log_level": 2})
+        self._consumer = Consumer({**self.kafka, "group.id": "bench-ends"})
         self._assets = 0
         self.columns = 0  # of the bulk lane, sent so far (bench.columns)
 

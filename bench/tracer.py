@@ -8,6 +8,8 @@ The pipeline's own counters have no part in this.
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 import psycopg
@@ -27,7 +29,7 @@ PATIENCE = 60.0
 class Tracer:
     """Begins when made. `latencies` waits for the last event to be seen."""
 
-    def __init__(self, kafka: str, database_url: str, seconds: float) -> None:
+    def __init__(self, kafka: Mapping[str, Any], database_url: str, seconds: float) -> None:
         self._kafka, self._database_url = kafka, database_url
         self._until = time.time() + seconds
         self._sent: dict[str, deque[tuple[str, float]]] = {of.id: deque() for of in TRACED}

@@ -13,6 +13,7 @@ import httpx
 
 from lily.embedded.bootstrap import master_key_of
 from lily.embedded.ports import choose_ports
+from lily.embedded.probes import http_ready, tls_responds
 from tests.shared_stack import Stack
 
 START_SECONDS = 60
@@ -23,10 +24,12 @@ LILY_API = ("-m", "lily", "api")
 def extra_api(stack: Stack, log: Path, command: Sequence[str] = LILY_API, **settings: str) -> Iterator[Stack]:
     """The stack as it is seen through the further API. Its log is written to the file."""
     environment = surroundings_of(stack, **settings)
-    url = f"http://127.0.0.1:{environment['LILY_PORT']}"
+    port, tls = int(environment["LILY_PORT"]), "LILY_TLS__CERTIFICATE" in settings
+    url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
+    responds = tls_responds if tls else http_ready
     with log.open("wb") as output, subprocess.Popen([sys.executable, *command], env=environment, stderr=output) as api:
         try:
-            until(lambda: is_ready(url) or api.poll() is not None)
+            until(lambda: responds(port) or api.poll() is not None)
             assert api.poll() is None, log.read_text()
             yield replace(stack, url=url, grpc=f"127.0.0.1:{environment['LILY_GRPC_PORT']}")
         finally:
@@ -41,7 +44,7 @@ def surroundings_of(stack: Stack, **settings: str) -> dict[str, str]:
         **os.environ,
         "LILY_DATA_DIR": str(stack.data_dir),
         "LILY_MASTER_KEY_FILE": str(master_key_of(stack.data_dir)),
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        **stack.kafka.variables_of("api"),
         "LILY_DATABASE_URL": stack.database_of("lily_api"),
         "LILY_PORT": str(ports["api"]),
         "LILY_GRPC_PORT": str(ports["grpc"]),

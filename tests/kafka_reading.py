@@ -1,5 +1,6 @@
 """A plain consumer: every record of a topic, from the beginning to the end."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
@@ -11,9 +12,9 @@ class Record(NamedTuple):
     headers: dict[str, str]
 
 
-def records(kafka: str, topic: str) -> list[Record]:
+def records(kafka: Mapping[str, Any], topic: str) -> list[Record]:
     """None if there is no such topic."""
-    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "t", "enable.partition.eof": True})
+    consumer = Consumer({**kafka, "group.id": "t", "enable.partition.eof": True})
     try:
         found = consumer.list_topics(timeout=30).topics
         unread = set(found[topic].partitions) if topic in found else set()

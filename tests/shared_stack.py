@@ -13,6 +13,7 @@ from pathlib import Path
 from lily.embedded.bootstrap import url_for_role
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
+from tests.kafka_access import KafkaAccess
 
 # Tests wait for the lake often and put little into it: small batches, soon. They wait for what was changed by hand in a
 # target to come back. And they end before the best machine code would pay for its making, in Spark and in Kafka.
@@ -28,10 +29,13 @@ ENVIRONMENT = {
 class Stack:
     url: str
     token: str
-    kafka: str
     database: str
     data_dir: Path
     grpc: str
+
+    @property
+    def kafka(self) -> KafkaAccess:
+        return KafkaAccess(self.data_dir)
 
     def database_of(self, role: str) -> str:
         """The libpq URI of one of Lily's roles."""
@@ -75,7 +79,5 @@ class SharedStack:
         told = lily("up", "--detach", "--port", str(choose_ports(["api"], {})["api"]), data_dir=self._data_dir)
         assert told.returncode == 0, told.stdout + told.stderr
         answer = json.loads(told.stdout.splitlines()[-1])
-        stack = Stack(
-            answer["url"], answer["token"], answer["kafka"], answer["database"], self._data_dir, answer["grpc"]
-        )
+        stack = Stack(answer["url"], answer["token"], answer["database"], self._data_dir, answer["grpc"])
         self._told.write_text(json.dumps(asdict(stack) | {"data_dir": str(self._data_dir)}))

@@ -53,7 +53,7 @@ def run_worker(settings: Settings, only: Sequence[str] = ()) -> None:
 
 def log_ends(settings: Settings, of: Sequence[str] = topics.INTAKE) -> Offsets:
     """Where topics end right now, those of both lanes by default. Raises KafkaException if the log does not answer."""
-    consumer = Consumer({"bootstrap.servers": settings.kafka_bootstrap, "group.id": "lily-lag", "log_level": 2})
+    consumer = Consumer({**settings.brokers.client(), "group.id": "lily-lag"})
     try:
         return offsets.read_ends(consumer, of, timeout=5)
     finally:

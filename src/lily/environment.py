@@ -9,6 +9,9 @@ OTHER_VARIABLES = frozenset(
     {
         "LILY_URL",  # of the client
         "LILY_TOKEN",
+        "LILY_CA",
+        "LILY_CLIENT_CERTIFICATE",
+        "LILY_CLIENT_KEY",
         "LILY_STACK",  # marks the processes of an embedded stack
         "LILY_NICENESS",  # of Spark's Python processes
         "LILY_API_WORKER_SETTINGS",  # from the API's parent process to its workers

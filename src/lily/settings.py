@@ -3,11 +3,12 @@
 import logging
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyNetwork, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from lily.brokers import OPEN, Brokers, KafkaSecurity
 from lily.environment import Environment
 from lily.issuers import Oidc
 
@@ -53,6 +54,22 @@ class Api(Section):
     workers: int = Field(
         1, ge=1, le=64, description="processes that share the port; each has its own connections and caches"
     )
+
+
+class Tls(Section):
+    """What the API serves REST, WebSocket and gRPC with. Without a certificate it serves without TLS."""
+
+    certificate: Path | None = Field(None, description="PEM: the server's certificate, then those of its issuers")
+    key: Path | None = Field(None, description="PEM, without a password: the key of the certificate")
+    client_ca: Path | None = Field(None, description="PEM: clients have to present a certificate from one of these")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if bool(self.certificate) != bool(self.key):
+            raise ValueError("certificate and key belong together: set both of them, or neither")
+        if self.client_ca and not self.certificate:
+            raise ValueError("client_ca has no effect without a certificate of the server: set certificate and key")
+        return self
 
 
 class Pipeline(Section):
@@ -104,6 +121,7 @@ class Outbound(Section):
         (), description='not public, but addresses of tenants may be in them, as JSON: ["10.1.0.0/16"]'
     )
     topics_bootstrap: str = Field("", description="the Kafka that has the topics of tenants; default: Lily's own")
+    topics_kafka: KafkaSecurity = Field(OPEN, description="what that Kafka requires of clients")
 
 
 class Retention(Section):
@@ -180,6 +198,9 @@ class Settings(BaseSettings):
         "", description="the libpq URI this process connects with; each part has a role of its own"
     )
     spark_master: str = "local[4]"
+    spark_secret_file: Path | None = Field(
+        None, description="the secret that the parts of a Spark cluster authenticate with, for spark.authenticate"
+    )
     spark_options: dict[str, str] = Field({}, description="more of Spark's properties, as JSON; they win over Lily's")
     warehouse: str = Field("", description="of the lake: a directory or s3://…; default: in the data directory")
     jars_dir: Path | None = Field(None, description="where `lily jars` keeps the jars; default: the user's cache")
@@ -195,8 +216,10 @@ class Settings(BaseSettings):
     master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
     log_level: Annotated[str, AfterValidator(_level)] = "INFO"
+    kafka: KafkaSecurity = OPEN
     limits: Limits = Limits()
     api: Api = Api()
+    tls: Tls = Tls()
     pipeline: Pipeline = Pipeline()
     reactions: Reactions = Reactions()
     quality: Quality = Quality()
@@ -212,7 +235,12 @@ class Settings(BaseSettings):
     @property
     def link_url(self) -> str:
         """What links begin with: the public address, else that of the API."""
-        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        return (self.public_url or f"{self.scheme}://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def scheme(self) -> str:
+        """Of the API's own address."""
+        return "https" if self.tls.certificate else "http"
 
     @property
     def allowed_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
@@ -220,8 +248,14 @@ class Settings(BaseSettings):
         return (*self.outbound.allowed_networks, *self.enforcement.allowed_networks)
 
     @property
-    def topics_bootstrap(self) -> str:
-        return self.outbound.topics_bootstrap or self.enforcement.topics_bootstrap or self.kafka_bootstrap
+    def brokers(self) -> Brokers:
+        return Brokers(self.kafka_bootstrap, self.kafka)
+
+    @property
+    def topics_brokers(self) -> Brokers:
+        """Where topics of tenants are. Lily's own password is for its own Kafka alone."""
+        other = self.outbound.topics_bootstrap or self.enforcement.topics_bootstrap
+        return Brokers(other, self.outbound.topics_kafka) if other else self.brokers
 
     @classmethod
     def settings_customise_sources(

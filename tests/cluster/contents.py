@@ -20,9 +20,9 @@ from tests.integration.test_convergence import told
 Spot = tuple[str, int, int]
 
 
-def in_log(bootstrap: str) -> dict[Spot, bytes]:
+def in_log(kafka: Mapping[str, Any]) -> dict[Spot, bytes]:
     """Every event of both lanes; pings, which have no key, are none."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "test", "log_level": 2})
+    consumer = Consumer({**kafka, "group.id": "test"})
     found: dict[Spot, bytes] = {}
     try:
         for topic in topics.OF_LANE.values():

@@ -64,7 +64,7 @@ def pipeline(
     port = choose_ports([name], {})[name]
     settings = {
         "LILY_DATA_DIR": str(place / name),
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        **stack.kafka.variables_of("pipeline"),
         "LILY_DATABASE_URL": url_for_role(stack.database, "lily_pipeline", stack.state.passwords["lily_pipeline"]),
         "LILY_JARS_DIR": str(jars_dir()),
         "LILY_METRICS_PORT": str(port),

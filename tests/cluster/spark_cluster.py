@@ -1,6 +1,7 @@
 """A real standalone cluster of Spark on this machine, from the same package that the driver uses."""
 
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,8 +26,14 @@ HOST = "127.0.0.1"
 class Cluster:
     address: str
     monitor: str
+    secret: Path  # what its processes and their clients authenticate with
     master: Program
     workers: tuple[Program, ...]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The settings of a pipeline that runs there."""
+        return {"LILY_SPARK_MASTER": self.address, "LILY_SPARK_SECRET_FILE": str(self.secret)}
 
     def state(self) -> dict[str, Any]:
         """What the master says of its workers and applications; nothing while it cannot be asked."""
@@ -53,7 +60,11 @@ def spark_cluster(place: Path, workers: int = 2) -> Iterator[Cluster]:
         "SPARK_DAEMON_MEMORY": "256m",
         "PYSPARK_PYTHON": sys.executable,
     }
-    at_home = ("--host", HOST, "--webui-port")
+    secret, properties = place / "spark.secret", place / "spark.properties"
+    secret.write_text(secrets.token_hex(16))
+    lines = ("spark.authenticate true", "spark.network.crypto.enabled true")
+    properties.write_text("\n".join((*lines, f"spark.authenticate.secret {secret.read_text()}")))
+    at_home = ("--properties-file", str(properties), "--host", HOST, "--webui-port")
     with ExitStack() as started:
 
         def start(name: str, *arguments: str) -> Program:
@@ -65,7 +76,7 @@ def spark_cluster(place: Path, workers: int = 2) -> Iterator[Cluster]:
             start(name, WORKER, *at_home, str(ports[name]), *size, "--work-dir", str(place / name), address)
             for name in (f"worker-{at}" for at in range(workers))
         )
-        cluster = Cluster(address, f"http://{HOST}:{ports['monitor']}", master, programs)
+        cluster = Cluster(address, f"http://{HOST}:{ports['monitor']}", secret, master, programs)
         wait_until(lambda: cluster.living_workers() == workers, cluster.last_words)
         yield cluster
 

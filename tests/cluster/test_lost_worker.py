@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with (
         own_stack(parts="kafka,postgres,worker,api", environment=shared) as stack,
         spark_cluster(place) as cluster,
-        pipeline(stack, place, {**shared, "LILY_SPARK_MASTER": cluster.address}, EXECUTOR) as driver,
+        pipeline(stack, place, {**shared, **cluster.variables}, EXECUTOR) as driver,
         door(stack) as entrance,
     ):
         yield Site(stack, cluster, driver, entrance)
@@ -66,7 +66,7 @@ def test_nothing_is_lost_or_doubled_when_a_worker_dies_under_load(site: Site) ->
     wait_until(lambda: site.cluster.living_workers() == 1, site.cluster.last_words)
     assert site.pipeline.alive, site.pipeline.last_words()
     assert "query failed" not in site.pipeline.log.read_text()
-    log = contents.in_log(site.stack.kafka)
+    log = contents.in_log(site.stack.kafka.client)
     events = contents.as_events(log)
     expected = oracle.catalogue(events)
     hot = {(event.tenant, event.statement.qualified_name) for event in events if lane_of(event) == "hot"}

@@ -90,7 +90,7 @@ def test_both_lanes_are_readable_when_the_store_is_remote(site: Site) -> None:
 
 def test_the_remote_tables_are_kept_tidy_and_hold_what_the_log_held(site: Site) -> None:
     wait_until(site.is_tidy, lambda: (site.stack.data_dir / "logs" / "pipeline.log").read_text()[-8000:], TIDY_SECONDS)
-    log = contents.in_log(site.stack.kafka)
+    log = contents.in_log(site.stack.kafka.client)
     assert sorted(contents.events_in_lake(site.stack.database, site.properties)) == sorted(log.items())
     assert contents.assets_in_lake(site.stack.database, site.properties) == oracle.catalogue(contents.as_events(log))
     assert "compaction failed" not in (site.stack.data_dir / "logs" / "pipeline.log").read_text()

@@ -12,7 +12,7 @@ from tests.contract.door import Door
 
 def append_raw(door: Door, value: bytes, key: bytes | None = None) -> None:
     """Past the door, as only something that writes to the log itself could."""
-    producer = Producer({"bootstrap.servers": door.stack.kafka})
+    producer = Producer(door.stack.kafka.client)
     producer.produce(topics.ASSETS, value, key or topics.key_of(door.tenant, ids.asset_id(door.tenant, "x")))
     assert producer.flush(30) == 0
 

@@ -16,6 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports t
 from confluent_kafka.cimpl import NewTopic
 from standardwebhooks import Webhook as StandardWebhook
 
+from lily.brokers import Brokers
 from lily.connect.enforcers.topic import Topic, contents, log
 from lily.connect.enforcers.topic.names import topic_name
 from lily.plugins import Decision, Surroundings
@@ -137,7 +138,7 @@ class TestWebhook:
 class Reading:
     """What a plain consumer finds: the newest value of each key, and every record."""
 
-    def __init__(self, kafka: str, topic: str) -> None:
+    def __init__(self, kafka: Mapping[str, Any], topic: str) -> None:
         self._kafka, self._topic = kafka, topic
 
     def records(self) -> list[Record]:
@@ -155,7 +156,7 @@ class TestTopic:
         other, token = make_tenant()
         with client(door.stack, token) as http:
             Door(door.stack, other, token, http).ingest("shop.public.secret", data_source="shop")
-        reading = Reading(door.stack.kafka, f"lily-enforcement.{door.tenant}.tool")
+        reading = Reading(door.stack.kafka.client, f"lily-enforcement.{door.tenant}.tool")
         add(door, "topic")
         eventually(lambda: effects(reading.tables()), {CUSTOMERS: ["allow"]})
         door.change("POST", f"/metadata/{CUSTOMERS}/tags", {"tag": "PII"})
@@ -173,10 +174,10 @@ class TestTopic:
 
     def test_it_is_compacted_also_if_it_was_there_before(self, stack: Stack) -> None:
         name = f"lily-enforcement.t.{uuid.uuid4()}"
-        admin = AdminClient({"bootstrap.servers": stack.kafka})
+        admin = AdminClient(stack.kafka.client)
         admin.create_topics([NewTopic(name, 1, 1)])[name].result(timeout=30)
         for _ in range(2):
-            log.CompactedTopic(stack.kafka, name).ensure(1, 1)
+            log.CompactedTopic(stack.kafka.client, name).ensure(1, 1)
         resource = ConfigResource(ResourceType.TOPIC, name)
         eventually(lambda: admin.describe_configs([resource])[resource].result()["cleanup.policy"].value, "compact")
 
@@ -186,24 +187,25 @@ class TestTopicSuite(OutboundEnforcerSuite):
 
     @pytest.fixture(autouse=True)
     def _topic(self, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.kafka, self.name, self.patch = stack.kafka, uuid.uuid4().hex, monkeypatch
+        self.kafka, self.name, self.patch = stack.kafka.brokers, uuid.uuid4().hex, monkeypatch
 
     def settings(self) -> Mapping[str, Any]:
         return {"secrets": [SECRET], "partitions": 2}
 
     def surroundings(self) -> Surroundings:
         since = datetime(2026, 1, 1, tzinfo=UTC)
-        return Surroundings("acme", self.name, since, kafka_bootstrap=self.kafka)
+        options = self.kafka.security.for_librdkafka()
+        return Surroundings("acme", self.name, since, kafka_bootstrap=self.kafka.bootstrap, kafka_options=options)
 
     def decisions(self) -> Sequence[Decision]:
         orders = Decision("shop.orders", ("shop", "orders"), ("ann",), "mask", "email", "show-last-4", version=1)
         return [orders, Decision("shop.report", ("shop", "report"), ("ann",), "deny", version=1)]
 
     def state(self) -> Any:
-        return Reading(self.kafka, topic_name("acme", self.name)).tables()
+        return Reading(self.kafka.client(), topic_name("acme", self.name)).tables()
 
     def unreachable(self) -> Mapping[str, Any]:
         for module in (log, contents):
             self.patch.setattr(module, "PATIENCE_SECONDS", 1.0)
-        self.kafka = "127.0.0.1:9"
+        self.kafka = Brokers("127.0.0.1:9")
         return self.settings()

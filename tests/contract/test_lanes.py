@@ -22,7 +22,7 @@ Listen = Callable[[int], dict[str, str]]
 @pytest.fixture
 def arrivals(door: Door) -> Iterator[Listen]:
     """From here on: the topic of each of this tenant's assets, once so many records have arrived."""
-    settings = {"bootstrap.servers": door.stack.kafka, "group.id": f"test-{door.tenant}", "enable.auto.commit": False}
+    settings = {**door.stack.kafka.client, "group.id": f"test-{door.tenant}", "enable.auto.commit": False}
     with closing(Consumer(settings)) as consumer:
         ends = read_ends(consumer, topics.OF_LANE.values(), timeout=15)
         consumer.assign([TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()])

@@ -63,7 +63,7 @@ def state(door: Door, start: str, end: str) -> tuple[bool, bool] | None:
 
 def state_as_source(door: Door, *events: EdgeEvent | ClaimsEvent) -> None:
     """Appends to the log what an ingestion would, and waits for it behind a write of one's own."""
-    producer = Producer({"bootstrap.servers": door.stack.kafka, "acks": "all", "partitioner": "murmur2_random"})
+    producer = Producer({**door.stack.kafka.client, "acks": "all", "partitioner": "murmur2_random"})
     for event in events:
         producer.produce(topics.LINEAGE_INTAKE, orjson.dumps(event.as_cloudevent()), event.key)
     assert producer.flush(15) == 0

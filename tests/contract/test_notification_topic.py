@@ -14,6 +14,7 @@ from lily.connect.channels.kafka import Kafka, writer
 from lily.connect.channels.kafka.channel import PREFIX
 from lily.model.errors import Terminal, Transient
 from lily.outbound.topic_names import topic_name
+from lily.outbound.topics import servers
 from lily.plugins import Notification, Surroundings
 from lily.testing import ChannelSuite
 from tests.channels import story
@@ -26,7 +27,10 @@ from tests.webhook_tool import OTHER_SECRET, SECRET
 
 @pytest.fixture
 def place(stack: Stack) -> Surroundings:
-    return replace(PLACE, tenant=f"t-{uuid.uuid4().hex}", kafka_bootstrap=stack.kafka)
+    brokers = stack.kafka.brokers
+    options = brokers.security.for_librdkafka()
+    tenant = f"t-{uuid.uuid4().hex}"
+    return replace(PLACE, tenant=tenant, kafka_bootstrap=brokers.bootstrap, kafka_options=options)
 
 
 def sent(place: Surroundings, notification: Notification, destination: str = "alerts", **settings: Any) -> str:
@@ -34,7 +38,7 @@ def sent(place: Surroundings, notification: Notification, destination: str = "al
 
 
 def written(place: Surroundings, destination: str = "alerts") -> list[Record]:
-    return records(place.kafka_bootstrap, f"{PREFIX}.{place.tenant}.{destination}")
+    return records(servers(place), f"{PREFIX}.{place.tenant}.{destination}")
 
 
 def test_a_consumer_verifies_what_it_finds_and_each_incident_is_in_order(place: Surroundings) -> None:

@@ -53,7 +53,7 @@ def wait_for_incidents(door: Door, states: list[str]) -> None:
 
 def statements(door: Door, number: int) -> list[dict[str, Any]]:
     """The first events of the tenant on `incident-events`, so many."""
-    consumer = Consumer({"bootstrap.servers": door.stack.kafka, "group.id": "test-incidents"})
+    consumer = Consumer({**door.stack.kafka.client, "group.id": "test-incidents"})
     partitions = consumer.list_topics(topics.INCIDENTS, timeout=10).topics[topics.INCIDENTS].partitions
     consumer.assign([TopicPartition(topics.INCIDENTS, at, 0) for at in partitions])
     found: dict[str, dict[str, Any]] = {}

@@ -119,7 +119,7 @@ def test_the_request_is_an_event_on_the_topic_of_scraping_jobs(door: Door) -> No
 
 
 def published(door: Door, run_id: str) -> dict[str, Any]:
-    consumer = Consumer({"bootstrap.servers": door.stack.kafka, "group.id": f"test-{uuid.uuid4()}", "log_level": 2})
+    consumer = Consumer({**door.stack.kafka.client, "group.id": f"test-{uuid.uuid4()}", "log_level": 2})
     try:
         partitions = consumer.list_topics(topics.SCRAPING_JOBS, timeout=10).topics[topics.SCRAPING_JOBS].partitions
         consumer.assign([TopicPartition(topics.SCRAPING_JOBS, number, 0) for number in partitions])

@@ -100,7 +100,7 @@ def test_a_producer_may_write_to_the_topic_and_what_is_wrong_becomes_a_dead_lett
         "time": now().isoformat(),
         "tenantid": door.tenant,
     }
-    producer = Producer({"bootstrap.servers": door.stack.kafka, "partitioner": "murmur2_random"})
+    producer = Producer({**door.stack.kafka.client, "partitioner": "murmur2_random"})
     for number, queries in enumerate((4, "many")):
         data = {"asset_id": asset_id, "query_count": queries}
         producer.produce(topics.USAGE, orjson.dumps({**envelope, "id": f"w{number}", "data": data}), key)

@@ -13,14 +13,14 @@ LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 SETTING = re.compile(r"\bLILY_[A-Z0-9_]*[A-Z0-9]\b")
 METRIC = re.compile(
-    r"\blily_(?:enforcement|events|grpc|http|job|jobs|lake|log|notification|oidc|outbox|pipeline|propagation|quality|reaction|relay|usage)_[a-z_]+[a-z]\b"
+    r"\blily_(?:enforcement|events|grpc|http|job|jobs|lake|log|notification|oidc|outbox|pipeline|propagation|quality|reaction|relay|tls|usage)_[a-z_]+[a-z]\b"
 )
 TOPIC = re.compile(r"`(?P<topic>[a-z]+(?:-[a-z]+)*-events(?:-bulk)?)(?:@[a-z]+)?`")
 FILE = re.compile(r"`(?P<path>[a-z_.-]+(?:/[a-z0-9_.-]+)+\.(?:py|sql|toml|proto|md))`")
 TABLE = re.compile(r"\bshop\.public\.[a-z]+\b")
 FOLDERS = (ROOT, ROOT / "src/lily", ROOT / "src/lily/store/postgres", ROOT / "docs")  # what paths on a page begin at
 # Read by the Python client alone.
-OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN"}
+OF_THE_CLIENT = {"LILY_URL", "LILY_TOKEN", "LILY_CA", "LILY_CLIENT_CERTIFICATE", "LILY_CLIENT_KEY"}
 
 
 def anchor(title: str) -> str:

@@ -16,7 +16,7 @@ TENANT = "north"
 def engines() -> Iterator[OwnStack]:
     with own_stack(parts="kafka,postgres") as stack:
         passwords = {role: word for role, word in stack.state.passwords.items() if role != "lily"}
-        prepare_stores(Settings(data_dir=stack.data_dir), stack.kafka, stack.database, passwords)
+        prepare_stores(Settings(data_dir=stack.data_dir), stack.kafka.brokers, stack.database, passwords)
         create_tenant(stack.database, TENANT)
         yield stack
 

@@ -99,7 +99,7 @@ class EnforcedShop:
     def worker(self) -> Iterator["subprocess.Popen[bytes]"]:
         """Jobs alone: the target was queued when it was added."""
         settings = {
-            "LILY_KAFKA_BOOTSTRAP": self._engines.kafka,
+            **self._engines.kafka.variables_of("worker"),
             "LILY_DATABASE_URL": self._url_of("lily_pipeline"),
             "LILY_MASTER_KEY_FILE": str(self._key_file),
         }

@@ -55,7 +55,7 @@ class Evidence:
         return self.assets.get(asset_id) or self.lake.get(asset_id)
 
 
-def gather(kafka: str, database: str) -> Evidence:
+def gather(kafka: Mapping[str, Any], database: str) -> Evidence:
     log = read_topic(kafka, topics.ASSETS) + read_topic(kafka, topics.ASSETS_BULK)
     published, buried = read_topic(kafka, topics.METADATA), read_topic(kafka, topics.DEAD_LETTERS)
     with psycopg.connect(database, row_factory=namedtuple_row) as connection:
@@ -92,11 +92,9 @@ def _lake(locations: Mapping[str, str]) -> tuple[dict[str, Asset], list[Spot]]:
     }, [(row["topic"], row["partition"], row["offset"]) for row in events]
 
 
-def read_topic(kafka: str, topic: str) -> list[Record]:
+def read_topic(kafka: Mapping[str, Any], topic: str) -> list[Record]:
     """Every record from the beginning to what is the end now."""
-    consumer = Consumer(
-        {"bootstrap.servers": kafka, "group.id": uuid.uuid4().hex, "enable.auto.commit": False, "log_level": 2}
-    )
+    consumer = Consumer({**kafka, "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
     try:
         partitions = consumer.list_topics(topic, timeout=15).topics[topic].partitions
         ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=15)[1] for p in partitions}

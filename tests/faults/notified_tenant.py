@@ -91,7 +91,7 @@ class NotifiedTenant:
     @contextmanager
     def workers(self, count: int = 1) -> Iterator[Sequence["subprocess.Popen[bytes]"]]:
         settings = {
-            "LILY_KAFKA_BOOTSTRAP": self._engines.kafka,
+            **self._engines.kafka.variables_of("worker"),
             "LILY_DATABASE_URL": self._url_of("lily_pipeline"),
             "LILY_MASTER_KEY_FILE": str(self._key_file),
             "LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.0/8"]',

@@ -20,9 +20,9 @@ from lily.bus import offsets, topics
 from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
-from lily.settings import Settings
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
+from tests.kafka_access import KafkaAccess
 
 SETTLE_SECONDS = 150.0  # the longest backoff, a cold Spark and the backlog, on a busy machine
 
@@ -31,8 +31,11 @@ SETTLE_SECONDS = 150.0  # the longest backoff, a cold Spark and the backlog, on 
 class OwnStack:
     data_dir: Path
     url: str
-    kafka: str
     database: str
+
+    @property
+    def kafka(self) -> KafkaAccess:
+        return KafkaAccess(self.data_dir)
 
     @property
     def state(self) -> StackState:
@@ -63,7 +66,7 @@ class OwnStack:
         if sick or state.phase != "ready":
             return f"these parts are not healthy: {sick}"
         try:
-            settings = Settings(kafka_bootstrap=self.kafka, database_url=self.database)
+            settings = self.kafka.settings()
             behind = lag(settings)
             with psycopg.connect(self.database) as connection:
                 (batches,) = (
@@ -108,7 +111,7 @@ def own_stack(*, parts: str = "", environment: Mapping[str, str] | None = None) 
         told = command("up", "--detach", "--port", port, *chosen, data_dir=data_dir, environment=environment)
         assert told.returncode == 0, told.stdout + told.stderr
         answer = json.loads(told.stdout.splitlines()[-1])
-        yield OwnStack(data_dir, answer["url"], answer["kafka"], answer["database"])
+        yield OwnStack(data_dir, answer["url"], answer["database"])
     finally:
         command("down", data_dir=data_dir)
         if os.environ.get("LILY_KEEP_TEST_DATA"):

@@ -49,7 +49,7 @@ def test_every_acknowledged_event_is_accounted_for_after_twenty_kills(
             settled = stack.wait_until_settled()
         assert stack.is_whole()
         restarts = {part.name: part.restarts for part in stack.state.parts}
-        evidence = gather(stack.kafka, stack.database)
+        evidence = gather(stack.kafka.client, stack.database)
         account = verify(journal, evidence)
         with capsys.disabled():
             print(summary(stack, journal, killer.kills, evidence, account))
@@ -68,7 +68,7 @@ def _died_of_others(restarts: dict[str, int], kills: list[Kill]) -> dict[str, in
 
 
 def _load(stack: OwnStack, journal: Journal, random: Random) -> Load:
-    load = Load(stack.kafka, stack.url, journal, random)
+    load = Load(stack.kafka.client, stack.url, journal, random)
     for name in TENANTS:
         create_tenant(stack.database, name)
         tenant = Tenant(name, create_token(stack.database, name, ["admin"], user=f"clerk-of-{name}"))

@@ -42,7 +42,7 @@ def test_the_verifier_finds_what_an_at_most_once_pipeline_loses(capsys: pytest.C
 
 def _round(stack: OwnStack, journal: Journal, random: Random, victim: str) -> Account:
     """Load, one kill in the midst of it, and the reckoning."""
-    load = Load(stack.kafka, stack.url, journal, random)
+    load = Load(stack.kafka.client, stack.url, journal, random)
     load.add_appender(Tenant("north", ""), spoils=False, names=10_000, pace=0.01)
     load.add_appender(Tenant("north", ""), spoils=True, names=10_000, pace=0.1)
     with load.applied():
@@ -50,4 +50,4 @@ def _round(stack: OwnStack, journal: Journal, random: Random, victim: str) -> Ac
         assert Killer(stack, random).kill([victim])
         time.sleep(1)
     stack.wait_until_settled()
-    return verify(journal, gather(stack.kafka, stack.database))
+    return verify(journal, gather(stack.kafka.client, stack.database))

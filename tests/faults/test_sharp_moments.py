@@ -169,7 +169,7 @@ def _commit_changes(database: str, events: int) -> set[str]:
 @contextmanager
 def _relay(engines: OwnStack, database: str) -> Iterator[subprocess.Popen[bytes]]:
     """The worker process, as a deployment runs it."""
-    settings = {"LILY_KAFKA_BOOTSTRAP": engines.kafka, "LILY_DATABASE_URL": database}
+    settings = {**engines.kafka.variables_of("worker"), "LILY_DATABASE_URL": database}
     command = [sys.executable, "-m", "lily", "worker", "--only", "relay", "--data-dir", str(engines.data_dir)]
     with subprocess.Popen(command, env={**os.environ, **settings}, stderr=subprocess.DEVNULL) as relay:
         try:
@@ -179,7 +179,8 @@ def _relay(engines: OwnStack, database: str) -> Iterator[subprocess.Popen[bytes]
 
 
 def _published(engines: OwnStack) -> Counter[str]:
-    return Counter(orjson.loads(record.value or b"")["id"] for record in read_topic(engines.kafka, topics.METADATA))
+    records = read_topic(engines.kafka.client, topics.METADATA)
+    return Counter(orjson.loads(record.value or b"")["id"] for record in records)
 
 
 def _waits_for_a_lock(database: str, application: str) -> bool:

@@ -20,7 +20,6 @@ from lily.model.edges import EdgeEvent, EdgeKey, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import Statement
-from lily.settings import Settings
 from lily.store.postgres.access.administration import create_tenant
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import PROPAGATION
@@ -57,7 +56,7 @@ def test_one_of_two_workers_is_killed_in_mid_load(engines: OwnStack, pipeline_da
 
 
 def _every_change_was_handled(engines: OwnStack) -> None:
-    settings = Settings(kafka_bootstrap=engines.kafka, database_url=engines.database)
+    settings = engines.kafka.settings()
     for reaction, read in ((PROPAGATION, topics.GOVERNANCE), ("feed", topics.PROPAGATED)):
         ends = {partition: end for (_, partition), end in log_ends(settings, [read]).items() if end}
         applied = "select partition, next_offset from applied where topic = %s"
@@ -102,7 +101,7 @@ def _record(topic: str) -> Record:
 
 @contextmanager
 def _worker(engines: OwnStack, database: str) -> Iterator[subprocess.Popen[bytes]]:
-    settings = {"LILY_KAFKA_BOOTSTRAP": engines.kafka, "LILY_DATABASE_URL": database}
+    settings = {**engines.kafka.variables_of("worker"), "LILY_DATABASE_URL": database}
     command = [sys.executable, "-m", "lily", "worker", "--data-dir", str(engines.data_dir)]
     with subprocess.Popen(command, env={**os.environ, **settings}, stderr=subprocess.DEVNULL) as worker:
         try:
@@ -126,7 +125,7 @@ def _is_done(engines: OwnStack) -> bool:
         (unpublished,) = connection.execute("select count(*) from batches where published_at is null").fetchone() or (
             0,
         )
-    status = reactions(Settings(kafka_bootstrap=engines.kafka, database_url=engines.database))
+    status = reactions(engines.kafka.settings())
     return not unpublished and not any(reaction["lag"] for reaction in status.values())
 
 

@@ -97,11 +97,11 @@ class Caller:
 class Appender:
     """A producer to the log itself. What it writes counts as acknowledged when Kafka has confirmed it."""
 
-    def __init__(self, kafka: str, speaker: Speaker, journal: Journal) -> None:
+    def __init__(self, kafka: Mapping[str, Any], speaker: Speaker, journal: Journal) -> None:
         self._speaker, self._journal = speaker, journal
         self._producer = Producer(
             {
-                "bootstrap.servers": kafka,
+                **kafka,
                 "enable.idempotence": True,
                 "acks": "all",
                 "partitioner": "murmur2_random",
@@ -145,7 +145,7 @@ class Appender:
 class Load:
     """Writers that run until the load is lifted."""
 
-    def __init__(self, kafka: str, url: str, journal: Journal, random: Random) -> None:
+    def __init__(self, kafka: Mapping[str, Any], url: str, journal: Journal, random: Random) -> None:
         self._kafka, self._url, self._journal, self._random = kafka, url, journal, random
         self._stop = threading.Event()
         self._writers: list[tuple[Step, float]] = []

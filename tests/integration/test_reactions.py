@@ -64,18 +64,19 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.settings = Settings(
-            kafka_bootstrap=self.stack.kafka,
+            kafka_bootstrap=self.stack.kafka.brokers.bootstrap,
+            kafka=self.stack.kafka.brokers.security,
             database_url=self.stack.database_of("lily_pipeline"),
             reactions=Reactions(batch_events=500, tenant_events=50),
         )
-        admin = AdminClient({"bootstrap.servers": self.stack.kafka, "log_level": 2})
+        admin = AdminClient(self.stack.kafka.client)
         for created in admin.create_topics([NewTopic(self.name, self.partitions, 1)]).values():
             created.result(30)
         self.metrics = ReactionMetrics(self.registry)
 
     def say(self, *events: tuple[str, str]) -> None:
         """Events of tenants, in order; those of one tenant are in one partition."""
-        producer = Producer({"bootstrap.servers": self.stack.kafka, "log_level": 2})
+        producer = Producer(self.stack.kafka.client)
         for tenant, said in events:
             producer.produce(self.name, said.encode(), f"{tenant}/asset".encode())
         assert producer.flush(30) == 0

@@ -188,7 +188,7 @@ def test_one_tenant_does_not_see_the_columns_of_another(
 
 
 def test_what_the_bulk_lane_refuses_is_a_dead_letter_and_can_be_tried_again(door: Door) -> None:
-    producer = Producer({"bootstrap.servers": door.stack.kafka})
+    producer = Producer(door.stack.kafka.client)
     key = topics.key_of(door.tenant, ids.asset_id(door.tenant, "x"))
     producer.produce(topics.ASSETS_BULK, b"{ no json", key)
     assert producer.flush(30) == 0

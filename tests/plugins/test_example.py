@@ -154,7 +154,7 @@ def api(site: Site, stack: Stack, log: Path) -> Iterator[str]:
     """A second API process on the shared stack, with the site's plug-ins."""
     port = choose_ports(["api"], {})["api"]
     variables = {
-        "LILY_KAFKA_BOOTSTRAP": stack.kafka,
+        **stack.kafka.variables_of("api"),
         "LILY_DATABASE_URL": stack.database_of("lily_api"),
         "LILY_PORT": str(port),
         "LILY_DATA_DIR": str(log.parent),

@@ -40,7 +40,8 @@ def lake(stack: Stack) -> Iterator[Lake]:
         settings = Settings(
             data_dir=Path(directory),
             database_url=url_for_role(owner, "lily_pipeline", passwords["lily_pipeline"]),
-            kafka_bootstrap=stack.kafka,
+            kafka_bootstrap=stack.kafka.brokers.bootstrap,
+            kafka=stack.kafka.brokers.security,
             jars_dir=jars_dir(),
             spark_master="local[2]",
         )

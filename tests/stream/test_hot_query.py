@@ -25,7 +25,7 @@ _PATIENCE = 60
 
 def append(stack: Stack, records: Sequence[tuple[bytes | None, bytes | None]]) -> dict[int, int]:
     """Appends to the hot topic; returns the last offset of each partition."""
-    producer = Producer({"bootstrap.servers": stack.kafka, "enable.idempotence": True, "partitioner": "murmur2_random"})
+    producer = Producer({**stack.kafka.client, "enable.idempotence": True, "partitioner": "murmur2_random"})
     last: dict[int, int] = {}
 
     def delivered(error: Any, message: Message) -> None:
@@ -112,7 +112,7 @@ def test_every_change_is_published_once_it_is_committed(stack: Stack, make_tenan
 
 def read_all(stack: Stack, topic: str, expected: set[str]) -> list[dict[str, Any]]:
     """Reads the topic from its beginning until all expected events were seen."""
-    consumer = Consumer({"bootstrap.servers": stack.kafka, "group.id": "test", "auto.offset.reset": "earliest"})
+    consumer = Consumer({**stack.kafka.client, "group.id": "test", "auto.offset.reset": "earliest"})
     partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
     consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
     events: list[dict[str, Any]] = []

@@ -34,7 +34,7 @@ COLUMN = "shop.public.orders.email"
 @pytest.fixture
 def running(lake: Lake) -> Iterator[LakeRun]:
     store, ledger = CatalogueWriter(lake.settings.database_url), LakeLedger(lake.settings.database_url)
-    log, propagator = LogOffsets(lake.settings.kafka_bootstrap, "test"), Propagator(lake.settings.database_url)
+    log, propagator = LogOffsets(lake.settings.brokers, "test"), Propagator(lake.settings.database_url)
     yield LakeRun(
         spark=lake.spark,
         settings=lake.settings,

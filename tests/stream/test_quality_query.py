@@ -195,7 +195,7 @@ def running(lake: Lake, checkpoint: Path) -> Iterator[None]:
 
 
 def produce(stack: Stack, events: list[UsageEvent]) -> None:
-    producer = Producer({"bootstrap.servers": stack.kafka, "enable.idempotence": True, "partitioner": "murmur2_random"})
+    producer = Producer({**stack.kafka.client, "enable.idempotence": True, "partitioner": "murmur2_random"})
     for event in events:
         producer.produce(topics.USAGE, orjson.dumps(event.as_cloudevent()), event.key)
     assert producer.flush(30) == 0

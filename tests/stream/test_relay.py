@@ -35,7 +35,7 @@ def ends_of(door: Door, table: str) -> dict[str, dict[str, int]]:  # noqa: F811 
 
 def records_of(stack: Stack, topic: str, key: str, end: dict[str, int]) -> list[dict[str, Any]]:
     """The records of a key, from the beginning of the topic to the given end."""
-    consumer = Consumer({"bootstrap.servers": stack.kafka, "group.id": "test-relay", "auto.offset.reset": "earliest"})
+    consumer = Consumer({**stack.kafka.client, "group.id": "test-relay", "auto.offset.reset": "earliest"})
     consumer.assign([TopicPartition(topic, int(at), 0) for at in end])
     left, found = sum(end.values()), []
     deadline = time.monotonic() + _PATIENCE

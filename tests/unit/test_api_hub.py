@@ -8,6 +8,7 @@ from prometheus_client import Gauge
 
 from lily.api.websocket.hub import Hub, Listener
 from lily.api.websocket.messages import MessageFilter, unseal_position
+from lily.brokers import Brokers
 from lily.bus import topics
 from lily.model.records import ConsumedRecord
 from lily.settings import Limits
@@ -25,7 +26,7 @@ def heard(wanted: MessageFilter, *records: ConsumedRecord) -> list[dict[str, Any
     """The messages of a listener of the tenant `north` while the hub reads these records."""
 
     async def story() -> list[dict[str, Any]]:
-        hub = Hub("", Gauge("followers", "", registry=None), Limits())
+        hub = Hub(Brokers(""), Gauge("followers", "", registry=None), Limits())
         listener = Listener("north", wanted)
         with hub._joined(listener):
             await hub._deliver(list(records))

@@ -12,6 +12,7 @@ from lily.api.http.errors import Declined
 from lily.api.websocket import hub as module
 from lily.api.websocket.hub import NEAR, TOPICS, Hub, Listener, Outgoing, TooManyReplays
 from lily.api.websocket.messages import MessageFilter
+from lily.brokers import Brokers
 from lily.model.records import ConsumedRecord
 from lily.settings import Limits
 
@@ -44,7 +45,7 @@ def _quiet_log(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hub_of(limits: Limits) -> Hub:
-    return Hub("", Gauge("connections", "of the test", registry=CollectorRegistry()), limits)
+    return Hub(Brokers(""), Gauge("connections", "of the test", registry=CollectorRegistry()), limits)
 
 
 def test_a_tenant_has_a_limited_number_of_connections() -> None:

@@ -96,11 +96,11 @@ def test_the_earlier_names_of_what_tenants_may_reach_still_count(monkeypatch: py
     monkeypatch.setenv("LILY_OUTBOUND__ALLOWED_NETWORKS", '["10.2.0.0/16"]')
     monkeypatch.setenv("LILY_KAFKA_BOOTSTRAP", "own:9092")
     assert [str(one) for one in Settings().allowed_networks] == ["10.2.0.0/16", "10.1.0.0/16"]
-    assert Settings().topics_bootstrap == "own:9092"
+    assert Settings().topics_brokers.bootstrap == "own:9092"
     monkeypatch.setenv("LILY_ENFORCEMENT__TOPICS_BOOTSTRAP", "earlier:9092")
-    assert Settings().topics_bootstrap == "earlier:9092"
+    assert Settings().topics_brokers.bootstrap == "earlier:9092"
     monkeypatch.setenv("LILY_OUTBOUND__TOPICS_BOOTSTRAP", "shared:9092")
-    assert Settings().topics_bootstrap == "shared:9092"
+    assert Settings().topics_brokers.bootstrap == "shared:9092"
 
 
 def test_the_settings_of_a_worker_are_those_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:

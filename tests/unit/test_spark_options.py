@@ -7,6 +7,7 @@ import pytest
 
 from lily.model.errors import Terminal
 from lily.pipeline import session
+from lily.pipeline.rpc_secret import PROPERTIES, submit_arguments
 from lily.settings import S3, Settings
 from lily.store.lake.catalog import spark_options, spark_secrets
 
@@ -74,3 +75,37 @@ def test_the_spark_options_of_a_user_take_precedence(tmp_path: Path) -> None:
 def test_spark_options_are_read_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LILY_SPARK_OPTIONS", '{"spark.executor.memory": "4g"}')
     assert Settings().spark_options == {"spark.executor.memory": "4g"}
+
+
+def test_in_local_mode_spark_authenticates_with_a_secret_of_its_own(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path)
+    assert session._options(settings)["spark.authenticate"] == "true"
+    assert submit_arguments(settings, "") == "pyspark-shell"
+
+
+def test_the_secret_of_a_cluster_is_in_a_private_file_and_not_on_the_command_line(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret\n")
+    settings = settings_of(tmp_path, spark_master="spark://master:7077", spark_secret_file=secret)
+    options, arguments = session._options(settings), submit_arguments(settings, "--verbose pyspark-shell")
+    assert options["spark.authenticate"] == options["spark.network.crypto.enabled"] == "true"
+    assert "s3cret" not in " ".join((*options.values(), arguments))
+    assert arguments.endswith("--verbose pyspark-shell")
+    properties = tmp_path / "spark" / PROPERTIES
+    assert str(properties) in arguments
+    assert properties.read_text() == "spark.authenticate.secret s3cret\n"
+    assert properties.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_secret_a_cluster_is_used_as_it_is(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, spark_master="spark://master:7077")
+    assert "spark.authenticate" not in session._options(settings)
+
+
+@pytest.mark.parametrize("content", [None, "", "two words"])
+def test_a_file_without_a_secret_is_refused(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "secret").write_text(content)
+    settings = settings_of(tmp_path, spark_master="spark://master:7077", spark_secret_file=tmp_path / "secret")
+    with pytest.raises(Terminal, match="LILY_SPARK_SECRET_FILE"):
+        submit_arguments(settings, "")

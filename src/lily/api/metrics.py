@@ -74,6 +74,9 @@ class ApiMetrics:
         self.oidc_logins = self._outcomes("lily_oidc_logins", "Access tokens of issuers that were verified")
         self.oidc_key_refreshes = self._outcomes("lily_oidc_key_refreshes", "Fetches of issuers' signing keys")
         self._gauge("lily_api_workers", "Processes that serve the API", "livesum").set(1)
+        self.certificate_expiry = self._gauge(
+            "lily_tls_certificate_expiry_seconds", "When the API's certificate expires (Unix time); 0 without TLS"
+        )
         self.backlog = self._gauge("lily_outbox_backlog_batches", "Committed batches not yet published as changes")
         self.dead_letters = self._gauge("lily_dead_letters", "Events the pipeline refused (PostgreSQL's estimate)")
         self.lag = Gauge(

@@ -14,6 +14,7 @@ from lily.api.auth.refusals import Refusals
 from lily.api.auth.sign_in import signing_in
 from lily.api.enforcement.answers import AnswerCache
 from lily.api.enforcement.ranger import RangerDocuments
+from lily.api.http.server.tls import identity
 from lily.api.ingest.bulk.capacity import BulkCapacity
 from lily.api.ingest.sql_analyzer import SqlAnalyzer
 from lily.api.metrics import ApiMetrics
@@ -95,13 +96,15 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
     """Raises Terminal if the database role has more privileges than it should, StoreUnavailable if PostgreSQL does
     not respond."""
     _log_unused_plugins()
+    if (served := identity(settings.tls)) is not None:
+        metrics.certificate_expiry.set(served.expires.timestamp())
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
         await database.open()
-        log = LogProducer(settings.kafka_bootstrap)
+        log = LogProducer(settings.brokers)
         stack.push_async_callback(log.close)
-        ends = LogEnds(settings.kafka_bootstrap)
+        ends = LogEnds(settings.brokers)
         stack.push_async_callback(ends.close)
         tag_rules = TagRulesCache(database)
         reader = AssetReader(database, tag_rules)
@@ -124,7 +127,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.kafka_bootstrap, metrics.connections, settings.limits),
+            hub=Hub(settings.brokers, metrics.connections, settings.limits),
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
             facts=FactCache(database),

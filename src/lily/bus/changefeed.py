@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import structlog
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
+from lily.brokers import Brokers
 from lily.bus.offsets import Offsets, read_bounds, read_ends
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Terminal
@@ -32,15 +33,14 @@ class Changefeed:
     """
 
     def __init__(
-        self, bootstrap: str, topics: Sequence[str], deliver: Callable[[list[ConsumedRecord]], Awaitable[None]]
+        self, brokers: Brokers, topics: Sequence[str], deliver: Callable[[list[ConsumedRecord]], Awaitable[None]]
     ) -> None:
-        self._bootstrap = bootstrap
         self._topics = topics
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
         self._running = False
         self._thread = threading.Thread(target=self._read, name="changefeed", daemon=True)
-        self._consumer = _consumer(bootstrap)
+        self._consumer = _consumer(brokers)
 
     async def start(self) -> Offsets:
         """Starts at the end of the log and returns its offsets. Raises LogUnavailable if the log does not respond."""
@@ -76,9 +76,9 @@ class Changefeed:
             """The event loop is busy. A stop must not wait for it, because the loop itself calls `stop`."""
 
 
-async def replay(bootstrap: str, begin: Offsets, end: Offsets) -> AsyncIterator[list[ConsumedRecord]]:
+async def replay(brokers: Brokers, begin: Offsets, end: Offsets) -> AsyncIterator[list[ConsumedRecord]]:
     """The records between two sets of offsets. Raises PositionLost if Kafka has deleted some of them."""
-    consumer = _consumer(bootstrap)
+    consumer = _consumer(brokers)
     try:
         left = {at: offset for at, offset in end.items() if offset > begin.get(at, 0)}
         await asyncio.to_thread(_require_available, consumer, {at: begin.get(at, 0) for at in left})
@@ -93,16 +93,15 @@ async def replay(bootstrap: str, begin: Offsets, end: Offsets) -> AsyncIterator[
         consumer.close()
 
 
-def _consumer(bootstrap: str) -> Consumer:
+def _consumer(brokers: Brokers) -> Consumer:
     return Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **brokers.client(),
             "group.id": f"lily-feed-{uuid.uuid4()}",  # required by librdkafka; no offset is ever committed under it
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 100,
             "queued.max.messages.kbytes": 8 * 1024,
-            "log_level": 2,
         }
     )
 

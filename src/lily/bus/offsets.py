@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from lily.brokers import Brokers
 from lily.bus.producer import LogUnavailable
 from lily.model.errors import Terminal
 from lily.model.records import Partition
@@ -66,8 +67,8 @@ class LogEnds:
     A failure is cached too: health probes that come faster than the timeout must not pile up.
     """
 
-    def __init__(self, bootstrap: str) -> None:
-        self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lily-ends", "log_level": 2})
+    def __init__(self, brokers: Brokers) -> None:
+        self._consumer = Consumer({**brokers.client(), "group.id": "lily-ends"})
         self._lock = asyncio.Lock()
         self._cached: dict[tuple[str, ...], tuple[float, Offsets | None]] = {}
 

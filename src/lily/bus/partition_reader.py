@@ -7,6 +7,7 @@ from typing import Self
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from lily.brokers import Brokers
 from lily.bus.offsets import start_offset
 from lily.model.errors import Terminal
 from lily.model.records import ConsumedRecord, Partition
@@ -18,11 +19,11 @@ _log = structlog.get_logger()
 class PartitionReader:
     """Raises KafkaException while Kafka does not respond, and Terminal if Kafka has deleted the next records."""
 
-    def __init__(self, bootstrap: str, name: str, topics: Sequence[str]) -> None:
+    def __init__(self, brokers: Brokers, name: str, topics: Sequence[str]) -> None:
         self._topics = topics
         self._consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap,
+                **brokers.client(),
                 "group.id": name,  # required by librdkafka; no offset is ever committed under it
                 "client.id": name,
                 "enable.auto.commit": False,
@@ -31,7 +32,6 @@ class PartitionReader:
                 "fetch.wait.max.ms": 500,
                 "fetch.min.bytes": 1,
                 "queued.max.messages.kbytes": 32 * 1024,
-                "log_level": 2,
             }
         )
         self._all: list[Partition] = []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from lily.brokers import Brokers
 from lily.model.errors import Transient
 from lily.model.records import Position
 
@@ -28,9 +29,9 @@ class LogProducer:
     Raises LogFull if too many are unconfirmed. The future fails with LogUnavailable if the log does not confirm.
     """
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, brokers: Brokers) -> None:
         self._options = {
-            "bootstrap.servers": bootstrap,
+            **brokers.client(),
             "enable.idempotence": True,
             "acks": "all",
             "linger.ms": 3,
@@ -40,7 +41,6 @@ class LogProducer:
             "delivery.timeout.ms": DELIVERY_SECONDS * 1000,
             "message.max.bytes": 4 << 20,
             "partitioner": "murmur2_random",
-            "log_level": 2,
         }
         self._producer = Producer(self._options)
         self._loop = asyncio.get_running_loop()

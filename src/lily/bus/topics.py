@@ -4,6 +4,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from lily.brokers import Brokers
 from lily.model.errors import Transient
 from lily.model.lanes import Lane
 
@@ -43,9 +44,9 @@ TOPICS = (
 _MAX_MESSAGE = 5 << 20  # producers send at most 4 MiB, plus the overhead of the batch
 
 
-def ensure_topics(bootstrap: str, partitions: int, replication: int) -> None:
+def ensure_topics(brokers: Brokers, partitions: int, replication: int) -> None:
     """Creates missing topics. Existing ones stay as they are."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 2})
+    admin = AdminClient(brokers.client())
     try:
         existing = admin.list_topics(timeout=15).topics
         missing = [
@@ -56,7 +57,9 @@ def ensure_topics(bootstrap: str, partitions: int, replication: int) -> None:
         for created in (admin.create_topics(missing) if missing else {}).values():
             _raise_unless_exists(created.exception())
     except KafkaException as error:
-        raise Transient(f"Kafka at {bootstrap} does not respond: {error}. Check `lily status`.") from error
+        raise Transient(
+            f"Kafka at {brokers.bootstrap} does not respond: {error}. Check the address, and the login if it needs one."
+        ) from error
 
 
 def _config(replication: int) -> dict[str, str]:

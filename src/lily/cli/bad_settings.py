@@ -21,6 +21,8 @@ def _problem(entry: Any) -> str:
     if entry["type"] == "extra_forbidden":
         return _unknown(path)
     message = entry["msg"].removeprefix("Value error, ")
+    if isinstance(entry["input"], dict):  # a whole section, which may have a password in it
+        return f"{_variable(path)}: {message}"
     return f"{_variable(path)} is {entry['input']!r}: {message}"
 
 

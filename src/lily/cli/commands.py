@@ -13,7 +13,7 @@ from lily.cli.errors import reporting_errors
 from lily.cli.metadata import cost, estate, incidents, ingest, notify, quality, recompute, refresh, webhooks
 from lily.cli.options import Group, flag
 from lily.cli.output import Format, print_json
-from lily.cli.stack import doctor, down, status, up
+from lily.cli.stack import doctor, down, kafka_client, status, up
 
 RUN, ACCESS, DATA, DEPLOY = "Run a stack", "Tenants, users and policies", "Metadata and planning", "Deployment"
 
@@ -51,6 +51,7 @@ app.command(rich_help_panel=RUN)(up.up)
 app.command(rich_help_panel=RUN)(down.down)
 app.command(rich_help_panel=RUN)(status.status)
 app.command(rich_help_panel=RUN)(doctor.doctor)
+app.command(rich_help_panel=RUN)(kafka_client.kafka_client)
 app.command(rich_help_panel=RUN)(demo.demo)
 app.add_typer(tenants.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(tenants.token, name="token", rich_help_panel=ACCESS)

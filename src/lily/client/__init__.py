@@ -38,6 +38,7 @@ from lily.client.results import (
     WouldReach,
 )
 from lily.client.retry import Retry
+from lily.client.tls import Tls, UnusableFile
 
 __all__ = [
     "Asset",
@@ -73,8 +74,10 @@ __all__ = [
     "Tag",
     "TagDefinition",
     "Tags",
+    "Tls",
     "Travel",
     "Unavailable",
     "Unexpected",
+    "UnusableFile",
     "WouldReach",
 ]

@@ -4,20 +4,27 @@ from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 from lily.client import calls
-from lily.client.address import find_address
+from lily.client.address import Address, find_address
 from lily.client.method import pages, sends
 from lily.client.retry import Retry
 from lily.client.subscription import Filter, Subscription
+from lily.client.tls import Tls
 
 Feed = TypeVar("Feed")
 
 
 class Api(ABC, Generic[Feed]):
-    """The API of one Lily: every call, and the feed of changes. `Lily` and `AsyncLily` send them, each in its way."""
+    """The API of one Lily: every call, and the feed of changes. `Lily` and `AsyncLily` send them, each in its way.
 
-    def __init__(self, url: str | None, token: str | None, retry: Retry | None) -> None:
-        self._address = find_address(url, token)
+    `tls` has the certificates for an https address that the system does not trust, or that requires one of the client.
+    """
+
+    def __init__(
+        self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None, tls: Tls | None = None
+    ) -> None:
+        self._address = find_address(url, token, tls)
         self._retry = retry or Retry()
+        self._open(self._address)
 
     ingest = sends(calls.assets.ingest)
     get = sends(calls.assets.get)
@@ -146,6 +153,10 @@ class Api(ABC, Generic[Feed]):
         """Iterates over changes as they happen, from now on or since a position."""
         filters = {"entity_type": entity_type, "change": change, "metadata_id": metadata_id, "tag": tag}
         return self._follow(Subscription(self._address, self._retry, since, filters))
+
+    @abstractmethod
+    def _open(self, address: Address) -> None:
+        """Makes the HTTP client."""
 
     @abstractmethod
     def _follow(self, subscription: Subscription) -> Feed:

@@ -10,12 +10,13 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from lily.client import calls
+from lily.client.address import Address
 from lily.client.api import Api
 from lily.client.bulk import BATCH, Bulk, Event, Events, Progress
 from lily.client.call import Call, failure_of, next_page, request_of, result_of
 from lily.client.errors import Unavailable
 from lily.client.results import BulkResult, Notification, Page
-from lily.client.retry import NEVER, Retry
+from lily.client.retry import NEVER
 from lily.client.subscription import BROKEN, CLOSE_SECONDS, OPEN_SECONDS, Feed, Subscription
 
 T = TypeVar("T")
@@ -66,8 +67,10 @@ class AsyncNotifications(Feed):
 
     async def _connected(self) -> ClientConnection:
         if self._socket is None:
-            url, headers = self._subscription.request()
-            socket = connect(url, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS)
+            url, headers, tls = self._subscription.request()
+            socket = connect(
+                url, ssl=tls, additional_headers=headers, open_timeout=OPEN_SECONDS, close_timeout=CLOSE_SECONDS
+            )
             self._socket = await self._open.enter_async_context(socket)
             self._subscription.connected(self._socket.response)
         return self._socket
@@ -82,10 +85,6 @@ class AsyncLily(Api[AsyncNotifications]):
 
     Without arguments it uses LILY_URL and LILY_TOKEN, else the embedded stack of LILY_DATA_DIR (default `.lily`).
     """
-
-    def __init__(self, url: str | None = None, token: str | None = None, *, retry: Retry | None = None) -> None:
-        super().__init__(url, token, retry)
-        self._http = httpx.AsyncClient(base_url=self._address.url, headers=self._address.headers)
 
     async def ingest_many(
         self,
@@ -134,6 +133,10 @@ class AsyncLily(Api[AsyncNotifications]):
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         await self.close()
+
+    def _open(self, address: Address) -> None:
+        verify = address.tls or True
+        self._http = httpx.AsyncClient(base_url=address.url, headers=address.headers, verify=verify)
 
     def _follow(self, subscription: Subscription) -> AsyncNotifications:
         return AsyncNotifications(subscription)

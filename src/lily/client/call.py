@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import orjson
 
-from lily.client.errors import LilyApiError, error_for, unexpected, unreachable, unsendable
+from lily.client.errors import LilyApiError, error_for, unexpected, unreachable, unsendable, untrusted
 from lily.client.results import Page
 
 T = TypeVar("T")
@@ -84,5 +84,6 @@ def failure_of(request: httpx.Request, error: httpx.HTTPError) -> LilyApiError:
     if isinstance(error, httpx.LocalProtocolError):
         return unsendable()
     if isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol):
-        return unreachable(str(request.url.copy_with(raw_path=b"/")).rstrip("/"), error)
+        url = str(request.url.copy_with(raw_path=b"/")).rstrip("/")
+        return untrusted(url, error) or unreachable(url, error)
     return unexpected(0, f"{request.method} {request.url.path} failed: {error}")

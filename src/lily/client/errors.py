@@ -1,6 +1,7 @@
 """The errors that the client raises. The type shows whether a retry can help."""
 
 import re
+import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -65,6 +66,22 @@ def unreachable(url: str, cause: BaseException) -> Unavailable:
     reason = str(cause) or type(cause).__name__
     description = f"No response from {url} ({reason}). Check the address, and with `lily status` that Lily is running."
     return Unavailable(0, [Problem("UNREACHABLE", description)])
+
+
+def untrusted(url: str, cause: BaseException | None) -> Refused | None:
+    """The error if the server's certificate, or the client's, is what keeps them from each other; else None."""
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        description = (
+            f"The certificate of {url} is not trusted: {cause.verify_message}. Set LILY_CA to a file with the "
+            "certificate of its authority, and use the host name that the certificate is for."
+        )
+        return Refused(0, [Problem("UNTRUSTED_SERVER", description)])
+    if cause is not None and "CERTIFICATE_REQUIRED" in str(cause):
+        description = f"{url} requires a certificate of the client. Set LILY_CLIENT_CERTIFICATE and LILY_CLIENT_KEY."
+        return Refused(0, [Problem("CERTIFICATE_REQUIRED", description)])
+    return None
 
 
 def unsendable() -> Refused:

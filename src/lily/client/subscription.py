@@ -1,5 +1,6 @@
 """The parts of the notification feed that both clients share: its request, its position, when to reconnect."""
 
+import ssl
 import time
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
@@ -10,7 +11,7 @@ from websockets.http11 import Response
 
 from lily.client import parsing
 from lily.client.address import Address
-from lily.client.errors import LilyApiError, Refused, Unavailable, error_for, unexpected, unreachable
+from lily.client.errors import LilyApiError, Refused, Unavailable, error_for, unexpected, unreachable, untrusted
 from lily.client.results import Notification
 from lily.client.retry import Attempts, Retry
 from lily.model.errors import Problem
@@ -38,10 +39,12 @@ class Subscription:
         self._connected_at = float("inf")  # while there is no connection
         self.position = since
 
-    def request(self) -> tuple[str, dict[str, str]]:
-        """The URL and the headers to connect with, so that the feed continues after the last position."""
+    def request(self) -> tuple[str, dict[str, str], ssl.SSLContext | None]:
+        """The URL, the headers and the certificates to connect with, so that the feed continues after the last
+        position."""
         query = urlencode({**self._filters, **({"since": self.position} if self.position else {})}, doseq=True)
-        return f"{self._address.websocket_url}{PATH}" + (f"?{query}" if query else ""), self._address.headers
+        url = f"{self._address.websocket_url}{PATH}" + (f"?{query}" if query else "")
+        return url, self._address.headers, self._address.tls
 
     def connected(self, response: Response | None) -> None:
         """Takes the position from the handshake: a connection that breaks before its first message can be resumed."""
@@ -74,7 +77,7 @@ class Subscription:
             return error_for(response.status_code, bytes(response.body or b""), response.headers.get("Retry-After", ""))
         if isinstance(error, ConnectionClosed) and error.rcvd is not None and error.rcvd.code == POLICY:
             return Refused(0, [Problem("CLOSED", error.rcvd.reason, PATH)])
-        return unreachable(self._address.url, error)
+        return untrusted(self._address.url, error) or unreachable(self._address.url, error)
 
 
 class Feed:

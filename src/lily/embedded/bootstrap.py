@@ -8,6 +8,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import psycopg
 
+from lily.brokers import Brokers
 from lily.bus.topics import ensure_topics
 from lily.embedded.state import replace_file
 from lily.model.errors import Terminal, Transient
@@ -18,7 +19,7 @@ from lily.store.postgres.migrations import migrate
 TENANT = "default"
 
 
-def prepare_stores(settings: Settings, kafka: str, owner_url: str, passwords: Mapping[str, str]) -> None:
+def prepare_stores(settings: Settings, kafka: Brokers, owner_url: str, passwords: Mapping[str, str]) -> None:
     """Creates or updates schema, roles, topics and admin token. Idempotent."""
     try:
         migrate(owner_url, passwords)

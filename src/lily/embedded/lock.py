@@ -39,6 +39,7 @@ class DirectoryLock:
 
     def __enter__(self) -> Self:
         self._file = self._path.open("a")
+        os.fchmod(self._file.fileno(), 0o600)
         deadline = time.monotonic() + self.TIMEOUT
         while not self._acquire():
             if time.monotonic() > deadline:

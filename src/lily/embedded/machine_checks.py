@@ -4,20 +4,24 @@ import os
 import shutil
 import sys
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
+from lily.api.http.server.tls import BadCertificate, identity
 from lily.embedded.accounts import can_enter, unprivileged_account
 from lily.embedded.jars import class_paths, is_complete, jars_dir
 from lily.embedded.java import JavaMissing, find_java, java_version
 from lily.embedded.ports import is_free
 from lily.embedded.postgres.cluster import FALLBACK_DIR, DatabaseUnusable, installation
+from lily.embedded.private_files import exposed_files
 from lily.embedded.state import load
 from lily.settings import Settings
 
 GIB = 1 << 30
 DISK_REQUIRED, DISK_RECOMMENDED = GIB, 5 * GIB  # jars, an empty database and a log; room to grow
+RENEW_DAYS = 14  # before a certificate expires
 MEMORY_REQUIRED, MEMORY_RECOMMENDED = 2 * GIB, 4 * GIB  # the whole stack uses about 1.5 GiB
 
 
@@ -45,6 +49,8 @@ def check_machine(settings: Settings) -> list[Check]:
         _jars(settings),
         _postgres(data_dir),
         _writable(data_dir),
+        _private(data_dir),
+        *_tls(settings),
         _port(settings),
     ]
 
@@ -106,6 +112,30 @@ def _writable(data_dir: Path) -> Check:
         return Check("Data directory", f"{data_dir} is writable")
     remedy = f"Choose another with --data-dir, or get write permission for {directory}."
     return Check("Data directory", f"{directory} is not writable", good=False, ok=False, remedy=remedy)
+
+
+def _private(data_dir: Path) -> Check:
+    exposed = exposed_files(data_dir)
+    if not exposed:
+        return Check("Files", "only their owner can read the data" if data_dir.is_dir() else "none yet")
+    names = ", ".join(path.name for path in exposed)
+    remedy = f"Take the permissions away: `chmod go= {' '.join(map(str, exposed))}`."
+    return Check("Files", f"others on this machine can read in {data_dir}: {names}", good=False, remedy=remedy)
+
+
+def _tls(settings: Settings) -> list[Check]:
+    """None if the API serves without TLS."""
+    try:
+        served = identity(settings.tls)
+    except BadCertificate as error:
+        return [Check("TLS", "not usable", good=False, ok=False, remedy=str(error))]
+    if served is None:
+        return []
+    days = (served.expires - datetime.now(UTC)).days
+    found = f"the certificate expires in {days} days"
+    if days < RENEW_DAYS:
+        return [Check("TLS", found, good=False, remedy="Renew it, and restart the API.")]
+    return [Check("TLS", found)]
 
 
 def _port(settings: Settings) -> Check:

@@ -26,6 +26,7 @@ class Command:
     cwd: Path | None = None
     account: Account | None = None
     death_signal: signal.Signals = signal.SIGTERM  # sent to it when the supervisor dies
+    umask: int = -1  # of the files that it creates; -1: that of the supervisor
 
     def full_argv(self) -> list[str]:
         uid, gid = (self.account.uid, self.account.gid) if self.account else (-1, -1)
@@ -47,7 +48,7 @@ def spawn(command: Command, log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as output:
         return subprocess.Popen(
             command.full_argv(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            env=command.env, cwd=command.cwd, start_new_session=True,
+            env=command.env, cwd=command.cwd, umask=command.umask, start_new_session=True,
         )  # fmt: skip
 
 

@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from lily.brokers import Brokers
+from lily.embedded.kafka.users import brokers_environment
 from lily.embedded.probes import http_ready
 from lily.embedded.process import MARK, Command
 
@@ -25,6 +27,7 @@ class ServiceEnvironment:
     ports: Mapping[str, int]
     jars: Path
     master_key: Path
+    embedded_kafka: Mapping[str, Brokers] = field(default_factory=dict)  # as each service sees it
 
     def of(self, name: str) -> dict[str, str]:
         """Returns the complete environment of a service."""
@@ -36,7 +39,10 @@ class ServiceEnvironment:
             "LILY_JARS_DIR": str(self.jars),
             "LILY_MASTER_KEY_FILE": str(self.master_key),
         }
-        return dict(os.environ) | shared | self._addresses(name)
+        return dict(os.environ) | shared | self._kafka_login(name) | self._addresses(name)
+
+    def _kafka_login(self, name: str) -> dict[str, str]:
+        return brokers_environment(self.embedded_kafka[name]) if name in self.embedded_kafka else {}
 
     def _addresses(self, name: str) -> dict[str, str]:
         if name != "api":  # LILY_HOST is the API's: metrics and probes need no token, so they stay on loopback
@@ -59,12 +65,14 @@ class Service:
     host: str = "127.0.0.1"
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
+    probe: Callable[[int, str], bool] = http_ready
+    umask: int = -1
 
     def prepare(self) -> None:
         """Does nothing: a service has no files that a crash could leave incomplete."""
 
     def command(self) -> Command:
-        return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name))
+        return Command((sys.executable, "-m", "lily", self.name), env=self.environment.of(self.name), umask=self.umask)
 
     def healthy(self) -> bool:
-        return http_ready(self.environment.ports[self.name], self.host)
+        return self.probe(self.environment.ports[self.name], self.host)

@@ -4,20 +4,25 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lily.api.http.server.tls import identity
+from lily.embedded.accounts import unprivileged_account
 from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
+from lily.embedded.kafka.access import ensure_access
+from lily.embedded.kafka.users import BROKER, USER_OF, USERS, brokers_of, stack_settings
 from lily.embedded.lock import DirectoryLock
 from lily.embedded.ports import choose_ports, require_free
 from lily.embedded.postgres import Postgres
+from lily.embedded.private_files import protect_files
+from lily.embedded.probes import http_ready, https_ready, tls_responds
 from lily.embedded.services import SERVICES, Service, ServiceEnvironment
 from lily.embedded.state import ROLES, StackState, load, new_password
 from lily.embedded.supervision.orphans import end_orphans
 from lily.embedded.supervision.part import Part
 from lily.embedded.supervision.supervisor import Stage, Supervisor
-from lily.embedded.warehouse import protect_warehouse
 from lily.model.errors import Terminal
-from lily.settings import Settings
+from lily.settings import Settings, Tls
 
 ENGINES = ("kafka", "postgres")
 PARTS = (*ENGINES, *SERVICES)
@@ -48,6 +53,7 @@ class Stack:
         self._data_dir = settings.data_dir
         self._supervisor: Supervisor | None = None
         self._stop_requested = False
+        self._pipeline_umask = -1
 
     def stop(self) -> None:
         """Requests an orderly stop. Can be called at any time, also from a signal handler."""
@@ -60,7 +66,7 @@ class Stack:
         make_data_dir(self._data_dir)
         with DirectoryLock(self._data_dir) as lock:
             end_orphans(self._data_dir)
-            protect_warehouse(self._settings)
+            self._pipeline_umask = protect_files(self._settings)
             state = self._initial_state(load(self._data_dir))
             self._supervisor = Supervisor(state, lock, self._stages(state), on_change)
             if not self._stop_requested:
@@ -69,16 +75,21 @@ class Stack:
     def _initial_state(self, previous: StackState) -> StackState:
         """Returns the state at the start, with the ports and passwords of the previous run where possible."""
         if "api" in self._parts:
+            identity(self._settings.tls)  # raises what is wrong with it now, and not in the log of the API
             require_free(self._settings.port, self._settings.host)
         ports = choose_ports(PORTS, previous.ports) | {"api": self._settings.port} | self._configured_grpc_port()
         passwords = {role: previous.passwords.get(role) or new_password() for role in ROLES}
+        users = () if self._settings.kafka_bootstrap else USERS
+        certificate = self._settings.tls.certificate
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
         host = f"[{host}]" if ":" in host else host
         return StackState(
             data_dir=self._data_dir,
             ports=ports,
             passwords=passwords,
-            url=f"http://{host}:{self._settings.port}",
+            kafka_passwords={user: previous.kafka_passwords.get(user) or new_password() for user in users},
+            url=f"{self._settings.scheme}://{host}:{self._settings.port}",
+            certificate=str(certificate.resolve()) if certificate else "",
             grpc=f"{host}:{ports['grpc']}",
             kafka=self._settings.kafka_bootstrap or f"127.0.0.1:{ports['kafka']}",
             database=self._settings.database_url
@@ -96,23 +107,26 @@ class Stack:
         jars = ensure_jars(self._settings.jars_dir, wanted=class_paths(self._settings.warehouse))
         engines = self._engines(state, jars)
         services = self._services(state, jars)
-        if not services:
-            return [Stage(engines)]
-        roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
-        return [
-            Stage(
-                engines,
-                "preparing schema and topics",
-                lambda: prepare_stores(self._settings, state.kafka, state.database, roles),
-            ),
-            Stage(services),
-        ]
+        prepared = Stage(engines, "preparing schema and topics", lambda: self._prepare(state, stores=bool(services)))
+        return [prepared, Stage(services)] if services else [prepared]
+
+    def _prepare(self, state: StackState, *, stores: bool) -> None:
+        """What the services need in the engines. The users of Kafka are needed by everyone who wants to reach it."""
+        if any(part.name == "kafka" for part in state.parts):
+            ensure_access(brokers_of(state, BROKER), state.kafka_passwords)
+        if stores:
+            roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
+            brokers = stack_settings(self._settings, state).brokers
+            prepare_stores(self._settings, brokers, state.database, roles)
 
     def _engines(self, state: StackState, jars: Path) -> tuple[Part, ...]:
         """Returns the engines to start: those that the settings give no address for."""
         parts: list[Part] = []
         if "kafka" in self._parts and not self._settings.kafka_bootstrap:
-            parts.append(Kafka(self._data_dir, jars, state.ports["kafka"], state.ports["controller"]))
+            ports = state.ports
+            parts.append(
+                Kafka(self._data_dir, jars, ports["kafka"], ports["controller"], state.kafka_passwords[BROKER])
+            )
         if "postgres" in self._parts and not self._settings.database_url:
             parts.append(Postgres(self._data_dir, state.ports["postgres"], state.passwords["lily"]))
         return tuple(parts)
@@ -124,17 +138,28 @@ class Stack:
         databases = {role: url_for_role(state.database, role, state.passwords[role]) for role in ROLES}
         configured = self._settings.master_key_file
         key = configured.expanduser().resolve() if configured else ensure_master_key(self._data_dir)
-        environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key)
+        embedded = {name: brokers_of(state, USER_OF[name]) for name in names if state.kafka_passwords}
+        environment = ServiceEnvironment(self._data_dir, state.kafka, databases, state.ports, jars, key, embedded)
         host = LOOPBACK_OF.get(self._settings.host, self._settings.host)
-        return tuple(Service(name, environment, host if name == "api" else "127.0.0.1") for name in names)
+        api = Service("api", environment, host, probe=_probe_of(self._settings.tls))
+        pipeline = Service("pipeline", environment, umask=self._pipeline_umask)
+        others = {"api": api, "pipeline": pipeline}
+        return tuple(others.get(name) or Service(name, environment) for name in names)
+
+
+def _probe_of(tls: Tls) -> Callable[[int, str], bool]:
+    if tls.client_ca:
+        return tls_responds
+    return https_ready if tls.certificate else http_ready
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Creates a directory that all users may enter: PostgreSQL may run as another user. Secrets in it are 0600."""
+    """Creates a directory for its owner alone; if PostgreSQL runs as another user, one that all may enter. Everything
+    in it is private."""
     try:
         if not data_dir.is_dir():
             data_dir.mkdir(parents=True)
-            data_dir.chmod(0o755)  # regardless of the umask
+            data_dir.chmod(0o755 if unprivileged_account() else 0o700)  # regardless of the umask
     except OSError as error:
         raise DataDirUnusable(
             f"{data_dir} cannot be created: {error.strerror}. Choose another directory with --data-dir."

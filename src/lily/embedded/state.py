@@ -61,8 +61,10 @@ class StackState(BaseModel):
     supervisor: RecordedProcess = RecordedProcess()
     ports: dict[str, int] = {}
     passwords: dict[str, str] = {}
+    kafka_passwords: dict[str, str] = {}  # by user; empty if Kafka is not the embedded one
     url: str = ""
     grpc: str = ""
+    certificate: str = ""  # the file that the API serves with, if it serves with TLS
     kafka: str = ""
     database: str = ""
     parts: list[PartState] = []
@@ -79,7 +81,7 @@ def load(data_dir: Path) -> StackState:
     except (FileNotFoundError, ValidationError, UnicodeDecodeError):
         return StackState(data_dir=data_dir)
     if state.data_dir != data_dir:  # the recorded processes are those of the original directory
-        return StackState(data_dir=data_dir, passwords=state.passwords)
+        return StackState(data_dir=data_dir, passwords=state.passwords, kafka_passwords=state.kafka_passwords)
     return state
 
 

@@ -7,6 +7,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from lily.model.errors import Terminal
+from lily.plugins.surroundings import Surroundings
+
 PATIENCE_SECONDS = 15.0  # with brokers that do not respond
 DURABLE: dict[str, Any] = {
     "enable.idempotence": True,
@@ -17,8 +20,12 @@ DURABLE: dict[str, Any] = {
 }
 
 
-def servers(bootstrap: str) -> dict[str, Any]:
-    return {"bootstrap.servers": bootstrap, "log_level": 2, "socket.timeout.ms": 15_000}
+def servers(place: Surroundings) -> dict[str, Any]:
+    """What a client of the operator's Kafka is configured with. Raises Terminal if there is none."""
+    if not place.kafka_bootstrap:
+        raise Terminal("there is no Kafka to write to; set LILY_KAFKA_BOOTSTRAP for the worker")
+    patience = {"log_level": 2, "socket.timeout.ms": 15_000}
+    return {"bootstrap.servers": place.kafka_bootstrap, **patience, **place.kafka_options}
 
 
 def create(admin: AdminClient, name: str, partitions: int, replication: int, config: Mapping[str, str]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from confluent_kafka import Consumer
 
+from lily.brokers import Brokers
 from lily.bus.offsets import Offsets, read_bounds, read_ends, start_offset
 from lily.model.records import Partition
 
@@ -14,8 +15,8 @@ TIMEOUT_SECONDS = 15
 class LogOffsets:
     """Reads offsets from Kafka. Raises KafkaException if Kafka does not respond."""
 
-    def __init__(self, bootstrap: str, group: str) -> None:
-        self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "log_level": 2})
+    def __init__(self, brokers: Brokers, group: str) -> None:
+        self._consumer = Consumer({**brokers.client(), "group.id": group})
 
     def close(self) -> None:
         self._consumer.close()

@@ -10,10 +10,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lily.model.errors import Terminal
+from lily.pipeline.rpc_secret import authentication, submit_arguments
 from lily.settings import Settings
 from lily.store.lake.catalog import is_s3, spark_options, spark_secrets, warehouse
 
 NICENESS_VARIABLE = "LILY_NICENESS"
+SUBMIT_VARIABLE = "PYSPARK_SUBMIT_ARGS"
 HOT_NICENESS, LAKE_NICENESS = 0, 15  # a table is awaited, a plain column is not
 # Checkpoints are scratch. By default each of their files has a checksum beside it and is renamed by an API that starts
 # `readlink` where Hadoop's native library is missing: 20 processes for one event.
@@ -29,6 +31,7 @@ _environment_lock = threading.Lock()
 def open_session(settings: Settings) -> SparkSession:
     # Otherwise Spark would start the first `python3` on the PATH.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ[SUBMIT_VARIABLE] = submit_arguments(settings, os.environ.get(SUBMIT_VARIABLE, ""))
     builder = SparkSession.builder.appName("lily").master(settings.spark_master)
     for key, value in _options(settings).items():
         builder = builder.config(key, value)
@@ -96,7 +99,7 @@ def _options(settings: Settings) -> dict[str, str]:
     }
     if settings.spark_master.startswith("local"):
         options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    return options | settings.spark_options
+    return options | authentication(settings) | settings.spark_options
 
 
 def _pools(scratch: Path) -> Path:

@@ -7,6 +7,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lily.brokers import Brokers
+from lily.bus.grants import GROUPS
 from lily.model.records import Partition
 from lily.pipeline.offsets import offsets_to_json
 
@@ -17,7 +19,7 @@ RECORD_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 class KafkaSource:
     """The query fails if Kafka has deleted records that it has not read: it never skips events silently."""
 
-    bootstrap: str
+    brokers: Brokers
     topics: Sequence[str]
     starting_offsets: Mapping[Partition, int]
     batch_events: int  # per micro-batch, at most
@@ -26,7 +28,8 @@ class KafkaSource:
     def records(self, spark: SparkSession) -> DataFrame:
         return (
             spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", self.bootstrap)
+            .options(**self.brokers.spark_options())
+            .option("groupIdPrefix", f"{GROUPS}pipeline")
             .option("subscribe", ",".join(self.topics))
             .option("startingOffsets", offsets_to_json(self.starting_offsets))
             .option("maxOffsetsPerTrigger", self.batch_events)

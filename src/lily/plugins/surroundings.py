@@ -1,6 +1,7 @@
 """What the operator, and not the tenant, states about where an enforcer or a channel runs: an optional port."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol, TypeVar, runtime_checkable
@@ -19,6 +20,8 @@ class Surroundings:
     allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()  # that it may reach although they are not public
     kafka_bootstrap: str = ""  # of Lily's own Kafka
     kafka_replication: int = 1
+    # How to log in there, in the names of librdkafka: a secret of the operator, not of the tenant.
+    kafka_options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @runtime_checkable

@@ -70,7 +70,7 @@ class ReactionRunner:
         name = self._reaction.name
         with (
             connect(self._settings.database_url, f"lily-{name}") as connection,
-            PartitionReader(self._settings.kafka_bootstrap, f"lily-{name}", self._reaction.topics) as reader,
+            PartitionReader(self._settings.brokers, f"lily-{name}", self._reaction.topics) as reader,
         ):
             # A transaction sees one committed state, and loses to a concurrent change of what it has read.
             connection.isolation_level = IsolationLevel.REPEATABLE_READ

@@ -96,7 +96,7 @@ class Worker:
 
     def _tasks(self) -> tuple[Task, ...]:
         settings, pool, loop = self._settings, self._channels, self._loop
-        naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.kafka_bootstrap, loop)
+        naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.brokers, loop)
         return (
             *housekeeping(settings.retention),
             Task(enforcement.TASK, Enforcing(settings, self.registry).run),

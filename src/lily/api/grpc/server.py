@@ -11,9 +11,11 @@ from lily.api.auth.oidc.bearer import MAX_LENGTH
 from lily.api.grpc import lineage
 from lily.api.grpc.rpcs import Rpcs
 from lily.api.http.server.request_log import RequestLog
+from lily.api.http.server.tls import Identity, identity
 from lily.api.services import Services
 from lily.api.workers import WorkerGroup
 from lily.model.errors import Terminal
+from lily.settings import Settings
 
 GRACE_SECONDS = 5.0
 MAX_CONCURRENT_CALLS = 1_000  # each may hold a message of the maximum size
@@ -36,7 +38,7 @@ async def served(services: Services) -> AsyncIterator[None]:
     server = grpc.aio.server(maximum_concurrent_rpcs=MAX_CONCURRENT_CALLS, options=_options(settings.limits.body_bytes))
     rpcs = Rpcs(services, RequestLog(services.metrics.rpcs, settings.log_level))
     server.add_generic_rpc_handlers([rpcs.handler(name, service) for name, service in SERVICES.items()])
-    _listen(server, settings.host, settings.grpc_port)
+    _listen(server, settings)
     await server.start()
     try:
         yield
@@ -82,12 +84,22 @@ def _options(max_bytes: int) -> list[tuple[str, int]]:
     ]
 
 
-def _listen(server: grpc.aio.Server, host: str, port: int) -> None:
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _listen(server: grpc.aio.Server, settings: Settings) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"{host}:{settings.grpc_port}"
+    served = identity(settings.tls)
     try:
-        server.add_insecure_port(address)
+        if served is None:
+            server.add_insecure_port(address)
+        else:
+            server.add_secure_port(address, _credentials(served))
     except RuntimeError as error:
         raise Terminal(
             f"gRPC cannot listen on {address}. "
             "If another process uses the port, stop it or choose another with LILY_GRPC_PORT."
         ) from error
+
+
+def _credentials(served: Identity) -> grpc.ServerCredentials:
+    pairs = [(served.key, served.certificate)]
+    return grpc.ssl_server_credentials(pairs, served.client_ca, require_client_auth=served.client_ca is not None)

@@ -12,6 +12,7 @@ from prometheus_client import Gauge
 from lily.api.http.errors import Declined, too_many
 from lily.api.tenant_shares import TenantShares
 from lily.api.websocket.messages import Message, MessageFilter, read_messages, tenant_of
+from lily.brokers import Brokers
 from lily.bus import topics
 from lily.bus.changefeed import Changefeed, PositionLost, replay
 from lily.bus.offsets import Offsets
@@ -66,8 +67,8 @@ class Listener:
 class Hub:
     """Reads the change log only while there are listeners."""
 
-    def __init__(self, bootstrap: str, followers: Gauge, limits: Limits) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, brokers: Brokers, followers: Gauge, limits: Limits) -> None:
+        self._brokers = brokers
         self._connections = TenantShares(limits.connections, _too_many_connections)
         self._replays = TenantShares(limits.replays, _too_many_replays)
         self._gauge = followers
@@ -85,7 +86,7 @@ class Hub:
         with self._connections.one(tenant):
             async with self._lock:
                 if self._feed is None:
-                    feed = Changefeed(self._bootstrap, TOPICS, self._deliver)
+                    feed = Changefeed(self._brokers, TOPICS, self._deliver)
                     self._offsets = await feed.start()
                     self._feed = feed
                 self._count(1)
@@ -146,7 +147,7 @@ class Hub:
         """Yields the matching messages of each batch between `at` and `end`, and advances `at`."""
         if at == end:
             return
-        async for batch in replay(self._bootstrap, at, end):
+        async for batch in replay(self._brokers, at, end):
             found: list[Outgoing] = []
             for record in batch:
                 before = dict(at)

@@ -61,10 +61,10 @@ def _run_steps(running: "DemoStack", printer: "DemoOutput") -> "DemoReport":
     from lily.cli.demo.slack import slack_receiver
     from lily.cli.demo.stack import read_lag
     from lily.cli.demo.step import DemoContext, DemoReport
-    from lily.client import Lily
+    from lily.client import Lily, Tls
 
     printer.title(f"Running the use cases against {running.url}")
-    with Lily(running.url, running.token) as lily, slack_receiver() as slack:
+    with Lily(running.url, running.token, tls=Tls(running.certificate or None)) as lily, slack_receiver() as slack:
         context = DemoContext(
             running, lily, slack, lambda: read_lag(running.data_dir), shows_progress=printer.console.is_terminal
         )

@@ -197,6 +197,7 @@ def _clear(demo: DemoContext, mailing: Mailing) -> None:
 def _lily(demo: DemoContext, *words: str, **environment: str) -> str:
     """What `lily enforce` prints. Raises StepFailed with its error."""
     access = {"LILY_URL": demo.stack.url, "LILY_TOKEN": demo.stack.token}
+    trust = {"LILY_CA": demo.stack.certificate} if demo.stack.certificate else {}
     command = [sys.executable, "-m", "lily", "enforce", *words]
     done = subprocess.run(
         command,
@@ -204,7 +205,7 @@ def _lily(demo: DemoContext, *words: str, **environment: str) -> str:
         text=True,
         timeout=2 * WAIT,
         check=False,
-        env={**os.environ, **access, **environment},
+        env={**os.environ, **access, **trust, **environment},
     )
     if done.returncode != 0:
         raise StepFailed(f"lily enforce {' '.join(words)}: {done.stderr.strip()}")

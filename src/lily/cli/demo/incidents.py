@@ -111,7 +111,7 @@ def _secret(demo: DemoContext) -> str:
 
 def _send(demo: DemoContext, clock: str, message: dict[str, Any]) -> float:
     """Starts the clock and sends the webhook. Returns the seconds until it was answered."""
-    with monte_carlo(demo.stack.url, demo.lily.get(TABLE).tenant_id, _secret(demo)) as sender:
+    with monte_carlo(demo.stack, demo.lily.get(TABLE).tenant_id, _secret(demo)) as sender:
         demo.start(clock)
         return demo.timed(ANSWERED, lambda: sender.send(message))[1]
 

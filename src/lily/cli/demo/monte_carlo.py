@@ -9,7 +9,9 @@ from typing import Any
 
 import httpx
 
+from lily.cli.demo.stack import DemoStack
 from lily.cli.demo.step import StepFailed
+from lily.client import Tls
 
 SOURCE, HEADER = "monte-carlo", "x-mcd-signature"
 PATH = f"/webhook/{SOURCE}"
@@ -38,9 +40,10 @@ class MonteCarlo:
 
 
 @contextmanager
-def monte_carlo(url: str, tenant: str, secret: str) -> Iterator[MonteCarlo]:
+def monte_carlo(stack: DemoStack, tenant: str, secret: str) -> Iterator[MonteCarlo]:
     """Yields the sender with its HTTP client: making one takes longer than a webhook does."""
-    with httpx.Client(base_url=url, timeout=SECONDS) as client:
+    verify = Tls(stack.certificate).context() if stack.certificate else True
+    with httpx.Client(base_url=stack.url, timeout=SECONDS, verify=verify) as client:
         yield MonteCarlo(client, tenant, secret)
 
 

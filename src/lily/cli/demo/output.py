@@ -50,7 +50,8 @@ class DemoOutput:
             return
         self.print(f"\nThe stack is still running at [bold]{stack.url}[/]. Try next:")
         self.print(f"  {stack.url}/docs  the API reference")
-        self.print(f"  curl '{stack.url}/metadata?tag=PII' -H 'Authorization: Bearer {stack.token}'")
+        trust = f"--cacert {stack.certificate} " if stack.certificate else ""
+        self.print(f"  curl {trust}'{stack.url}/metadata?tag=PII' -H 'Authorization: Bearer {stack.token}'")
         stop = command("down", stack.data_dir)
         self.print(f"Stop it with [bold]{stop}[/], then delete that directory.")
 

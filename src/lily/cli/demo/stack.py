@@ -17,6 +17,7 @@ from lily.app import lag
 from lily.cli.stack.detach import start_detached
 from lily.cli.stack.startup_progress import StartupProgress
 from lily.embedded.bootstrap import admin_token
+from lily.embedded.kafka.users import stack_settings
 from lily.embedded.ports import choose_ports
 from lily.embedded.state import load
 from lily.embedded.supervision.shutdown import stop_stack
@@ -38,6 +39,11 @@ class DemoStack:
     token: str
     data_dir: Path
     start_seconds: float
+
+    @property
+    def certificate(self) -> str:
+        """The file that the API serves with; empty if it serves without TLS."""
+        return load(self.data_dir).certificate
 
     @property
     def database(self) -> str:
@@ -90,7 +96,7 @@ def read_lag(data_dir: Path) -> dict[str, int] | None:
     """Returns, by topic, how many events cannot be read yet; None while an engine does not respond."""
     state = load(data_dir)
     try:
-        return lag(Settings(kafka_bootstrap=state.kafka, database_url=state.database))
+        return lag(stack_settings(Settings(), state))
     except (psycopg.Error, KafkaException):
         return None
 

@@ -120,6 +120,7 @@ def _lag(stack: "Settings", until: "Offsets | None" = None) -> dict[str, int] | 
 
 def _stack_settings(lily: "Lily", settings: "Settings") -> "Settings":
     """Returns settings with the addresses of the embedded engines: the lag can only be read from them."""
+    from lily.embedded.kafka.users import stack_settings
     from lily.embedded.state import load
 
     state = load(settings.data_dir)
@@ -128,7 +129,7 @@ def _stack_settings(lily: "Lily", settings: "Settings") -> "Settings":
             f"--wait works only with the stack in {settings.data_dir}, but the estate would go to {lily.url}. Leave "
             "out --wait, or name the stack's directory with --data-dir."
         )
-    return settings.model_copy(update={"kafka_bootstrap": state.kafka, "database_url": state.database})
+    return stack_settings(settings, state)
 
 
 def _print(result: "BulkResult", progress: "IngestProgress", *, wait: bool, output: Format) -> None:

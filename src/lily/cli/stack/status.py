@@ -43,12 +43,13 @@ def status(data_dir: DataDir = None, output: OutputFormat = Format.text) -> None
 
 def _report(settings: "Settings", state: "StackState", *, running: bool) -> dict[str, Any]:
     """The JSON result. Keys may be added, never removed: programs rely on it."""
+    from lily.embedded.kafka.users import stack_settings
     from lily.embedded.memory import part_rows
 
     rows = part_rows(state) if running else []
     ready = running and state.phase == "ready" and all(row["state"] == "healthy" for row in rows)
     names = {row["name"] for row in rows}
-    engines = settings.model_copy(update={"kafka_bootstrap": state.kafka, "database_url": state.database})
+    engines = stack_settings(settings, state)
     return {
         "parts": rows,
         "lag": _lag(engines) if ready and "pipeline" in names else {},

@@ -109,7 +109,9 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
         if value:  # without the services there is no token
             print_text(f"  {name:<14} {value}")
     if token:
-        print_text(f"\nTry it:\n{_first_call(state.url, token)}")
+        print_text(f"\nTry it:\n{_first_call(state, token)}")
+    if state.kafka_passwords:
+        print_text(f"\nClients of Kafka log in with what `{command('kafka-client', state.data_dir)}` prints.")
     stop = f"`{command('down', state.data_dir)}`"
     if detached:
         print_text(
@@ -119,10 +121,11 @@ def announce(state: "StackState", output: Format, *, detached: bool) -> None:
         print_text(f"\nStop it with Ctrl-C, or from another terminal with {stop}.")
 
 
-def _first_call(url: str, token: str) -> str:
+def _first_call(state: "StackState", token: str) -> str:
     body = '{"entity_type": "table", "attributes": {"name": "customers", "qualified_name": "shop.public.customers"}}'
     headers = f"-H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -H 'Prefer: wait=10'"
-    return f"  curl {url}/ingest-metadata {headers} -d '{body}'"
+    trust = f"--cacert {state.certificate} " if state.certificate else ""
+    return f"  curl {trust}{state.url}/ingest-metadata {headers} -d '{body}'"
 
 
 def _names(parts: str) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class HotQuery:
     def _start(self, spark: SparkSession, checkpoint: Path) -> StreamingQuery:
         pipeline = self._settings.pipeline
         source = KafkaSource(
-            self._settings.kafka_bootstrap,
+            self._settings.brokers,
             TOPICS,
             starting_offsets(self._settings),
             pipeline.batch_events,
@@ -97,7 +97,7 @@ class HotQuery:
 
 def starting_offsets(settings: Settings) -> Offsets:
     """The next offset to apply, for every partition; the beginning of a partition that was never applied."""
-    store, log = CatalogueWriter(settings.database_url), LogOffsets(settings.kafka_bootstrap, "lily-positions")
+    store, log = CatalogueWriter(settings.database_url), LogOffsets(settings.brokers, "lily-positions")
     try:
         applied = {(topic, at): offset for topic in TOPICS for at, offset in store.positions(topic).items()}
         return log.starts(TOPICS, applied)
@@ -108,7 +108,7 @@ def starting_offsets(settings: Settings) -> Offsets:
 
 def send_pings(settings: Settings) -> int:
     """Sends one ping to each partition of the assets' topic, and returns how many. Edges take the same path."""
-    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap, "acks": "all", "log_level": 2})
+    producer = Producer({**settings.brokers.client(), "acks": "all"})
     partitions = producer.list_topics(topics.ASSETS, timeout=15).topics[topics.ASSETS].partitions
     for partition in partitions:
         producer.produce(topics.ASSETS, orjson.dumps({"type": PING}), partition=partition)

@@ -40,7 +40,7 @@ class LakeQuery:
     def run(self, spark: SparkSession, checkpoint: Path) -> None:
         """Returns when it is stopped. Raises when the query fails or cannot start."""
         ledger = LakeLedger(self._settings.database_url)
-        log = LogOffsets(self._settings.kafka_bootstrap, "lily-lake")
+        log = LogOffsets(self._settings.brokers, "lily-lake")
         store, propagator = CatalogueWriter(self._settings.database_url), Propagator(self._settings.database_url)
         try:
             for statement in tables.definitions(self._settings.lake.buckets):
@@ -101,7 +101,7 @@ class LakeRun:
         self._recover()
         starts = self._log.starts(TOPICS, self._last.next_offsets)
         lake = self._settings.lake
-        source = KafkaSource(self._settings.kafka_bootstrap, TOPICS, starts, lake.batch_events)
+        source = KafkaSource(self._settings.brokers, TOPICS, starts, lake.batch_events)
         trigger_ms = int(lake.trigger_seconds * 1000)
         query = start_query(
             "lake", source.records(self._spark), self._write, checkpoint=checkpoint, trigger_ms=trigger_ms

@@ -40,7 +40,7 @@ class QualityQuery:
 
     def run(self, spark: SparkSession, checkpoint: Path) -> None:
         """Returns when it is stopped. Raises when the query fails or cannot start."""
-        log = LogOffsets(self._settings.kafka_bootstrap, "lily-quality")
+        log = LogOffsets(self._settings.brokers, "lily-quality")
         try:
             while not self._stop.is_set():
                 starts = self._starts(log)
@@ -59,7 +59,7 @@ class QualityQuery:
 
     def _start(self, spark: SparkSession, starts: Offsets, checkpoint: Path) -> StreamingQuery:
         quality = self._settings.quality
-        source = KafkaSource(self._settings.kafka_bootstrap, TOPICS, starts, quality.batch_events)
+        source = KafkaSource(self._settings.brokers, TOPICS, starts, quality.batch_events)
         count = partial(self._count, spark)
         self._counted_at = time.monotonic()
         return start_query(

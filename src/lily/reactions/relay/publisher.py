@@ -41,7 +41,7 @@ class Relay:
         self._failed: list[KafkaError] = []
         self._producer = Producer(
             {
-                "bootstrap.servers": settings.kafka_bootstrap,
+                **settings.brokers.client(),
                 "enable.idempotence": True,
                 "acks": "all",
                 "linger.ms": 5,
@@ -50,10 +50,9 @@ class Relay:
                 "message.max.bytes": 4 << 20,
                 "queue.buffering.max.messages": 100_000,
                 "partitioner": "murmur2_random",
-                "log_level": 2,
             }
         )
-        self._ends = TopicEnds(settings.kafka_bootstrap)
+        self._ends = TopicEnds(settings.brokers)
         self._published = Counter("lily_relay_published", "Events published", ["topic"], registry=registry)
         self._lag = Histogram("lily_relay_lag_seconds", "From committed to published", registry=registry)
 

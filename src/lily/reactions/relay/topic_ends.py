@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from confluent_kafka import Consumer, KafkaException
 
+from lily.brokers import Brokers
 from lily.bus import topics
 from lily.bus.offsets import read_ends
 from lily.model.errors import Transient
@@ -16,8 +17,8 @@ class TopicEnds:
     """Only the relay writes to these topics, so an end stands until it writes again and need not be read before that.
     Raises Transient if Kafka does not answer."""
 
-    def __init__(self, bootstrap: str) -> None:
-        self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lily-relay-ends", "log_level": 2})
+    def __init__(self, brokers: Brokers) -> None:
+        self._consumer = Consumer({**brokers.client(), "group.id": "lily-relay-ends"})
         self._known: dict[str, dict[str, int]] = {}
 
     def after(self, written: Collection[str]) -> dict[str, dict[str, int]]:

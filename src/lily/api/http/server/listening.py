@@ -1,13 +1,15 @@
 """Runs uvicorn with Lily's options."""
 
 import signal
+import ssl
 from collections.abc import Callable
 from typing import Any
 
 import uvicorn
 
+from lily.api.http.server.tls import identity
 from lily.model.errors import Terminal
-from lily.settings import Settings
+from lily.settings import Settings, Tls
 
 GRACE_SECONDS = 10
 HEALTH_SECONDS = 30  # a worker that does not respond to uvicorn for this long is replaced; enough for a busy machine
@@ -19,7 +21,9 @@ class CannotServe(Terminal):
 
 def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
     """Serves an application, or with several workers the factory of this name, until SIGTERM or SIGINT; then running
-    requests may finish. Raises CannotServe if the port is taken or the application did not start."""
+    requests may finish. Raises BadCertificate, and CannotServe if the port is taken or the application did not
+    start."""
+    identity(settings.tls)
     # uvicorn raises the signal that stopped it again at the end; a graceful stop must not look like a crash.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.Handlers.SIG_IGN)
@@ -42,9 +46,15 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
             timeout_worker_healthcheck=HEALTH_SECONDS,
+            **_tls(settings.tls),
         )
     except SystemExit as error:  # how uvicorn reports that it could not start
         raise CannotServe(
             f"The API cannot listen on {settings.host}:{settings.port}. "
             "If another process uses the port, stop it or choose another with LILY_PORT."
         ) from error
+
+
+def _tls(tls: Tls) -> dict[str, Any]:
+    served = {"ssl_certfile": tls.certificate, "ssl_keyfile": tls.key} if tls.certificate else {}
+    return served | ({"ssl_ca_certs": str(tls.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED} if tls.client_ca else {})

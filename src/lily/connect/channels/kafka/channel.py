@@ -14,6 +14,7 @@ from lily.connect.channels.subjects import incident_of
 from lily.connect.signing import Secret, signer
 from lily.model.errors import LilyError, Terminal, Transient
 from lily.outbound.topic_names import beginning, topic_name
+from lily.outbound.topics import servers
 from lily.plugins import Notification, Surroundings
 
 R = TypeVar("R")
@@ -78,11 +79,8 @@ class Kafka:
         return topic_name(PREFIX, self._situated().tenant, _checked(destination))
 
     def _opened(self) -> Writer:
-        place = self._situated()
-        if not place.kafka_bootstrap:
-            raise Terminal("there is no Kafka to write to; set LILY_KAFKA_BOOTSTRAP for the worker")
         if self._writer is None:
-            self._writer = Writer(place.kafka_bootstrap, self._config.seconds)
+            self._writer = Writer(servers(self._situated()), self._config.seconds)
         return self._writer
 
     def _situated(self) -> Surroundings:

@@ -3,13 +3,13 @@
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
 from lily.model.errors import Terminal
-from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
+from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create
 
 MAX_MESSAGE = 1 << 20  # which brokers accept by default
 MAX_PARTITIONS = 200  # of all topics that one tenant makes Lily create: brokers bear a limited number
@@ -36,8 +36,8 @@ class Record(NamedTuple):
 class Writer:
     """Raises KafkaException. Safe to use from several threads."""
 
-    def __init__(self, bootstrap: str, seconds: float) -> None:
-        self._servers = servers(bootstrap)
+    def __init__(self, servers: Mapping[str, Any], seconds: float) -> None:
+        self._servers = dict(servers)
         limits = {"delivery.timeout.ms": int(seconds * 1000), "message.max.bytes": MAX_MESSAGE}
         self._producer = Producer(self._servers | DURABLE | limits | {"linger.ms": LINGER_MS})
         self._known: set[str] = set()

@@ -12,7 +12,8 @@ from lily.connect.enforcers.topic.contents import TooSlow, live_keys
 from lily.connect.enforcers.topic.log import CompactedTopic, Record
 from lily.connect.enforcers.topic.names import topic_name
 from lily.connect.signing import SigningConfig
-from lily.model.errors import Terminal, Transient
+from lily.model.errors import Transient
+from lily.outbound.topics import servers
 from lily.plugins import Failure, Plan
 
 
@@ -55,9 +56,7 @@ class Topic(Messaging):
     @contextmanager
     def _reachable(self) -> Iterator[CompactedTopic]:
         place = self.place
-        if not place.kafka_bootstrap:
-            raise Terminal("there is no Kafka to write to; set LILY_KAFKA_BOOTSTRAP for the worker")
-        topic = CompactedTopic(place.kafka_bootstrap, topic_name(place.tenant, place.target))
+        topic = CompactedTopic(servers(place), topic_name(place.tenant, place.target))
         try:
             yield topic
         except (KafkaException, TooSlow) as error:

@@ -13,7 +13,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # it imports t
     ResourceType,
 )
 
-from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create, servers
+from lily.outbound.topics import DURABLE, PATIENCE_SECONDS, create
 
 SECONDS = 60.0  # of one call: a slow broker must not hold up a worker for longer
 MAX_MESSAGE = 5 << 20  # 4 MiB and the overhead of the batch
@@ -37,9 +37,9 @@ class Record(NamedTuple):
 class CompactedTopic:
     """Raises KafkaException, also if the brokers do not respond."""
 
-    def __init__(self, bootstrap: str, name: str) -> None:
+    def __init__(self, servers: Mapping[str, Any], name: str) -> None:
         self.name = name
-        self.servers = servers(bootstrap)
+        self.servers = dict(servers)
 
     def ensure(self, partitions: int, replication: int) -> None:
         """Creates it, or sets it to be compacted if a consumer made the brokers create it before."""

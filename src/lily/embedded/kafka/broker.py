@@ -1,4 +1,4 @@
-"""The embedded Kafka: one KRaft node on loopback, formatted on first start."""
+"""One KRaft node on loopback, formatted on first start."""
 
 import base64
 import os
@@ -10,8 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from lily.embedded.java import find_java
+from lily.embedded.kafka.properties import properties
+from lily.embedded.kafka.users import BROKER
 from lily.embedded.probes import kafka_responds
 from lily.embedded.process import Command, engine_environment, run_to_end
+from lily.embedded.state import replace_file
 from lily.model.errors import Terminal
 
 MEMORY = ("-Xms128m", "-Xmx384m", "-XX:+ExitOnOutOfMemoryError")
@@ -31,6 +34,7 @@ class Kafka:
     jars: Path
     port: int
     controller_port: int
+    password: str  # of the node itself
     name: str = "kafka"
     stop_signal: signal.Signals = signal.SIGTERM
     grace: float = 20.0
@@ -54,7 +58,7 @@ class Kafka:
         return self._java(*MEMORY, main=("kafka.Kafka", str(self.home / "server.properties")))
 
     def healthy(self) -> bool:
-        return kafka_responds(self.port)
+        return kafka_responds(self.port, BROKER, self.password)
 
     def _format(self) -> None:
         """Formats a separate directory and renames it, so an interrupted format leaves nothing incomplete."""
@@ -62,9 +66,10 @@ class Kafka:
         draft = self.home / "data.new"
         for leftover in (draft, self.logs):
             shutil.rmtree(leftover, ignore_errors=True)
-        properties = self.home / "format.properties"
-        self._write_properties(properties, draft)
-        done = run_to_end(self._java(*SHORT_LIVED, main=_format_arguments(properties)))
+        configuration = self.home / "format.properties"
+        self._write_properties(configuration, draft)
+        done = run_to_end(self._java(*SHORT_LIVED, main=_format_arguments(configuration)))
+        configuration.unlink()
         if done.returncode != 0:
             raise KafkaUnusable(f"Kafka could not format {self.home}:\n{done.stdout.strip()}")
         draft.rename(self.logs)
@@ -84,40 +89,8 @@ class Kafka:
         return Command(argv, env=engine_environment(self.data_dir), cwd=self.home)
 
     def _write_properties(self, path: Path, logs: Path) -> None:
-        properties = {
-            "process.roles": "broker,controller",
-            "node.id": 1,
-            "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self.controller_port}",
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
-            "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-            "log.dirs": logs,
-        } | SETTINGS
-        path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-
-
-SETTINGS: dict[str, object] = {
-    # One node: one replica, and few partitions of the internal topics, which are opened at each start.
-    "offsets.topic.replication.factor": 1,
-    "offsets.topic.num.partitions": 8,
-    "transaction.state.log.replication.factor": 1,
-    "transaction.state.log.min.isr": 1,
-    "transaction.state.log.num.partitions": 4,
-    "share.coordinator.state.topic.replication.factor": 1,
-    "share.coordinator.state.topic.min.isr": 1,
-    "group.initial.rebalance.delay.ms": 0,
-    # After a kill -9 the controller considers the dead broker alive until its session ends: 9 s by default.
-    "broker.session.timeout.ms": 3_000,
-    "broker.heartbeat.interval.ms": 500,
-    "auto.create.topics.enable": "false",
-    "message.max.bytes": 4 << 20,
-    "log.retention.hours": 7 * 24,
-    # For two cores and 384 MiB: the default threads and the 128 MiB of the log cleaner suit a larger server.
-    "num.network.threads": 2,
-    "num.io.threads": 4,
-    "log.cleaner.dedupe.buffer.size": 16 << 20,
-}
+        stated = properties(self.port, self.controller_port, logs, self.password)
+        replace_file(path, "".join(f"{name}={value}\n" for name, value in stated.items()))
 
 
 def _format_arguments(properties: Path) -> tuple[str, ...]:
