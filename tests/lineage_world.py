@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -15,6 +15,7 @@ from lily.model import clock, ids
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
+from lily.model.run_queries import QuerySender
 from lily.model.statements import read_statement
 from lily.plugins import Sender
 from lily.reactions.relay.change_events import statement_event
@@ -92,14 +93,15 @@ class World:
         self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, event)], [])
         self.marks.edges.append(EdgeMark(self.id_of(start), self.id_of(end)))
 
-    def take(self, event: object) -> None:
-        """An OpenLineage event, all of it in PostgreSQL."""
+    def take(self, event: object, sender: QuerySender | None = None) -> None:
+        """An OpenLineage event, all of it in PostgreSQL. Policies restrict the `sender` of its SQL, if given."""
         found = convert(event, Sender(self.tenant, "etl"), Naming(), received=clock.now())
         for asset in found.assets:
             self._store.apply(topics.ASSETS, {}, [(_RECORD, asset)], [])
             self.marks.assets.append(AssetMark(asset.asset_id))
-        if found.claims is not None:
-            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, found.claims)], [])
+        if (claims := found.claims) is not None:
+            query = claims.query._replace(sender=sender) if claims.query else None
+            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, replace(claims, query=query))], [])
         for edge in found.renamed:
             self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, edge)], [])
         self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.contract.access import create, policy
 from tests.contract.door import Door
+from tests.contract.test_lineage_sql import columns
 from tests.contract.test_openlineage import dataset, run, send, upstream
 from tests.extra_api import until
 
@@ -47,12 +48,21 @@ def test_sql_that_cannot_be_analyzed_holds_up_nothing_behind_it(door: Door, othe
         becomes(one, "main.stg_people.contact", "raw.people.email")
 
 
-def test_the_sql_of_a_caller_whom_policies_restrict_is_not_analyzed(door: Door) -> None:
+def test_the_sql_of_a_caller_whom_policies_restrict_states_what_they_permit(door: Door) -> None:
     denied = policy({"user": "bob"}, {"asset": "raw.secrets"}, "deny", applies_to=["metadata"], actions=["WRITE"])
     create(door, "/policies", denied)
+    union = "select id, email from raw.people union all select id, email from raw.secrets"
     with door.limited("lineage:write", user="bob") as bob:
-        taken = send(bob, with_sql("main.copy", "select * from raw.secrets"))
-        assert [warning["code"] for warning in taken["warnings"]] == ["SQL_NOT_ANALYZED"]
-        answer = bob.http.post("/api/v1/lineage/batch", json=[with_sql("main.copy", "select * from raw.secrets")])
-        assert [(warning["row"], warning["code"]) for warning in answer.json()["warnings"]] == [(1, "SQL_NOT_ANALYZED")]
-    assert "warnings" not in send(door, with_sql("main.copy", "select * from raw.people"))
+        assert "warnings" not in send(bob, with_sql("main.copy", union))
+    becomes(door, "main.copy.email", "raw.people.email")
+    assert upstream(door, "main.copy") == {("raw.people", False)}
+    assert upstream(door, "main.copy.email") == {("raw.people.email", False)}
+    assert door.http.get("/metadata/raw.secrets").status_code == 404
+
+
+def test_a_star_has_the_columns_of_the_lake(door: Door) -> None:
+    door.ingest("raw.wide")
+    columns(door, "raw.wide", "id", "email")
+    send(door, with_sql("main.copy", "select * from raw.wide"))
+    becomes(door, "main.copy.email", "raw.wide.email")
+    assert upstream(door, "main.copy.id") == {("raw.wide.id", False)}

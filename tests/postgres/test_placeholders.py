@@ -66,4 +66,4 @@ def test_a_column_of_a_known_table_has_its_ancestors(migrated: Migrated, make_wo
     world.asset("elsewhere.people", parent="shop")
     world.edge("a", "elsewhere.people.email")
     names = [one.qualified_name for one in facts(migrated, world, "elsewhere.people.email").ancestors]
-    assert names == ["elsewhere.people", "shop", "elsewhere"]
+    assert names == ["elsewhere.people", "shop"]

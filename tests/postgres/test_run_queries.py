@@ -1,103 +1,23 @@
 """SQL of runs, analyzed as the worker does it: what it adds to the edges and assets of a tenant."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import orjson
 import psycopg
 import pytest
-from prometheus_client import CollectorRegistry
 
-from lily.bus import topics
-from lily.intake.openlineage import Naming
-from lily.model import clock
-from lily.model.edges import read_claims_event
-from lily.model.events import read_event
-from lily.model.records import Record
-from lily.reactions.event_loop import EventLoop
-from lily.reactions.jobs import Task
-from lily.reactions.jobs.metrics import JobMetrics
-from lily.reactions.jobs.slot import _JobRunner
-from lily.reactions.run_queries import Analyzers, AnalyzingQueries
-from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.jobs.queue import Group, Job, JobQueue, Later
-from lily.store.postgres.run_queries.queueing import TASK
 from tests.lineage_world import World
-from tests.openlineage_words import column_lineage, dataset, field, run_event
+from tests.openlineage_words import column_lineage, dataset, field
 from tests.postgres.migrated import Migrated
-
-_RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
-Edges = set[tuple[str, str]]
-Records = Sequence[tuple[str, bytes, bytes]]
+from tests.postgres.run_queries import Runs, opened
 
 CUSTOMERS = "with source as (select * from raw.customers) select id as customer_id, email from source"
 
 
-class Runs:
-    """A tenant whose runs have SQL. `analyze` is the worker's turn: it ends when no job is left."""
-
-    def __init__(self, world: World, connection: psycopg.Connection[Any], writer: CatalogueWriter) -> None:
-        self.world, self._connection, self._writer = world, connection, writer
-        self.loop = EventLoop()
-        self.analyzers = Analyzers(self.loop)
-        self.registry = CollectorRegistry()
-        self.appended: list[tuple[str, bytes, bytes]] = []
-        self._analyzing = AnalyzingQueries(Naming(), self.registry, self.analyzers, self.appended.extend)
-        self._queue = JobQueue(connection)
-        self._runner = _JobRunner(
-            connection, self._queue, {TASK: Task(TASK, self._analyzing.run)}, JobMetrics(self.registry)
-        )
-
-    def take(self, output: Any, sql: str, at: str = "11:00", run: str = "r1", **more: Any) -> None:
-        """A run of the job that is named like its output."""
-        outputs = [dataset(output) if isinstance(output, str) else output]
-        job = {"namespace": "shop", "name": outputs[0]["name"], "facets": {"sql": {"query": sql}}}
-        time = f"2026-01-01T{at}:00Z"
-        self.world.take(run_event(eventTime=time, run={"runId": run}, job=job, outputs=outputs) | more)
-
-    def complete(self, job: str, at: str = "12:00", run: str = "r1", **more: Any) -> None:
-        """Completes a run without SQL."""
-        named = {"namespace": "shop", "name": job}
-        self.world.take(run_event(eventTime=f"2026-01-01T{at}:00Z", run={"runId": run}, job=named) | more)
-
-    def analyze(self) -> None:
-        group = Group(self.world.tenant, TASK)
-        while jobs := self._queue.first(group, [TASK], 1):
-            assert self._runner.run(jobs[0])
-            self.read_back()
-
-    def next_job(self) -> Job:
-        (job,) = self._queue.first(Group(self.world.tenant, TASK), [TASK], 1)
-        return job
-
-    def run(self, job: Job) -> Later | None:
-        with self._connection.transaction():
-            return self._analyzing.run(self._connection, job)
-
-    def read_back(self) -> None:
-        for topic, _, value in self.appended:
-            read = read_claims_event if topic == topics.LINEAGE_INTAKE else read_event
-            event = read(orjson.loads(value), received=clock.now())
-            self._writer.apply(topic, {}, [(_RECORD, event)], [])
-        self.appended.clear()
-
-    def derived(self) -> Edges:
-        return {(start, end) for start, end, kind in self.world.edges() if kind == "derived-from"}
-
-    def outcomes(self) -> dict[str, float]:
-        (metric,) = [metric for metric in self.registry.collect() if metric.name == "lily_run_queries"]
-        return {one.labels["outcome"]: one.value for one in metric.samples if one.name.endswith("_total")}
-
-
 @pytest.fixture
 def runs(migrated: Migrated, make_world: Callable[[], World]) -> Iterator[Runs]:
-    url = migrated.url_of("lily_pipeline")
-    with psycopg.connect(url, autocommit=True) as connection, closing(CatalogueWriter(url)) as writer:
-        made = Runs(make_world(), connection, writer)
+    with opened(migrated, make_world()) as made:
         yield made
-        made.analyzers.close()
-        made.loop.close()
 
 
 STAGED = {

@@ -1,6 +1,7 @@
 """The SQL facet of OpenLineage events: when it has to explain what other facets do not. The events have the shape of
 those that dbt's wrapper, Airflow and Spark's listener send."""
 
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs
@@ -9,7 +10,7 @@ import pytest
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.errors import Refused
-from lily.model.run_queries import MAX_TEXT, RunQuery
+from lily.model.run_queries import MAX_TEXT, QuerySender, RunQuery
 from lily.model.schemas import SCHEMAS
 from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, field, run_event, stated
 
@@ -126,14 +127,26 @@ def test_a_query_that_cannot_be_used_is_reported_and_spoils_its_facet_alone(quer
     assert [problem.entity for problem in found.warnings if "sql" in problem.entity][:1] == ["job.facets.sql.query"]
 
 
-def test_a_query_survives_the_log() -> None:
+@pytest.mark.parametrize("sender", [None, QuerySender("bob", ("etl", "ops"), ""), QuerySender("", (), "crawlers")])
+def test_a_query_survives_the_log(sender: QuerySender | None) -> None:
     event = claimed(run_event(job=job(), inputs=[dataset("i")], outputs=[dataset("o")]))
+    assert event.query is not None
+    event = replace(event, query=event.query._replace(sender=sender))
     assert read_claims_event(event.as_cloudevent(), received=NOW) == event
     jsonschema_rs.validator_for(SCHEMAS["claims-event"]).validate(event.as_cloudevent())
 
 
 @pytest.mark.parametrize(
-    "query", ["select 1", ["select 1"], ["q", "", "", {"a": 1}, "", True], ["q", "", "", {}, "", 1]]
+    "query",
+    [
+        "select 1",
+        ["select 1"],
+        ["q", "", "", {"a": 1}, "", True],
+        ["q", "", "", {}, "", 1],
+        ["q", "", "", {}, "", True, None],
+        ["q", "", "", {}, "", True, ["bob", [1], ""]],
+        ["q", "", "", {}, "", True, ["bob", [], ""], "more"],
+    ],
 )
 def test_a_query_that_is_none_is_refused(query: Any) -> None:
     event = claimed(run_event(job=job(), outputs=[dataset("o")])).as_cloudevent()

@@ -8,7 +8,7 @@ import pytest
 
 from lily.lineage.runs import RunLineage, add_events
 from lily.model.edges import NO_DATASETS, Claim, ClaimsEvent, EdgeKey, RunDatasets
-from lily.model.run_queries import RunQuery
+from lily.model.run_queries import QuerySender, RunQuery
 
 A, B, C = (str(uuid.UUID(int=number)) for number in range(1, 4))
 SQL = RunQuery("select * from a", "", "", {}, "", complete=False)
@@ -117,6 +117,12 @@ def test_a_run_without_sql_is_as_it_was() -> None:
     run, counting = added(*events)
     assert all(counted is given for counted, given in zip(counting, events, strict=True))
     assert {"query", "queried"}.isdisjoint(run.as_document())
+
+
+def test_the_query_of_a_start_keeps_its_sender() -> None:
+    sent = SQL._replace(sender=QuerySender("bob", ("etl",), ""))
+    _, counting = added(start(query=sent), plain(2, "COMPLETE"))
+    assert counting[-1].query == sent._replace(complete=True)
 
 
 def test_in_whatever_order_events_arrive_the_query_is_analyzed_once() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lily.model.edges import NOT_CONTENT, ClaimsEvent, RunDatasets
-from lily.model.run_queries import RunQuery
+from lily.model.run_queries import read_run_query
 
 if TYPE_CHECKING:
     from lily.lineage.runs import RunLineage
@@ -20,7 +20,7 @@ def join_query(run: "RunLineage", event: ClaimsEvent) -> ClaimsEvent:
         run.query, run.queried = None, True
         return event
     if event.query is not None and not run.queried and (run.query is None or run.query[0] < event.clock):
-        run.query = [event.clock, event.authorised, list(event.query)]
+        run.query = [event.clock, event.authorised, event.query.as_data()]
     waits = event.state != "COMPLETE" and run.state != "COMPLETE"
     waiting = None if waits or _is_explained(run, event) else run.query
     if not waits:
@@ -29,7 +29,10 @@ def join_query(run: "RunLineage", event: ClaimsEvent) -> ClaimsEvent:
 
 
 def _with_query(run: "RunLineage", event: ClaimsEvent, authorised: bool, given: list[Any]) -> ClaimsEvent:  # noqa: FBT001 - as it is stored
-    """Another caller may have started the run: then both have to be authorised."""
+    """Another caller may have started the run: then both have to be authorised. The query keeps its own sender."""
+    query = read_run_query(given)
+    if query is None:
+        return _without_query(event)
     datasets = RunDatasets(
         tuple(dict.fromkeys([*run.inputs, *event.datasets.inputs])),
         tuple(dict.fromkeys([*run.outputs, *event.datasets.outputs])),
@@ -37,7 +40,7 @@ def _with_query(run: "RunLineage", event: ClaimsEvent, authorised: bool, given: 
     )
     return replace(
         event,
-        query=RunQuery(*given)._replace(complete=event.complete),
+        query=query._replace(complete=event.complete),
         complete=False,
         datasets=datasets,
         authorised=event.authorised and authorised,

@@ -157,7 +157,7 @@ class ClaimsEvent(LogEvent):
             **({"state": self.state} if self.state else {}),
             **({"facets": self.facets} if self.facets else {}),
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
-            **({"query": list(self.query)} if self.query else {}),
+            **({"query": self.query.as_data()} if self.query else {}),
             **({"names": list(self.names)} if self.names else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))

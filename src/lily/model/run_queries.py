@@ -8,9 +8,18 @@ from lily.model.errors import Problem, Refused
 MAX_TEXT = 128 << 10  # characters: the event with its claims has to fit into one record of the log
 
 
+class QuerySender(NamedTuple):
+    """A caller whom policies restrict, as they know it."""
+
+    user: str
+    groups: tuple[str, ...]
+    scraper_group: str
+
+
 class RunQuery(NamedTuple):
     """`names` are those of the event's datasets, by the names that the producer uses; `namespace` is that of all other
-    tables. `target` is the dataset that a bare query writes, by the producer's name, or empty."""
+    tables. `target` is the dataset that a bare query writes, by the producer's name, or empty. `sender` is None if no
+    policy restricts the caller."""
 
     text: str
     dialect: str  # as the producer names it, or empty
@@ -18,6 +27,11 @@ class RunQuery(NamedTuple):
     names: Mapping[str, str]
     target: str
     complete: bool  # the event completes its run once the query has been analyzed
+    sender: QuerySender | None = None
+
+    def as_data(self) -> list[Any]:
+        *fields, sender = self
+        return fields if sender is None else [*fields, [sender.user, list(sender.groups), sender.scraper_group]]
 
 
 def read_run_query(given: Any) -> RunQuery | None:
@@ -25,9 +39,24 @@ def read_run_query(given: Any) -> RunQuery | None:
     match given:
         case None:
             return None
-        case [str(text), str(dialect), str(namespace), dict(names), str(target), bool(complete)] if len(
-            text
-        ) <= MAX_TEXT and all(isinstance(name, str) for name in names.values()):
-            return RunQuery(text, dialect, namespace, names, target, complete)
-    described = "query must be [text, dialect, namespace, qualified names by name, target, complete]"
-    raise Refused(Problem("INVALID_VALUE", described, "query"))
+        case [str(text), str(dialect), str(namespace), dict(names), str(target), bool(complete), *more] if (
+            len(text) <= MAX_TEXT and _are_texts([*names.values()]) and len(more) <= 1
+        ):
+            return RunQuery(text, dialect, namespace, names, target, complete, _sender(more[0]) if more else None)
+    raise _invalid()
+
+
+def _sender(given: Any) -> QuerySender:
+    match given:
+        case [str(user), list(groups), str(scraper_group)] if _are_texts(groups):
+            return QuerySender(user, tuple(groups), scraper_group)
+    raise _invalid()
+
+
+def _are_texts(given: list[Any]) -> bool:
+    return all(isinstance(one, str) for one in given)
+
+
+def _invalid() -> Refused:
+    described = "query must be [text, dialect, namespace, qualified names by name, target, complete, sender]"
+    return Refused(Problem("INVALID_VALUE", described, "query"))

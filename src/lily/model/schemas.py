@@ -300,7 +300,7 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             },
             "query": {
                 "type": "array",
-                "description": "text, dialect, namespace, qualified names by the producer's, target, complete",
+                "description": "text, dialect, namespace, qualified names by the producer's, target, complete, sender",
                 "prefixItems": [
                     {"type": "string", "maxLength": MAX_QUERY},
                     _TEXT,
@@ -308,9 +308,16 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     {"type": "object", "additionalProperties": _TEXT},
                     _TEXT,
                     _BOOLEAN,
+                    {
+                        "type": "array",
+                        "description": "user, groups, scraper group: absent if no policy restricts the caller",
+                        "prefixItems": [_TEXT, {"type": "array", "items": _TEXT}, _TEXT],
+                        "minItems": 3,
+                        "maxItems": 3,
+                    },
                 ],
                 "minItems": 6,
-                "maxItems": 6,
+                "maxItems": 7,
             },
             "names": _NAMES,
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},

@@ -25,7 +25,7 @@ from lily.reactions.notifications.channels import ChannelPool
 from lily.reactions.notifications.planning import TASK as DELIVER
 from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
-from lily.reactions.run_queries import Analyzers, AnalyzingQueries, LogAppender
+from lily.reactions.run_queries import Analyzers, AnalyzingQueries, ColumnSource, LogAppender
 from lily.reactions.runner import ReactionRunner
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
@@ -105,9 +105,15 @@ class Worker:
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
-            Task(ANALYZE, AnalyzingQueries(naming, self.registry, self._analyzers, append).run),
+            Task(ANALYZE, AnalyzingQueries(naming, self.registry, self._analyzers, append, self._lake).run),
             refresher(self.registry),
         )
+
+    def _lake(self) -> ColumnSource:
+        # Imported here, because PyArrow and PyIceberg take more memory than a worker that never reads the lake.
+        from lily.reactions.run_queries.lake_columns import LakeColumns  # noqa: PLC0415
+
+        return LakeColumns(self._settings.s3, self._loop)
 
     def _is_ready(self) -> bool:
         return all(resident.ready.is_set() for resident in self._residents)

@@ -9,6 +9,7 @@ from typing import Any
 from lily.api.auth.authorisation import denials
 from lily.api.calls import Call
 from lily.api.reads.visible_pages import visible_page
+from lily.intake.sql.column_order import column_name, in_order
 from lily.intake.sql.dialects import spellings
 from lily.intake.sql.protocol import KnownTable
 from lily.model.assets import entity_type, is_deleted, shown_fields
@@ -79,23 +80,13 @@ def _batches(items: Sequence[str]) -> Iterable[list[str]]:
 
 async def _columns(call: Call, table: StoredAsset) -> KnownTable:
     columns = await _children(call, table)
-    found = [(shown_fields(column.layers), column) for column in columns]
-    ordered = _is_complete([fields.get("ordinal_position") for fields, _ in found])
-    if ordered:
-        found.sort(key=lambda entry: entry[0]["ordinal_position"])
+    found, ordered = in_order([(shown_fields(column.layers), column) for column in columns])
     names = {_name(fields, column): column.qualified_name for fields, column in found}
     nested: dict[str, str] = {}
     for fields, column in found:
         if _STRUCT.search(str(fields.get("data_type") or "")):
             await _add_fields(call, column, _name(fields, column), nested, MAX_DEPTH)
     return KnownTable(table.qualified_name, names, ordered, nested)
-
-
-def _is_complete(positions: list[Any]) -> bool:
-    """Whether no column is missing: their positions are 1, 2, 3 and so on, or begin at 0."""
-    numbers = sorted(position for position in positions if type(position) is int)
-    start = numbers[0] if numbers else -1
-    return bool(positions) and start in {0, 1} and numbers == list(range(start, start + len(positions)))
 
 
 async def _add_fields(call: Call, column: StoredAsset, path: str, nested: dict[str, str], depth: int) -> None:
@@ -109,7 +100,7 @@ async def _add_fields(call: Call, column: StoredAsset, path: str, nested: dict[s
 
 
 def _name(fields: Mapping[str, Any], column: StoredAsset) -> str:
-    return str(fields.get("name") or column.qualified_name.rpartition(".")[2]).lower()
+    return column_name(fields, column.qualified_name)
 
 
 async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:

@@ -2,6 +2,7 @@
 
 from lily.reactions.run_queries.analyzers import Analyzers
 from lily.reactions.run_queries.appending import LogAppender
+from lily.reactions.run_queries.lacking_columns import ColumnSource
 from lily.reactions.run_queries.task import AnalyzingQueries
 
-__all__ = ["Analyzers", "AnalyzingQueries", "LogAppender"]
+__all__ = ["Analyzers", "AnalyzingQueries", "ColumnSource", "LogAppender"]

@@ -18,22 +18,29 @@ from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
 from lily.model.run_queries import RunQuery
 from lily.reactions.run_queries.additions import new_assets, with_claims
+from lily.reactions.run_queries.analysis import Analyzed, QueryAnalysis
 from lily.reactions.run_queries.analyzers import Analyzers
+from lily.reactions.run_queries.lacking_columns import ColumnSource, ColumnsUnavailable
 from lily.reactions.run_queries.names import named_query
-from lily.reactions.run_queries.tables import QueryTables, known_tables, request_of
 from lily.store.postgres.jobs import Job, Later
 from lily.store.postgres.run_queries.ledger import QueryLedger
 
-MAX_TABLES = 500  # of one query
-NAMED_WITHIN = timedelta(minutes=1)  # assets and claims are read from different partitions
+WAITS = timedelta(minutes=1)  # for what the catalogue or the lake may have soon; other queries of the tenant wait too
 
 _log = structlog.get_logger()
 Append = Callable[[Sequence[tuple[str, bytes, bytes]]], None]  # topic, key and value; returns when they are in the log
 
 
 class AnalyzingQueries:
-    def __init__(self, naming: Naming, registry: CollectorRegistry, analyzers: Analyzers, append: Append) -> None:
-        self._naming, self._analyzers, self._append = naming, analyzers, append
+    def __init__(
+        self,
+        naming: Naming,
+        registry: CollectorRegistry,
+        analyzers: Analyzers,
+        append: Append,
+        lake: Callable[[], ColumnSource],
+    ) -> None:
+        self._analysis, self._append = QueryAnalysis(naming, analyzers, lake), append
         self._analyzed = Counter(
             "lily_run_queries", "SQL of runs that was analyzed, by outcome", ["outcome"], registry=registry
         )
@@ -47,33 +54,37 @@ class AnalyzingQueries:
         if event.query is None or ledger.is_superseded(event):
             return None
         query, all_named = named_query(event, event.query, ledger)
-        if not all_named and datetime.now(UTC) - job.enqueued_at < NAMED_WITHIN:
+        waits = datetime.now(UTC) - job.enqueued_at < WAITS
+        if not all_named and waits:
             return Later(1.0, "a dataset of the run is not in the catalogue yet")
         try:
-            outcome = self._analyze(replace(event, query=query), query, ledger)
+            found = self._analysis.analyze(connection, event, query, needs_lake=waits)
+        except ColumnsUnavailable as error:
+            return Later(5.0, str(error))
         except Unreadable as error:
-            outcome = "not_understood"
+            found = None
             reason = error.problems[0].description if error.problems else ""
             _log.info("query of a run not understood", tenant=job.tenant, job=event.job_id, reason=reason[:300])
-        self._analyzed.labels(outcome).inc()
+        if found is not None:
+            self._state(event, query, found)
+            ledger.record(replace(event, query=query), found.reads, found.result.made)
+        self._analyzed.labels(_outcome(found)).inc()
         return None
 
-    def _analyze(self, event: ClaimsEvent, query: RunQuery, ledger: QueryLedger) -> str:
-        request = request_of(query)
-        named = self._analyzers.analyze(request).tables
-        if len(named) > MAX_TABLES:
-            return "not_understood"
-        tables = QueryTables(query, self._naming, ledger, event.tenant).find(named)
-        result = self._analyzers.analyze(request.with_tables(known_tables(tables)))
-        completed = with_claims(event, result)
+    def _state(self, event: ClaimsEvent, query: RunQuery, found: Analyzed) -> None:
+        """What its sender may not read or state may be the reason that an edge is missing: then no edge ends."""
+        completes = query._replace(complete=query.complete and not found.limited)
+        completed = with_claims(replace(event, query=completes), found.result)
         if completed is not None:
-            assets = [_asset_record(asset) for asset in new_assets(event, result, tables)]
+            assets = [_asset_record(asset) for asset in new_assets(event, found.result, found.tables)]
             value = orjson.dumps(completed.as_cloudevent())
             self._append([*assets, (topics.LINEAGE_INTAKE, completed.key, value)])
-        ledger.record(event, sorted({tables[key].qualified_name for key in named}), result.made)
-        if result.not_understood:
-            return "not_understood"
-        return "partial" if result.partial else "understood"
+
+
+def _outcome(found: Analyzed | None) -> str:
+    if found is None or found.result.not_understood:
+        return "not_understood"
+    return "partial" if found.result.partial else "understood"
 
 
 def _asset_record(event: AssetEvent) -> tuple[str, bytes, bytes]:

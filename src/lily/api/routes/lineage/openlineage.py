@@ -25,6 +25,7 @@ from lily.model.columns import ColumnsEvent, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
+from lily.model.run_queries import QuerySender
 from lily.observe import traces
 from lily.plugins import INTAKES, Delivery, Event, Intake, Sender, installed
 
@@ -106,7 +107,7 @@ def _separate(found: Sequence[Event | Problem]) -> tuple[list[Event], list[Probl
 
 
 async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequence[Problem]) -> Json:
-    events, warnings = await _permitted(append.call, events, warnings)
+    events = await _permitted(append.call, events)
     await _append(append, events)
     settlement = await append.settle()
     assets = sum(_assets(event) for event in events)
@@ -127,8 +128,8 @@ async def _take_many(
     warnings: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
-            events, ignored = await _permitted(append.call, *events_of(item))
-            await _append(append, events)
+            events, ignored = events_of(item)
+            await _append(append, await _permitted(append.call, events))
             warnings += [{"row": row, **problem.as_dict()} for problem in ignored]
         except Refused as error:
             rejected += 1
@@ -151,26 +152,23 @@ async def _append(append: LogAppend, events: Sequence[Event]) -> None:
     await append.add([record for event in events for record in _records(event)])
 
 
-async def _permitted(
-    call: Call, events: Sequence[Event], warnings: Sequence[Problem]
-) -> tuple[Sequence[Event], Sequence[Problem]]:
-    """Raises Declined with 403 if a policy denies one of the assets or edges. A query is analyzed later, when policies
-    are not asked again: so that of a caller whom policies restrict is not analyzed, which is a warning."""
+async def _permitted(call: Call, events: Sequence[Event]) -> Sequence[Event]:
+    """Raises Declined with 403 if a policy denies one of the assets or edges. A query is analyzed later: if policies
+    restrict the caller, it carries who that is, and states then what they permit."""
     await _authorise(call, events)
-    queries = any(isinstance(event, ClaimsEvent) and event.query for event in events)
-    if not queries or await restrictions_of(call.services, call.principal, "WRITE") is None:
-        return events, warnings
-    described = "policies restrict which assets you may write, so the SQL is not analyzed; send columnLineage instead"
-    return [_without_query(event) for event in events], [
-        *warnings,
-        Problem("SQL_NOT_ANALYZED", described, "job.facets.sql"),
-    ]
+    if not any(isinstance(event, ClaimsEvent) and event.query for event in events):
+        return events
+    if await restrictions_of(call.services, call.principal, "READ", "WRITE") is None:
+        return events
+    principal = call.principal
+    sender = QuerySender(principal.user, tuple(sorted(principal.groups)), principal.scraper_group)
+    return [_sent_by(event, sender) for event in events]
 
 
-def _without_query(event: Event) -> Event:
+def _sent_by(event: Event, sender: QuerySender) -> Event:
     if not isinstance(event, ClaimsEvent) or event.query is None:
         return event
-    return replace(event, query=None, complete=event.query.complete)
+    return replace(event, query=event.query._replace(sender=sender))
 
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:

@@ -4,10 +4,10 @@ from lily.model import clock
 from lily.store.lake.reader import LakeSnapshot
 from lily.store.lake.tables import CATALOG, NAMESPACE
 from lily.store.postgres.queries import query
-from lily.store.postgres.sessions import Database
+from lily.store.postgres.sessions import Database, Fetches
 
 
-async def current_snapshot(database: Database) -> LakeSnapshot:
+async def current_snapshot(database: Fetches) -> LakeSnapshot:
     """The tables and `fresh_as_of` come from one statement. Freshness is recorded after a commit, so the tables have
     everything up to that time."""
     parameters = {"catalog": CATALOG, "namespace": NAMESPACE}

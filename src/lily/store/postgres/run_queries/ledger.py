@@ -13,12 +13,14 @@ from lily.store.postgres.run_queries.queueing import TASK
 
 
 class StoredTable(NamedTuple):
-    """`columns` are qualified names by name. They are `ordered` if they are all there are, in the table's order."""
+    """`columns` are qualified names by name. They are `ordered` if they are all there are, in the table's order, and
+    `stated` if a producer's schema has them."""
 
     qualified_name: str
     columns: dict[str, str]
     ordered: bool
     exists: bool
+    stated: bool = False
 
 
 class QueryLedger:
@@ -50,11 +52,18 @@ class QueryLedger:
         """What is known of tables, by qualified name; `ids` has the id of each."""
         given = {"tenant": self._tenant, "names": list(ids), "ids": list(ids.values())}
         columns: dict[str, dict[str, str]] = {}
-        for name, column, qualified_name in self._connection.execute(query("run_queries/columns"), given):
+        stated: set[str] = set()
+        for name, column, qualified_name, of_schema in self._connection.execute(query("run_queries/columns"), given):
             columns.setdefault(name, {}).setdefault(column.lower(), qualified_name)
+            if of_schema:
+                stated.add(name)
         made = dict(self._connection.execute(query("run_queries/made"), given).fetchall())
         existing = {name for (name,) in self._connection.execute(query("run_queries/existing"), given)}
-        return {name: _table(name, columns.get(name, {}), made.get(name), name in existing) for name in ids}
+        found = (
+            StoredTable(name, columns.get(name, {}), ordered=False, exists=name in existing, stated=name in stated)
+            for name in ids
+        )
+        return {table.qualified_name: _as_made(table, made.get(table.qualified_name)) for table in found}
 
     def record(self, event: ClaimsEvent, reads: Sequence[str], made: Mapping[str, Sequence[str]]) -> None:
         """Queues the queries again that read tables whose columns are others than before."""
@@ -76,8 +85,10 @@ class QueryLedger:
             enqueue(self._connection, self._tenant, *(NewJob(TASK, {"event": stored}) for (stored,) in rows))
 
 
-def _table(name: str, columns: dict[str, str], made: list[str] | None, exists: bool) -> StoredTable:  # noqa: FBT001 - a field
+def _as_made(table: StoredTable, made: Sequence[str] | None) -> StoredTable:
+    """With the columns that a query gives it, if any does."""
     if made is None:
-        return StoredTable(name, columns, ordered=False, exists=exists)
+        return table
+    name, columns = table.qualified_name, table.columns
     ordered = {column.lower(): columns.get(column.lower(), f"{name}.{column}") for column in made}
-    return StoredTable(name, ordered, ordered=True, exists=exists)
+    return table._replace(columns=ordered, ordered=True)

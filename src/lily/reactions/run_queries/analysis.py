@@ -1,0 +1,70 @@
+"""Analyzes one query with what the catalogue knows of its tables, and as far as its sender may read and state it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import structlog
+from psycopg import Connection
+
+from lily.intake.openlineage.naming import Naming
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
+from lily.model.edges import ClaimsEvent
+from lily.model.run_queries import RunQuery
+from lily.reactions.run_queries.analyzers import Analyzers
+from lily.reactions.run_queries.lacking_columns import ColumnSource, ColumnsUnavailable, LackingColumns
+from lily.reactions.run_queries.rights import readable, writable
+from lily.reactions.run_queries.sender_policies import policies_of
+from lily.reactions.run_queries.tables import QueryTables, known_tables, request_of
+from lily.store.postgres.run_queries.ledger import QueryLedger, StoredTable
+
+MAX_TABLES = 500  # of one query
+
+_log = structlog.get_logger()
+Tables = Mapping[str, StoredTable]
+
+
+class Analyzed(NamedTuple):
+    """`reads` are the qualified names of the tables that the query names. `limited` if policies keep the sender from
+    reading or stating some of it."""
+
+    result: AnalysisResult
+    tables: Tables
+    reads: Sequence[str]
+    limited: bool
+
+
+class QueryAnalysis:
+    def __init__(self, naming: Naming, analyzers: Analyzers, lake: Callable[[], ColumnSource]) -> None:
+        self._naming, self._analyzers, self._lacking = naming, analyzers, LackingColumns(lake)
+
+    def analyze(
+        self, connection: Connection[Any], event: ClaimsEvent, query: RunQuery, *, needs_lake: bool
+    ) -> Analyzed | None:
+        """None if it names too many tables. Raises Unreadable, and ColumnsUnavailable if it `needs_lake`."""
+        request = request_of(query)
+        named = self._analyzers.analyze(request).tables
+        if len(named) > MAX_TABLES:
+            return None
+        ledger = QueryLedger(connection, event.tenant)
+        found = QueryTables(query, self._naming, ledger, event.tenant).find(named)
+        tables = self._with_lake(connection, event.tenant, found, needed=needs_lake)
+        reads = sorted({tables[key].qualified_name for key in named})
+        if query.sender is None:
+            return Analyzed(self._result(request, tables), tables, reads, limited=False)
+        policies = policies_of(connection, event.tenant, query.sender)
+        visible = readable(policies, tables)
+        result = self._result(request, visible)
+        permitted = writable(policies, result, tables)
+        return Analyzed(permitted, tables, reads, limited=visible != tables or permitted is not result)
+
+    def _with_lake(self, connection: Connection[Any], tenant: str, tables: Tables, *, needed: bool) -> Tables:
+        try:
+            return self._lacking.add(connection, tenant, tables)
+        except ColumnsUnavailable as error:
+            if needed:
+                raise
+            _log.warning("query of a run analyzed without the lake", tenant=tenant, reason=str(error))
+            return tables
+
+    def _result(self, request: AnalysisRequest, tables: Tables) -> AnalysisResult:
+        return self._analyzers.analyze(request.with_tables(known_tables(tables)))
