@@ -41,7 +41,7 @@ def new_assets(event: ClaimsEvent, result: AnalysisResult, tables: Mapping[str, 
     known = {table.qualified_name: table for table in tables.values()}
     ends = dict.fromkeys(end for edge in result.edges if _is_valid(edge) for end in edge[:2])
     made = (f"{table}.{column}" for table, columns in result.made.items() for column in columns)
-    parents = {name: parent for name in [*ends, *made] if (parent := _table_of(name, known)) is not None}
+    parents = {name: parent for name in [*ends, *made] if (parent := table_of(name, known)) is not None}
     for name in dict.fromkeys(parents.values()):
         if not known[name].exists:
             yield _stated(event, name, "table", {"name": name.rpartition(".")[2]})
@@ -73,7 +73,7 @@ def _is_valid(edge: Edge) -> bool:
     )
 
 
-def _table_of(name: str, tables: Collection[str]) -> str | None:
+def table_of(name: str, tables: Collection[str]) -> str | None:
     """The table of a column, or the table itself."""
     while name and name not in tables:
         name = name.rpartition(".")[0]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from lily.intake.sql.protocol import AnalysisResult
+from lily.reactions.run_queries.additions import table_of
 from lily.reactions.run_queries.sender_policies import SenderPolicies
 from lily.store.postgres.run_queries.ledger import StoredTable
 
@@ -29,11 +30,11 @@ def writable(policies: SenderPolicies, result: AnalysisResult, tables: Tables) -
     parents = _Parents(tables)
     named = {end for edge in result.edges for end in edge[:2]}
     named |= {name for table, columns in result.made.items() for name in (table, *_columns(table, columns))}
-    kinds = {name: parents.kind(name) for one in named for name in (one, parents.table(one))}
+    kinds = {name: parents.kind(name) for one in named for name in (one, *parents.tables(one))}
     may = policies.permitted("WRITE", kinds)
 
     def permits(*names: str) -> bool:
-        return all(name in may and parents.table(name) in may for name in names)
+        return all(name in may and may.issuperset(parents.tables(name)) for name in names)
 
     edges = [edge for edge in result.edges if permits(*edge[:2])]
     made = {table: columns for table, columns in result.made.items() if permits(table, *_columns(table, columns))}
@@ -53,14 +54,9 @@ class _Parents:
         self._tables = {table.qualified_name for table in tables.values()}
         self._of = {column: t.qualified_name for t in tables.values() for column in t.columns.values()}
 
-    def table(self, name: str) -> str:
-        """The name itself if it is a table, or if its table is not known."""
-        if name in self._of:
-            return self._of[name]
-        above = name
-        while above and above not in self._tables:
-            above = above.rpartition(".")[0]
-        return above or name
+    def tables(self, name: str) -> set[str]:
+        """The table that has the column, and the one whose name its own begins with, as far as they are known."""
+        return {table for table in (self._of.get(name), table_of(name, self._tables)) if table}
 
     def kind(self, name: str) -> str:
-        return "table" if self.table(name) == name else "column"
+        return "table" if name in self._tables else "column"
