@@ -49,7 +49,7 @@ def histories(draw: st.DrawFn) -> list[Step]:
     other = st.tuples(st.just("run"), runs, st.sampled_from(RUN_STATES), st.sampled_from(OUTPUTS))
     start = st.tuples(st.just("run"), runs, st.just("START"), st.just(list[Any]()))
     edit = st.tuples(st.sampled_from(["unlink", "edge", "other job"]))
-    steps: list[Any] = draw(st.lists(same | same | same | start | other | edit, min_size=3, max_size=9))
+    steps: list[Any] = draw(st.lists(same | same | start | other | other | edit, min_size=3, max_size=9))
     return [_step(second, *step) for second, step in enumerate(steps)]
 
 
@@ -79,7 +79,7 @@ def forget(owner: psycopg.Connection[Any], world: World) -> None:
     owner.execute("update jobs set claims_digest = null where tenant_id = %s", [world.tenant])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=histories(), random=st.randoms(use_true_random=False))
 def test_the_result_is_the_same_with_the_short_way_without_it_and_in_any_order(
     make_world: Callable[[], World], owner: psycopg.Connection[Any], history: list[Step], random: Random
@@ -126,6 +126,34 @@ def test_a_run_that_no_longer_names_an_edge_ends_it_after_runs_that_repeated_it(
     assert {claim[1] for claim in claims(owner, world)} == {"r4"}
     world.take(completed(5, "r5"))
     assert len(world.edges()) == 4
+
+
+@pytest.mark.parametrize("state", ["START", "RUNNING", "FAIL"])
+def test_claims_that_were_taken_over_are_of_the_newer_run_when_another_run_makes_some(
+    make_world: Callable[[], World], owner: psycopg.Connection[Any], state: str
+) -> None:
+    world = make_world()
+    for second, run in enumerate(["r1", "r2", "r3"], 1):
+        world.take(completed(second, run))
+    world.take(completed(4, "r4", state=state))
+    assert {(claim[1], claim[6][:19]) for claim in claims(owner, world)} == {
+        ("r3", "2026-01-01T10:00:03"),
+        ("r4", "2026-01-01T10:00:04"),
+    }
+    world.take(completed(5, "r3", [dataset("x", columnLineage=column_lineage(c=[field("a", "c")]))]))
+    assert len(world.edges()) == 4
+
+
+def test_an_event_of_the_run_that_first_made_the_claims_does_not_end_them(
+    make_world: Callable[[], World], owner: psycopg.Connection[Any]
+) -> None:
+    world = make_world()
+    for second, run in enumerate(["r1", "r2"], 1):
+        world.take(completed(second, run, [dataset("x")]))
+    edges = world.edges()
+    world.take(completed(3, "r1", [dataset("x", lineage={"inputs": []})], state="OTHER"))
+    assert world.edges() == edges
+    assert {claim[1] for claim in claims(owner, world)} == {"r2"}
 
 
 def places(owner: psycopg.Connection[Any], world: World) -> list[Any]:
