@@ -40,7 +40,7 @@ def ensure_access(broker: Brokers, passwords: Mapping[str, str]) -> None:
     try:
         _set_passwords(admin, {user: word for user, word in passwords.items() if user != BROKER})
         _set_permissions(admin)
-    except KafkaException as error:
+    except (KafkaException, TimeoutError) as error:
         raise Transient(f"The users of Kafka could not be created: {error}. Check `lily status`.") from error
 
 
