@@ -1,0 +1,1 @@
+-- No table, so no row: two columns of jobs, which are empty until a job's next run completes.
