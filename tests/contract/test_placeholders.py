@@ -11,6 +11,11 @@ from tests.contract.test_lineage import delete, edge, graph, post
 from tests.extra_api import until
 
 READ = ("metadata:read", "lineage:read")
+DATASET_EVENT = {
+    "eventTime": "2026-01-01T00:00:00Z",
+    "producer": "https://producer.example",
+    "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent",
+}
 
 
 def status(door: Door, reference: str) -> int:
@@ -117,3 +122,17 @@ def test_another_tenants_placeholders_are_invisible(door: Door, other_door: Door
     post(door, edge("a", "b"))
     assert other_door.http.get(f"/metadata/{ids.asset_id(door.tenant, 'a')}").status_code == 404
     assert status(other_door, "a") == 404
+
+
+def test_a_placeholder_below_what_is_denied_cannot_be_stated_into_the_open(door: Door) -> None:
+    post(door, edge("hr.public.grades", "mart.sales"))
+    denial = policy({"user": "bob"}, {"asset": "hr"}, "deny", actions=["READ", "WRITE"], applies_to=["metadata"])
+    create(door, "/policies", denial)
+    with door.limited("metadata:read", "metadata:write", "lineage:write", user="bob") as bob:
+        stated = {"entity_type": "table", "attributes": {"qualified_name": "hr.public.grades", "name": "grades"}}
+        assert bob.http.post("/ingest-metadata", json=stated).status_code == 403
+        dataset = {"namespace": "postgres://db", "name": "hr.public.grades"}
+        event = {**DATASET_EVENT, "dataset": dataset}
+        assert bob.http.post("/api/v1/lineage", json=event).status_code == 403
+        assert status(bob, "hr.public.grades") == 403
+    assert door.read("hr.public.grades")["placeholder"] is True

@@ -76,13 +76,15 @@ async def facts_of_references(
 async def facts_of_events(
     services: Services, restrictions: Restrictions, events: Sequence[AssetEvent]
 ) -> list[tuple[Facts, ...]]:
-    """Of each event: the asset as it is, if it exists, and as it would become."""
+    """Of each event: the asset as it is, if it exists or an edge has named it, and as it would become."""
     tenant, policies = restrictions.policies.tenant, restrictions.policies
     wanted = policies.wanted(await rules_in_force(services, tenant))
     parents = {parent for event in events if (parent := _parent(event)) is not None}
     names = {event.statement.qualified_name for event in events}
     known = await read_facts(services.database, tenant, names | parents, wanted)
-    return [_before_and_after(event, known) for event in events]
+    new = {event.asset_id for event in events if known[event.statement.qualified_name] is None}
+    named = await facts_of_placeholders(services.database, tenant, new, wanted) if new else {}
+    return [_before_and_after(event, known, named.get(event.asset_id)) for event in events]
 
 
 def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors, arriving: frozenset[str]) -> Facts:
@@ -109,9 +111,11 @@ def _parent(event: AssetEvent) -> str | None:
     return parent if isinstance(parent, str) else None
 
 
-def _before_and_after(event: AssetEvent, known: Mapping[str, Facts | None]) -> tuple[Facts, ...]:
+def _before_and_after(
+    event: AssetEvent, known: Mapping[str, Facts | None], placeholder: Facts | None
+) -> tuple[Facts, ...]:
     statement = event.statement
-    before = known[statement.qualified_name]
+    before = known[statement.qualified_name] or placeholder
     source, attributes, parent = statement.attributes.get("data_source"), statement.attributes, _parent(event)
     parent_facts = known[parent] if parent is not None else None
     tags = {*(attributes.get(TAGS) or ()), *([statement.tag] if statement.operation == "tag" and statement.tag else ())}
