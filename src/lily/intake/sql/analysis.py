@@ -57,17 +57,20 @@ class Analysis:
             [None if target is None else names.table(target) for target in definitions],
             *outcome_counts(self._outcomes),
             made={names.table(key): columns for key, columns in self._tables.made().items()},
+            without_sources=[names.table(key) for key in self._graph.without_sources()],
         )
 
     def _add(self, statement: Statement) -> None:
         session = self._execution.session(statement.piece)
-        self._writer.warnings.clear()
+        self._writer.begin_statement()
         before, failure = self._writer.changes, statement.reason
         if failure is None:
             failure = self._execution.applied(statement, session)
         self._warn(statement, session)
         reason = None if self._writer.changes > before else reason_without_edges(statement, failure)
         is_partial = bool(session.unknown or session.stars or session.notes or self._writer.warnings)
+        for target in self._writer.defined if is_partial or failure is not None else ():
+            self._graph.doubt(target)
         self._outcomes.append(outcome_of(statement, failure, reason, is_partial=is_partial))
         if failure is not None or (reason is not None and isinstance(statement.expression, exp.Query)):
             self._warnings[f"statement {statement.number}: {reason or failure}"] = None

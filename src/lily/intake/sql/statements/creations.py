@@ -22,6 +22,8 @@ def create(statement: exp.Create, session: Session, writer: Writer) -> None:
         table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
         temporary = is_temporary(table, statement)
         _create(statement, Target(target.key, target.columns, temporary), session, writer)
+        if statement.args.get("exists"):  # IF NOT EXISTS: a table that is there keeps its contents
+            writer.graph.doubt(target.key)
 
 
 def _create(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:

@@ -14,12 +14,17 @@ class Writer:
         self.graph = graph
         self._temporary = 0  # how often temporary tables were written
         self.warnings: dict[str, None] = {}
+        self.defined: list[str] = []  # tables that the statement makes
         self.copies: dict[str, list[Rest]] = {}  # tables that have the unknown columns of other tables
 
     @property
     def changes(self) -> int:
         """Grows with every statement that has lineage."""
         return self.graph.additions + self._temporary
+
+    def begin_statement(self) -> None:
+        self.warnings.clear()
+        self.defined.clear()
 
     def define(self, target: Target, rows: Relation) -> None:
         """The statement makes the table with the columns of the rows."""
@@ -32,6 +37,7 @@ class Writer:
             return
         self.tables.forget(target.key)
         self.copies.pop(target.key, None)
+        self.defined.append(target.key)
         self.graph.begin_definition(target.key)
         self._record(target.key, named, target.key)
         self.tables.define(target.key, [field.name for field in named.fields if field.name], complete=not rows.is_open)
