@@ -85,6 +85,23 @@ def test_a_view_that_is_defined_anew_replaces_the_edges_of_its_earlier_definitio
     assert view in downstream(door, "shop.public.three")
 
 
+def test_a_view_that_is_defined_anew_without_a_source_loses_the_edges_of_its_earlier_definition(door: Door) -> None:
+    view = ids.asset_id(door.tenant, "shop.public.v")
+    ask(door, "create view v as select email from one")
+    ask(door, "insert into v (b) select b from three")
+    assert view in downstream(door, "shop.public.one")
+    found = ask(door, "create or replace view v as select 1 as email")
+    assert (found["edges"], found["stored"]) == ([], True)
+    assert view not in downstream(door, "shop.public.one")
+    assert view in downstream(door, "shop.public.three")
+
+
+def test_a_definition_that_is_not_understood_in_full_ends_no_edges(door: Door) -> None:
+    ask(door, "create view v as select email from one")
+    assert ask(door, "create or replace view v as select email")["stored"] is False
+    assert ids.asset_id(door.tenant, "shop.public.v") in downstream(door, "shop.public.one")
+
+
 def test_a_redefinition_does_not_touch_other_views(door: Door) -> None:
     ask(door, "create view v as select a from one; create view w as select a from one")
     ask(door, "create or replace view v as select a from two")

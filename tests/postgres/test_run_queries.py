@@ -222,3 +222,22 @@ def test_column_lineage_of_the_completion_makes_sql_of_the_start_superfluous(run
     runs.complete("main.stg", outputs=[dataset("main.stg", columnLineage=named)])
     runs.analyze()
     assert runs.derived() == {("raw.people", "main.stg"), ("raw.people.email", "main.stg.email")}
+
+
+def test_a_star_beside_columns_that_are_stated_passes_its_columns_on(runs: Runs) -> None:
+    """openlineage-dbt states the column lineage of `n` alone."""
+    runs.take("main.stg", CUSTOMERS)
+    runs.analyze()
+    named = dataset("main.wide", columnLineage=column_lineage(n=[field("main.stg", "email")]))
+    runs.take(named, "select *, length(email) as n from main.stg", inputs=[dataset("main.stg")])
+    runs.analyze()
+    assert ("main.stg.email", "main.wide.email") in runs.derived()
+    assert ("main.stg.email", "main.wide.n") in runs.derived()
+
+
+def test_an_input_that_column_lineage_leaves_out_is_found_in_the_query(runs: Runs) -> None:
+    named = dataset("main.wide", columnLineage=column_lineage(domain=[field("main.domains", "domain")]))
+    joined = "select d.domain, c.email from main.domains d join main.customers c on c.id = d.id"
+    runs.take(named, joined, inputs=[dataset("main.domains"), dataset("main.customers")])
+    runs.analyze()
+    assert ("main.customers.email", "main.wide.email") in runs.derived()

@@ -16,6 +16,8 @@ from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, 
 
 STAGING = "with source as (\n    select * from raw.customers\n)\nselect id as customer_id, email from source"
 
+PLAIN = "select id, email from raw.customers"
+
 
 def job(query: Any = STAGING, **more: Any) -> dict[str, Any]:
     return {"namespace": "shop", "name": "stg_customers", "facets": {"sql": {"query": query, **more}}}
@@ -63,7 +65,8 @@ def test_what_column_lineage_names_beside_common_table_expressions_is_kept() -> 
 
 def test_an_input_that_has_the_name_of_a_common_table_expression_is_a_dataset() -> None:
     named = column_lineage(email=[field("source", "email")])
-    found = converted(run_event(job=job(), inputs=[dataset("source")], outputs=[dataset("o", columnLineage=named)]))
+    sql = job("with source as (select email from source) select email from source")
+    found = converted(run_event(job=sql, inputs=[dataset("source")], outputs=[dataset("o", columnLineage=named)]))
     assert ("source.email", "o.email", "derived-from") in claims(found)
     assert found.claims is not None
     assert found.claims.query is None
@@ -71,9 +74,59 @@ def test_an_input_that_has_the_name_of_a_common_table_expression_is_a_dataset() 
 
 def test_column_lineage_makes_the_query_superfluous() -> None:
     named = column_lineage(email=[field("raw.customers", "email")])
-    event = claimed(run_event(job=job(), outputs=[dataset("o", columnLineage=named)]))
+    event = claimed(run_event(job=job(PLAIN), outputs=[dataset("o", columnLineage=named)]))
     assert event.query is None
     assert event.complete
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select *, length(country) as n from stg",
+        "SELECT length(country) AS n, * FROM stg",
+        "select length(country) as n, s.* from stg s",
+        "select top 10 * from stg",
+        "select /* all */ * from stg",
+        "with renamed as (select length(country) as n, id from stg) select * from renamed",
+        "select * exclude (id), length(country) as n from stg",
+    ],
+)
+def test_column_lineage_does_not_cover_the_columns_of_a_star(sql: str) -> None:
+    """openlineage-dbt states only the named columns."""
+    named = column_lineage(n=[field("stg", "country")])
+    event = run_event(job=job(sql), inputs=[dataset("stg")], outputs=[dataset("o", columnLineage=named)])
+    found = claimed(event)
+    assert found.query is not None
+    assert found.query.target == "o"
+    assert found.complete is False
+
+
+@pytest.mark.parametrize(
+    "sql", ["select count(*) as n from stg", "select a.x*2 as n from stg a", "select 2 * x as n, y from stg"]
+)
+def test_a_multiplication_or_a_count_is_no_star(sql: str) -> None:
+    named = column_lineage(n=[field("stg", "x")])
+    event = run_event(job=job(sql), inputs=[dataset("stg")], outputs=[dataset("o", columnLineage=named)])
+    assert claimed(event).query is None
+
+
+def test_column_lineage_does_not_cover_an_input_that_it_does_not_name() -> None:
+    named = column_lineage(x=[field("a", "x")])
+    outputs = [dataset("o", columnLineage=named)]
+    assert claimed(run_event(job=job(PLAIN), inputs=[dataset("a")], outputs=outputs)).query is None
+    assert claimed(run_event(job=job(PLAIN), inputs=[dataset("a"), dataset("b")], outputs=outputs)).query is not None
+
+
+def test_column_lineage_covers_an_input_that_only_filters_and_the_output_itself() -> None:
+    named = {**column_lineage(x=[field("a", "x")]), "dataset": [field("b", "id", {"type": "INDIRECT"})]}
+    inputs = [dataset("a"), dataset("b"), dataset("o")]
+    assert claimed(run_event(job=job(PLAIN), inputs=inputs, outputs=[dataset("o", columnLineage=named)])).query is None
+
+
+def test_explicit_lineage_covers_a_star() -> None:
+    explicit = {"inputs": [{"type": "DATASET", "namespace": DB, "name": "a"}]}
+    outputs = [dataset("o", lineage=explicit, columnLineage=column_lineage(x=[field("a", "x")]))]
+    assert claimed(run_event(job=job(), inputs=[dataset("a"), dataset("b")], outputs=outputs)).query is None
 
 
 def test_explicit_lineage_makes_the_query_superfluous() -> None:
@@ -98,7 +151,7 @@ def test_the_query_of_a_run_that_starts_may_come_before_its_datasets() -> None:
 
 def test_a_start_that_states_its_column_lineage_has_no_query() -> None:
     named = column_lineage(email=[field("raw.customers", "email")])
-    event = run_event(eventType="START", job=job(), outputs=[dataset("o", columnLineage=named)])
+    event = run_event(eventType="START", job=job(PLAIN), outputs=[dataset("o", columnLineage=named)])
     assert claimed(event).query is None
 
 

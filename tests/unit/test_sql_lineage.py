@@ -337,3 +337,21 @@ def test_requests_and_results_survive_json() -> None:
     assert AnalysisRequest.from_json(question.as_json()) == question
     told = analyzed("create table t as select * from orders")
     assert AnalysisResult.from_json(told.as_json()) == told
+
+
+@pytest.mark.parametrize(
+    ("sql", "emptied"),
+    [
+        ("create or replace view v as select 1 as email", ["v"]),
+        ("create or replace view v as select email from a", []),
+        ("create table n as select 1 as x; alter table n rename to t", ["t"]),
+        ("insert into v select a from one; create or replace view v as select a from one", ["v"]),
+        ("create or replace view v as select email", []),
+        ("create table if not exists t as select 1 as email", []),
+        ("create temporary table t as select 1 as email", []),
+        ("create table t (id int)", []),
+    ],
+)
+def test_a_definition_that_reads_nothing_is_reported_if_that_is_certain(sql: str, emptied: list[str]) -> None:
+    """The edges of an earlier definition end then."""
+    assert analyze(AnalysisRequest(sql, "postgres", known={})).without_sources == emptied

@@ -11,8 +11,8 @@ from lily.model.edges import NO_DATASETS, Claim, ClaimsEvent, EdgeKey, RunDatase
 from lily.model.run_queries import QuerySender, RunQuery
 
 A, B, C = (str(uuid.UUID(int=number)) for number in range(1, 4))
-SQL = RunQuery("select * from a", "", "", {}, "", complete=False)
-OTHER_SQL = SQL._replace(text="select * from b")
+SQL = RunQuery("select x from a", "", "", {}, "", complete=False)
+OTHER_SQL = SQL._replace(text="select x from b")
 
 
 def event(tick: int, state: str, query: RunQuery | None = None, *datasets: Any, **more: Any) -> ClaimsEvent:
@@ -87,12 +87,25 @@ def test_of_two_starts_the_newest_counts() -> None:
         assert counting[-1].query == OTHER_SQL._replace(complete=True)
 
 
-@pytest.mark.parametrize("end", [stated(Claim(EdgeKey(C, B, "derived-from"))), stated(explained=(B,))])
+@pytest.mark.parametrize("end", [stated(Claim(EdgeKey(A, B, "derived-from"))), stated(explained=(B,))])
 def test_a_completion_that_states_the_lineage_needs_no_query(end: ClaimsEvent) -> None:
     run, counting = added(start(), end)
     assert queries(counting) == [None, None]
     assert run.completed_at == end.clock
     assert run.query is None
+
+
+def test_a_statement_that_leaves_an_input_out_does_not_replace_the_query() -> None:
+    _, counting = added(start(), stated(Claim(EdgeKey(C, B, "derived-from"))))
+    assert counting[-1].query is not None
+
+
+def test_a_star_has_more_columns_than_are_stated() -> None:
+    star = SQL._replace(text="select *, x + 1 as y from a")
+    _, counting = added(start(query=star), stated(Claim(EdgeKey(A, B, "derived-from"))))
+    assert counting[-1].query == star._replace(complete=True)
+    _, counting = added(start(query=star), stated(explained=(B,)))
+    assert counting[-1].query is None
 
 
 def test_an_influence_explains_no_content() -> None:

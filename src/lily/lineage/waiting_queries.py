@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lily.model.edges import NOT_CONTENT, ClaimsEvent, RunDatasets
-from lily.model.run_queries import read_run_query
+from lily.model.run_queries import read_run_query, selects_star
 
 if TYPE_CHECKING:
     from lily.lineage.runs import RunLineage
@@ -52,8 +52,14 @@ def _without_query(event: ClaimsEvent) -> ClaimsEvent:
 
 
 def _is_explained(run: "RunLineage", event: ClaimsEvent) -> bool:
-    """Whether facets state the sources of all outputs. Without outputs the query names what it writes."""
-    outputs = {*run.outputs, *event.datasets.outputs}
-    stated = {ends.partition(">")[2] for ends in run.stated}
-    stated |= {key.to_id for key, *_ in event.claims if key.type not in NOT_CONTENT}
-    return bool(outputs) and outputs <= stated.union(run.explained, event.datasets.explained)
+    """Whether facets state the sources of all outputs, and no `*` or input suggests that there are more. Without
+    outputs the query names what it writes."""
+    outputs, in_full = {*run.outputs, *event.datasets.outputs}, {*run.explained, *event.datasets.explained}
+    if not outputs or outputs <= in_full:
+        return bool(outputs)
+    ends = {(start, end) for start, _, end in (stated.partition(">") for stated in run.stated)}
+    stated = {end for _, end in ends} | {key.to_id for key, *_ in event.claims if key.type not in NOT_CONTENT}
+    sources = {start for start, _ in ends} | {key.from_id for key, *_ in event.claims}
+    inputs = {*run.inputs, *event.datasets.inputs} - outputs
+    query = read_run_query(run.query[2]) if run.query is not None else None
+    return outputs <= stated | in_full and inputs <= sources and not (query and selects_star(query.text))

@@ -1,11 +1,16 @@
 """SQL that a run executed. It is analyzed after its event has been merged, and adds to the claims of the event."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lily.model.errors import Problem, Refused
 
 MAX_TEXT = 128 << 10  # characters: the event with its claims has to fit into one record of the log
+_STAR = re.compile(
+    r"[,.]\s*\*|\b(?:select|distinct|all)\s*\*|(?<!\()\*\s*(?:[,;)]|$|(?:from|except|exclude|replace|rename|ilike)\b)",
+    re.IGNORECASE,
+)
 
 
 class QuerySender(NamedTuple):
@@ -32,6 +37,12 @@ class RunQuery(NamedTuple):
     def as_data(self) -> list[Any]:
         *fields, sender = self
         return fields if sender is None else [*fields, [sender.user, list(sender.groups), sender.scraper_group]]
+
+
+def selects_star(text: str) -> bool:
+    """Whether a query seems to have `*` or `t.*` among its columns. Decides by the text, because parsing takes any
+    amount of time; what only looks like it is analyzed in vain."""
+    return _STAR.search(text) is not None
 
 
 def read_run_query(given: Any) -> RunQuery | None:

@@ -70,8 +70,13 @@ async def authorise_events(call: Call, events: Sequence[AssetEvent]) -> None:
 
 async def authorise_edges(call: Call, keys: Iterable[EdgeKey]) -> None:
     """An edge is a statement about both of its ends: WRITE is needed on each."""
+    await authorise_written(call, {end for key in keys for end in (key.from_id, key.to_id)})
+
+
+async def authorise_written(call: Call, assets: Collection[str]) -> None:
+    """WRITE is needed on each of the assets, by id."""
     if await restrictions_of(call.services, call.principal, "WRITE") is not None:
-        raise_first(await denied_references(call, "WRITE", {end for key in keys for end in (key.from_id, key.to_id)}))
+        raise_first(await denied_references(call, "WRITE", assets))
 
 
 async def visible(call: Call, restrictions: Restrictions, assets: Sequence[StoredAsset]) -> list[StoredAsset]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lily.api.calls import Call
 from lily.intake.sql.protocol import AnalysisResult, Edge
 from lily.model import clock, ids
-from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.edges import NO_DATASETS, Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement, RunDatasets
 from lily.model.errors import Refused
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 from lily.observe import traces
@@ -31,19 +31,29 @@ def resolved(tenant: str, analysis: AnalysisResult) -> dict[Edge, Resolved]:
     """The keys of the edges. Raises Refused if a name is not a valid name of an asset."""
     checker, keys = Checker(), dict[Edge, Resolved]()
     for edge, definition in zip(analysis.edges, analysis.definitions, strict=True):
-        ends = [checker.name(name, "sql", MAX_QUALIFIED_NAME) or "" for name in edge[:2]]
-        if any(ids.looks_like_uuid(name) for name in ends):
-            checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
+        ends = [_checked(checker, name) for name in edge[:2]]
         start, end = (ids.asset_id(tenant, name) for name in ends)
         key, names = EdgeKey(start, end, edge.type), (ends[0], ends[1])
         keys[Edge(*names, edge.type)] = Resolved(key, definition, names)
+    for name in analysis.without_sources:
+        _checked(checker, name)
     if checker.problems:
         raise Refused(*checker.problems[:20])
     return keys
 
 
-def edge_events(call: Call, edges: Iterable[Resolved]) -> Iterator[EdgeEvent | ClaimsEvent]:
+def _checked(checker: Checker, name: str) -> str:
+    if ids.looks_like_uuid(name):
+        checker.refuse("INVALID_VALUE", "a name must not look like a UUID", "sql")
+    return checker.name(name, "sql", MAX_QUALIFIED_NAME) or ""
+
+
+def edge_events(
+    call: Call, edges: Iterable[Resolved], without_sources: Iterable[str]
+) -> Iterator[EdgeEvent | ClaimsEvent]:
     time, claims = clock.now(), dict[str, list[Resolved]]()
+    for name in without_sources:
+        claims[name] = []
     for edge in edges:
         if edge.definition is None:
             yield _stated(call, time, edge)
@@ -62,7 +72,9 @@ def _stated(call: Call, time: str, edge: Resolved) -> EdgeEvent:
 
 
 def _claimed(call: Call, time: str, definition: str, edges: Sequence[Resolved]) -> ClaimsEvent:
-    event_id = ids.event_id()
+    """Without edges it states that there is no source."""
+    event_id, defined = ids.event_id(), ids.asset_id(call.tenant, definition)
+    datasets = NO_DATASETS if edges else RunDatasets(explained=(defined,))
     return ClaimsEvent(
         event_id,
         time,
@@ -73,6 +85,7 @@ def _claimed(call: Call, time: str, definition: str, edges: Sequence[Resolved]) 
         tuple(Claim(edge.key) for edge in edges),
         call.principal.name,
         call.principal.may("policy:write"),
+        datasets,
         names=_names(edges),
         correlation=call.correlation,
         trace=traces.traceparent(),

@@ -35,6 +35,10 @@ class EdgeClaims:
         """Ids of what a lineage facet explains in full."""
         return tuple(map(self._collector.id, self._explained))
 
+    def sources(self) -> frozenset[str]:
+        """Ids of all that an edge leads from."""
+        return frozenset(key.from_id for key in self._masking).union(start for start, _ in self._influenced)
+
     def explain(self, explained: Explained | None) -> None:
         if explained is not None:
             self.add(explained.flows, explained.targets)

@@ -13,7 +13,7 @@ from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
-from lily.intake.openlineage.run_query import common_tables, read_sql, run_query
+from lily.intake.openlineage.run_query import common_tables, is_covered, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
@@ -58,8 +58,11 @@ def run_lineage(
     sql = read_sql(job) if of_job is None else None
     common = common_tables(sql, [*inputs, *outputs])
     known = [found is None or _read_facets(claims, explicit, collector, found, common) for found in written]
-    _connect_names(claims, symlinks, [*read, *written])
     read_ids, written_ids = _ids(collector, read), _ids(collector, written)
+    if not is_covered(sql, frozenset(read_ids).difference(written_ids), claims.sources()):
+        in_full = claims.explained()
+        known = [found is None or collector.id(found.named.qualified_name) in in_full for found in written]
+    _connect_names(claims, symlinks, [*read, *written])
     if len(read_ids) * len(written_ids) > MAX_CLAIMS:
         collector.checker.refuse("TOO_LONG", too_many(len(read_ids) * len(written_ids)), "outputs")
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))

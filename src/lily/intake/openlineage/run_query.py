@@ -1,13 +1,13 @@
 """The SQL facet of a job: what it has to explain because the facets of the outputs do not (docs/decisions/0039)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json, is_deleted
-from lily.model.run_queries import MAX_TEXT, RunQuery
+from lily.model.run_queries import MAX_TEXT, RunQuery, selects_star
 from lily.model.values import Checker
 
 MAX_DIALECT = 64
@@ -24,6 +24,12 @@ def read_sql(job: Stated | None) -> SqlFacet | None:
 
 def common_tables(sql: SqlFacet | None, datasets: Iterable[Json]) -> CommonTables:
     return CommonTables(sql.text, (dataset.get("name") for dataset in datasets)) if sql else CommonTables()
+
+
+def is_covered(sql: SqlFacet | None, inputs: Iterable[str], sources: Collection[str]) -> bool:
+    """Whether columnLineage may be all that there is. Producers leave out the columns of `*`, and inputs that they
+    could not resolve. All are ids; `sources` are those that edges lead from."""
+    return sql is None or (not selects_star(sql.text) and all(asset in sources for asset in inputs))
 
 
 def run_query(

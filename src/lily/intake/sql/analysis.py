@@ -10,7 +10,7 @@ from lily.intake.sql.dialects import dialect_of
 from lily.intake.sql.execution import Execution
 from lily.intake.sql.graph import Graph, Names
 from lily.intake.sql.named_tables import named_tables
-from lily.intake.sql.outcomes import outcome_of, reason_without_edges
+from lily.intake.sql.outcomes import UNREAD, outcome_of, reason_without_edges
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Outcome
 from lily.intake.sql.relations.catalogue import Tables
 from lily.intake.sql.relations.scopes import Session
@@ -36,6 +36,7 @@ class Analysis:
         self._tables = Tables(self._known)
         self._graph = Graph()
         self._outcomes: list[Outcome] = []
+        self._filled: dict[int, list[str]] = {}  # by outcome: temporary tables, if it writes nothing else
         self._warnings: dict[str, None] = {}
         self._writer = Writer(self._tables, self._graph)
         dialect = dialect_of(request.dialect)
@@ -45,6 +46,7 @@ class Analysis:
     def result(self, statements: tuple[Statement, ...], tables: dict[str, str]) -> AnalysisResult:
         for statement in statements:
             self._add(statement)
+        self._report_unread()
         complete_copies(self._writer)
         names, pairs = Names(self._known), dict(self._graph.pairs())
         edges = names.edges(pairs)
@@ -57,20 +59,31 @@ class Analysis:
             [None if target is None else names.table(target) for target in definitions],
             *outcome_counts(self._outcomes),
             made={names.table(key): columns for key, columns in self._tables.made().items()},
+            without_sources=[names.table(key) for key in self._graph.without_sources()],
         )
 
     def _add(self, statement: Statement) -> None:
         session = self._execution.session(statement.piece)
-        self._writer.warnings.clear()
+        self._writer.begin_statement()
         before, failure = self._writer.changes, statement.reason
+        edges_before = self._graph.additions
         if failure is None:
             failure = self._execution.applied(statement, session)
         self._warn(statement, session)
         reason = None if self._writer.changes > before else reason_without_edges(statement, failure)
         is_partial = bool(session.unknown or session.stars or session.notes or self._writer.warnings)
+        for target in self._writer.defined if is_partial or failure is not None else ():
+            self._graph.doubt(target)
+        if self._writer.filled and self._graph.additions == edges_before:
+            self._filled[len(self._outcomes)] = list(self._writer.filled)
         self._outcomes.append(outcome_of(statement, failure, reason, is_partial=is_partial))
         if failure is not None or (reason is not None and isinstance(statement.expression, exp.Query)):
             self._warnings[f"statement {statement.number}: {reason or failure}"] = None
+
+    def _report_unread(self) -> None:
+        for at, tables in self._filled.items():
+            if self._tables.read.isdisjoint(tables):
+                self._outcomes[at] = self._outcomes[at]._replace(reason=UNREAD)
 
     def _warn(self, statement: Statement, session: Session) -> None:
         start = f"statement {statement.number}:"

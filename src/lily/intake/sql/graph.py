@@ -19,10 +19,21 @@ class Graph:
         self.defined: dict[str, dict[Pair, None]] = {}
         self.stated: dict[Pair, None] = {}
         self._written: set[str] = set()
+        self._uncertain: set[str] = set()
         self.additions = 0  # also of edges that were there already
 
     def begin_definition(self, target: str) -> None:
         self.defined[target] = {}
+        self._uncertain.discard(target)
+
+    def doubt(self, target: str) -> None:
+        """The definition was not understood in full, so it may have more edges."""
+        self._uncertain.add(target)
+
+    def without_sources(self) -> list[str]:
+        """The tables that are defined, and for certain without any edge."""
+        stated = {target for _, target in self.pairs()}
+        return [target for target in self.defined if target not in stated and target not in self._uncertain]
 
     def derive(self, start: End, end: End, *, defines: str | None = None) -> None:
         self._add((start, end, DERIVED_FROM), defines)
@@ -41,6 +52,7 @@ class Graph:
         starts = {old: new for old, new in names.items() if self.writes(old)}
         replaced = set(starts.values())
         self._written = {names.get(table, table) for table in self._written}
+        self._uncertain = {names.get(table, table) for table in self._uncertain}
         self.stated = {
             _renamed(pair, starts, names): None
             for pair in self.stated

@@ -5,6 +5,8 @@ from sqlglot import exp
 from lily.intake.sql.protocol import Outcome, Status
 from lily.intake.sql.script.statements import Statement
 
+UNREAD = "its rows are in a temporary table that the script does not read"
+
 
 def outcome_of(statement: Statement, failure: str | None, reason: str | None, *, is_partial: bool) -> Outcome:
     """A failure after some edges were found leaves these: then the statement is understood in part."""
@@ -22,7 +24,7 @@ def reason_without_edges(statement: Statement, failure: str | None) -> str:
             return "a query whose rows are not stored has no lineage"
         case exp.Insert() | exp.Update() | exp.Merge():
             return "it reads no table, or only the one that it writes"
-        case exp.Create(expression=exp.Query()):
+        case exp.Create(expression=exp.Query() | exp.Values()):
             return "it reads no table"
         case exp.Create():
             return "it contains no query whose rows it stores"

@@ -13,11 +13,11 @@ from lily.store.postgres.run_queries.ledger import StoredTable
 
 
 def with_claims(event: ClaimsEvent, result: AnalysisResult) -> ClaimsEvent | None:
-    """The event with the edges of its query. It completes its run if the query was understood, also if that shows that
-    the output has no source. None if there is nothing to add, or too much for one event."""
-    claims = {claim.key: claim for claim in event.claims}
+    """The event with the edges of its query; of an edge that both state, the producer knows whether it masks. It
+    completes its run if the query was understood, also if that shows that the output has no source. None if there is
+    nothing to add, or too much for one event."""
     found = [key for edge in result.edges if (key := _key(event.tenant, edge)) is not None]
-    claims |= {key: Claim(key) for key in found}
+    claims = {key: Claim(key) for key in found} | {claim.key: claim for claim in event.claims}
     explained = _explained(event, result)
     if not (found or explained) or len(claims) > MAX_CLAIMS:
         return None

@@ -1,10 +1,11 @@
 """`POST /lineage/sql`: table and column lineage from SQL."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
 
-from lily.api.auth.authorisation import authorise_edges
+from lily.api.auth.authorisation import authorise_edges, authorise_written
 from lily.api.calls import Call, WritesLineage
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import problems_response
@@ -18,6 +19,7 @@ from lily.api.ingest.records import lineage_record
 from lily.api.ingest.sql_edges import Resolved, edge_events, resolved
 from lily.intake.sql.process import Unreadable
 from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
+from lily.model import ids
 from lily.model.edges import EdgeKey
 from lily.model.errors import Problem
 
@@ -39,7 +41,7 @@ async def from_sql(call: WritesLineage) -> Json:
 
     A statement that cannot be parsed does not affect the others: `understood`, `partial` and `not_understood` count the
     statements, and `without_edges` has the position of each that has no lineage, with the reason. A view or table that
-    is defined anew replaces the edges of its earlier definition."""
+    is defined anew replaces the edges of its earlier definition, also if it has none."""
     append = LogAppend(call)
     body = await read_body(call.request, SqlBody, call.services.settings.limits.body_bytes)
     try:
@@ -49,10 +51,8 @@ async def from_sql(call: WritesLineage) -> Json:
         return problems_response(422, error.problems)
     _count(call, analysis)
     edges = resolved(call.tenant, analysis)
-    stored = bool(edges) and not body.dry_run
-    if stored:
-        await authorise_edges(call, [edge.key for edge in edges.values()])
-    status, headers = await _store(append, edges) if stored else (200, {})
+    stored = bool(edges or analysis.without_sources) and not body.dry_run
+    status, headers = await _store(append, edges, analysis.without_sources) if stored else (200, {})
     return Json(_content(analysis, edges, stored=stored), status, headers)
 
 
@@ -91,8 +91,14 @@ async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
     return await call.services.sql_analyzer.analyze(call.tenant, request.with_tables(known))
 
 
-async def _store(append: LogAppend, edges: dict[Edge, Resolved]) -> tuple[int, dict[str, str]]:
-    await append.add(lineage_record(event) for event in edge_events(append.call, edges.values()))
+async def _store(
+    append: LogAppend, edges: dict[Edge, Resolved], without_sources: Sequence[str]
+) -> tuple[int, dict[str, str]]:
+    """Edges of an earlier definition end, also if the new one has none: WRITE is needed on what it defines."""
+    call = append.call
+    await authorise_edges(call, [edge.key for edge in edges.values()])
+    await authorise_written(call, [ids.asset_id(call.tenant, name) for name in without_sources])
+    await append.add(lineage_record(event) for event in edge_events(call, edges.values(), without_sources))
     settlement = await append.settle()
     return settlement.status, settlement.headers()
 

@@ -12,6 +12,7 @@ class Tables:
     def __init__(self, known: dict[str, KnownTable]) -> None:
         self.known = known
         self.temporary: dict[str, Relation] = {}
+        self.read: set[str] = set()  # temporary tables whose rows are used
         self.used: dict[str, dict[str, None]] = {}  # columns that a script names, of tables that may have more
         self._made: dict[str, tuple[list[str], bool]] = {}  # by the script: columns, and whether these are all
 
@@ -29,6 +30,7 @@ class Tables:
     def rename(self, old: str, new: str) -> None:
         self.forget(new)
         if old in self.temporary:
+            self.read.add(old)
             self.temporary[new] = self.temporary.pop(old)
         if old in self._made:
             self._made[new] = self._made.pop(old)
@@ -54,6 +56,7 @@ class Tables:
 
     def relation(self, key: str) -> Relation:
         if key in self.temporary:
+            self.read.add(key)
             return self.temporary[key]
         fields: list[Field | Rest] = [
             Field(name, frozenset({Column(key, name)}), copied=True) for name in self.columns(key)

@@ -30,16 +30,18 @@ def read_query(query: exp.Expr, outer: Scope) -> Relation:
 
 
 def _of_subquery(query: exp.Subquery, scope: Scope) -> Relation:
-    if isinstance(query.this, exp.Table):
-        return _of_table(query.this, scope)
-    return scope.session.read(query.this, scope)
+    inner = query.this
+    if isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and inner.args.get("joins")):
+        return _of_table(inner, scope)
+    return scope.session.read(inner, scope)
 
 
-def _of_table(table: exp.Table, scope: Scope) -> Relation:
+def _of_table(table: exp.Expr, scope: Scope) -> Relation:
+    """Of a table, or of a join in parentheses that has an alias."""
     relation = Relation()
     Sources(scope, relation).add(table)
-    relation.items = list(scope.sources[0].relation.items)
-    relation.hidden = scope.sources[0].relation.hidden
+    relation.items = [item for source in scope.sources if source.in_star for item in source.relation.items]
+    relation.hidden = scope.sources[0].relation.hidden if len(scope.sources) == 1 else None
     return relation
 
 

@@ -25,8 +25,8 @@ class Sources:
     def add(self, source: exp.Expr, *, in_star: bool = True) -> None:
         while isinstance(source, exp.Final | exp.Stream):  # of ClickHouse, of Databricks
             source = source.this
-        if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Table) and not alias_of(source):
-            self.add(source.this, in_star=in_star)  # a join in parentheses
+        if _is_parenthesized(source):
+            self.add(source.this, in_star=in_star)
         else:
             relation = self._with_alias(source, self._pivoted(source, self._read(source)))
             self._relation.reads(relation)
@@ -122,6 +122,13 @@ class Sources:
             value = exp.column(array.this.copy()) if isinstance(array, exp.Table) else array
             name = (array.alias or array.name).lower()
             self._scope.merged[name] = self._expressions.field(value, name)
+
+
+def _is_parenthesized(source: exp.Expr) -> bool:
+    """A table or a join in parentheses, of which there may be any number: the names inside can be used outside."""
+    if not isinstance(source, exp.Subquery) or alias_of(source) or source.args.get("with_"):
+        return False
+    return isinstance(source.this, exp.Table | exp.Subquery)
 
 
 def _names(source: exp.Expr) -> tuple[str, tuple[str, ...]]:

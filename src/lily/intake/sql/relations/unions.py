@@ -1,6 +1,7 @@
 """UNION, EXCEPT and INTERSECT, also of queries whose columns are not all known, and recursive queries."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 
 from sqlglot import exp
@@ -15,17 +16,28 @@ MAX_ROUNDS = 8  # of a recursive query; each passes columns on once more
 def united(query: exp.SetOperation, scope: Scope) -> Relation:
     """Reads the operands in a loop: a query may unite thousands."""
     by_name = bool(query.args.get("by_name"))
-    operands = [scope.session.read(operand, scope) for operand in _operands(query)]
-    return reduce(lambda left, right: unite(left, right, by_name=by_name), operands)
+    (first, _), *others = _operands(query)
+    result = scope.session.read(first, scope)
+    for operand, is_except in others:
+        read = scope.session.read(operand, scope)
+        result = _without(result, read) if is_except else unite(result, read, by_name=by_name)
+    return result
 
 
-def _operands(query: exp.SetOperation) -> list[exp.Expr]:
-    found: list[exp.Expr] = []
+def _operands(query: exp.SetOperation) -> list[tuple[exp.Expr, bool]]:
+    """Each with whether its rows are taken away from those before it."""
+    found: list[tuple[exp.Expr, bool]] = []
     node: exp.Expr = query
     while isinstance(node, exp.SetOperation) and (node is query or not node.args.get("with_")):
-        found.append(node.expression)
+        found.append((node.expression, isinstance(node, exp.Except)))
         node = node.this
-    return [node, *reversed(found)]
+    return [(node, False), *reversed(found)]
+
+
+def _without(left: Relation, right: Relation) -> Relation:
+    """EXCEPT: the rows on the right only decide which of those on the left remain."""
+    decides = right.influences.union(*(field.origins for field in right.fields))
+    return replace(left, tables=left.tables | right.tables, influences=left.influences | decides)
 
 
 def unite(left: Relation, right: Relation, *, by_name: bool = False) -> Relation:
@@ -63,7 +75,7 @@ def _rest(left: Relation, right: Relation, *, by_name: bool) -> Iterable[Field |
 
 def recursive(query: exp.SetOperation, name: str, names: list[str], scope: Scope) -> Relation:
     """Reads the recursive term until it adds nothing: each round may pass a column on to another one."""
-    anchor, *terms = _operands(query)
+    anchor, *terms = (operand for operand, _ in _operands(query))
     known = _named(scope.session.read(anchor, scope), names)
     for _ in range(MAX_ROUNDS):
         scope.common[name] = _fixed(known)

@@ -9,6 +9,7 @@ from lily.intake.sql.dialects import engine_of
 from lily.intake.sql.script.piece import Piece, tokens_of
 from lily.intake.sql.script.rewrites import creates_rows, query_start, rewritten, simplified
 
+_CLASS = re.compile(r"<class '[\w.]*?(\w+)'>")
 _POSITION = re.compile(r"\b(\d+):(\d+)$")
 
 
@@ -67,7 +68,16 @@ def _parsed(piece: Piece, dialect: str) -> exp.Expr:
     if len(found) != 1 or isinstance(found[0], exp.Condition | exp.Alias):
         line, column = piece.position
         raise NotParsed(f"line {line}, column {column}: found an expression where a statement was expected")
+    _refuse_empty(found[0], piece)
     return found[0]
+
+
+def _refuse_empty(found: exp.Expr, piece: Piece) -> None:
+    """PostgreSQL has queries without columns, but one that reads nothing either is a text that was cut off."""
+    query = found.expression if isinstance(found, exp.Create | exp.Insert) else found
+    if isinstance(query, exp.Select) and not query.expressions and query.args.get("from_") is None:
+        line, column = piece.part(len(piece.words) - 1).position
+        raise NotParsed(f"line {line}, column {column}: columns are expected after SELECT")
 
 
 def token_problem(error: TokenError) -> str:
@@ -80,4 +90,5 @@ def _description(piece: Piece, entry: dict[str, object]) -> str:
     own_line, line = piece.tokens[0].line, entry.get("line")
     first = piece.position[0]
     shown = first + line - own_line if isinstance(line, int) else first
-    return f"line {shown}, column {entry.get('col')}: {entry.get('description')} (after: {near!r})"
+    described = _CLASS.sub(r"\1", str(entry.get("description")))
+    return f"line {shown}, column {entry.get('col')}: {described} (after: {near!r})"

@@ -8,6 +8,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from lily.intake.sql.script.piece import Piece
 
 Rewrite = Callable[[Piece], Piece]
+_COMPOUND = frozenset("+-*/%&|^")
 
 
 def rewritten(piece: Piece) -> Piece:
@@ -114,8 +115,24 @@ def _without_snapshot(piece: Piece) -> Piece:
     return _without(piece, words.index("SNAPSHOT"), words.index("SNAPSHOT") + 1) if "SNAPSHOT" in words[:4] else piece
 
 
+def _as_plain_assignments(piece: Piece) -> Piece:
+    """T-SQL: `set a += b` as `set a = b`: that a column is also derived from itself is not lineage."""
+    kept = [at for at in range(len(piece.words)) if not _is_compound(piece, at)]
+    return piece if len(kept) == len(piece.words) else _only(piece, kept)
+
+
+def _is_compound(piece: Piece, at: int) -> bool:
+    """An operator directly before `=`, as in `+=`."""
+    if piece.words[at] not in _COMPOUND or piece.words[at + 1 : at + 2] != ["="]:
+        return False
+    return piece.tokens[at + 1].start == piece.tokens[at].end + 1
+
+
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
-    "MERGE": (_without_schema_evolution, _without_delete),
+    "MERGE": (_without_schema_evolution, _without_delete, _as_plain_assignments),
+    "UPDATE": (_as_plain_assignments,),
+    "WITH": (_as_plain_assignments,),
+    "SELECT": (_as_plain_assignments,),
     "CREATE": (_without_snapshot,),
     "INSERT": (_without_format, _without_hint),
     "LOAD": (_as_load,),

@@ -1,7 +1,10 @@
 """Procedures, functions, tasks and anonymous blocks: what they contain."""
 
+import re
+
 from lily.intake.sql.script.piece import STRINGS, Piece
 
+_CLASS = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _KINDS = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE", "TASK", "PIPE", "ALERT"})
 _MODIFIERS = frozenset(
     {"OR", "REPLACE", "ALTER", "EDITIONABLE", "NONEDITIONABLE", "SECURE", "TEMP", "TEMPORARY", "IF", "NOT", "EXISTS"}
@@ -20,10 +23,16 @@ def kind_of(piece: Piece) -> str | None:
         return None
     for word in piece.words[1:8]:
         if word in _KINDS:
-            return word
+            return None if word == "FUNCTION" and _is_class(piece) else word
         if word and word not in _MODIFIERS:
             return None
     return None
+
+
+def _is_class(piece: Piece) -> bool:
+    """Hive and Spark: `create function f as 'com.shop.Hash' using jar '…'` names a class, and has no body."""
+    body = body_string(piece)
+    return body is not None and _CLASS.fullmatch(piece.tokens[body].text) is not None
 
 
 def language_of(piece: Piece) -> str | None:

@@ -8,6 +8,7 @@ from lily.intake.sql.statements.reading import Reading
 from lily.intake.sql.statements.target import Target, is_temporary, target_of
 from lily.intake.sql.statements.writer import Writer
 
+_ROWS = exp.Query | exp.Values
 _WITH_ROWS = frozenset({"TABLE", "VIEW"})
 
 
@@ -22,6 +23,8 @@ def create(statement: exp.Create, session: Session, writer: Writer) -> None:
         table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
         temporary = is_temporary(table, statement)
         _create(statement, Target(target.key, target.columns, temporary), session, writer)
+        if statement.args.get("exists"):  # IF NOT EXISTS: a table that is there keeps its contents
+            writer.graph.doubt(target.key)
 
 
 def _create(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:
@@ -30,11 +33,11 @@ def _create(statement: exp.Create, target: Target, session: Session, writer: Wri
         rows = reading.query(copied)
         session.stars |= dict.fromkeys(table for rest in rows.rests for table in sorted(rest.tables))
         writer.define(target, rows)
-    elif isinstance(statement.expression, exp.Query) and _is_without_rows(statement):
+    elif isinstance(statement.expression, _ROWS) and _is_without_rows(statement):
         rows = reading.query(statement.expression)
         names = target.columns or [field.name for field in rows.fields if field.name]
         writer.declare(target, names, complete=not rows.is_open)
-    elif isinstance(statement.expression, exp.Query):
+    elif isinstance(statement.expression, _ROWS):
         _from_query(statement, target, reading.query(statement.expression), session, writer)
     elif (files := _files(statement)) is not None:
         writer.define(target, session.tables.relation(files))

@@ -43,20 +43,24 @@ def _written_inside(statement: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _apply(statement: exp.Expr, session: Session, writer: Writer, *, into_table: bool) -> None:
-    if isinstance(statement, exp.Select) and into_table:
+    if isinstance(statement, exp.Query) and into_table:
         _select_into(statement, session, writer)
     elif (handler := _HANDLERS.get(type(statement))) is not None:
         handler(statement, session, writer)
 
 
-def _select_into(select: exp.Select, session: Session, writer: Writer) -> None:
-    into = select.args.get("into")
+def _select_into(query: exp.Query, session: Session, writer: Writer) -> None:
+    """The first SELECT of a union names the table of all of it."""
+    first: exp.Expr = query
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    into = first.args.get("into")
     if not isinstance(into, exp.Into) or not isinstance(into.this, exp.Table):
         return
     target = target_of(into.this, session)
     if target is not None:
         temporary = bool(into.args.get("temporary")) or is_temporary(into.this)
-        writer.define(Target(target.key, None, temporary), Reading(exp.Select(), session).query(select))
+        writer.define(Target(target.key, None, temporary), Reading(exp.Select(), session).query(query))
 
 
 def _drop(statement: exp.Drop, session: Session, writer: Writer) -> None:

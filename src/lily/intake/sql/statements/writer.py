@@ -14,6 +14,8 @@ class Writer:
         self.graph = graph
         self._temporary = 0  # how often temporary tables were written
         self.warnings: dict[str, None] = {}
+        self.defined: list[str] = []  # tables that the statement makes
+        self.filled: list[str] = []  # temporary tables that it writes
         self.copies: dict[str, list[Rest]] = {}  # tables that have the unknown columns of other tables
 
     @property
@@ -21,17 +23,23 @@ class Writer:
         """Grows with every statement that has lineage."""
         return self.graph.additions + self._temporary
 
+    def begin_statement(self) -> None:
+        self.warnings.clear()
+        self.defined.clear()
+        self.filled.clear()
+
     def define(self, target: Target, rows: Relation) -> None:
         """The statement makes the table with the columns of the rows."""
         fields = _numbered(rows, target.columns)
         named = Relation(fields, rows.tables, rows.influences, rows.hidden, rows.every)
         if target.temporary:
-            self._temporary += 1
+            self._fill(target.key)
             self.tables.forget(target.key)
             self.tables.temporary[target.key] = named
             return
         self.tables.forget(target.key)
         self.copies.pop(target.key, None)
+        self.defined.append(target.key)
         self.graph.begin_definition(target.key)
         self._record(target.key, named, target.key)
         self.tables.define(target.key, [field.name for field in named.fields if field.name], complete=not rows.is_open)
@@ -48,11 +56,15 @@ class Writer:
     def insert(self, target: Target, rows: Relation, *, by_name: bool = False) -> None:
         named = self._matched(target, rows, by_name=by_name)
         if target.temporary or target.key in self.tables.temporary:
-            self._temporary += 1
+            self._fill(target.key)
             known = self.tables.temporary.get(target.key)
             self.tables.temporary[target.key] = named if known is None else unite(known, named, by_name=True)
         else:
             self._record(target.key, named, None)
+
+    def _fill(self, table: str) -> None:
+        self._temporary += 1
+        self.filled.append(table)
 
     def influence(self, target: Target, rows: Relation) -> None:
         """The statement deletes rows: other tables decide which."""

@@ -1,0 +1,29 @@
+"""What the analysis of a run's SQL adds to the claims of its event."""
+
+from lily.intake.sql.protocol import AnalysisResult, Edge
+from lily.model import ids
+from lily.model.edges import DERIVED_FROM, EdgeKey
+from lily.reactions.run_queries.additions import with_claims
+from tests.openlineage_words import column_lineage, converted, dataset, field, run_event
+
+HASHED = field("a", "mail", {"type": "DIRECT", "masking": True})
+
+
+def key(start: str, end: str) -> EdgeKey:
+    return EdgeKey(ids.asset_id("t", start), ids.asset_id("t", end), DERIVED_FROM)
+
+
+def test_an_edge_that_the_producer_states_as_masked_stays_masked() -> None:
+    """SQL of a run with `*` is analyzed beside columnLineage, and does not know which functions mask."""
+    outputs = [dataset("b", columnLineage=column_lineage(hash=[HASHED]))]
+    job = {"namespace": "n", "name": "j", "facets": {"sql": {"query": "select *, sha2(mail) as hash from a"}}}
+    event = converted(run_event(job=job, inputs=[dataset("a")], outputs=outputs)).claims
+    assert event is not None
+    pairs = [("a", "b"), ("a.mail", "b.hash"), ("a.mail", "b.mail")]
+    added = with_claims(event, AnalysisResult(1, {}, [Edge(*pair, DERIVED_FROM) for pair in pairs], understood=1))
+    assert added is not None
+    assert {claim.key: claim.masking for claim in added.claims} == {
+        key("a", "b"): False,
+        key("a.mail", "b.hash"): True,
+        key("a.mail", "b.mail"): False,
+    }
