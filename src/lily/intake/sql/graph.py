@@ -32,8 +32,7 @@ class Graph:
 
     def without_sources(self) -> list[str]:
         """The tables that are defined, and for certain without any edge."""
-        stated = {target for _, target in self.pairs()}
-        return [target for target in self.defined if target not in stated and target not in self._uncertain]
+        return [target for target, pairs in self.defined.items() if not pairs and target not in self._uncertain]
 
     def derive(self, start: End, end: End, *, defines: str | None = None) -> None:
         self._add((start, end, DERIVED_FROM), defines)

@@ -41,6 +41,8 @@ class Writer:
         self.copies.pop(target.key, None)
         self.defined.append(target.key)
         self.graph.begin_definition(target.key)
+        if target.key in rows.tables:  # made from its own rows, it keeps the sources of these
+            self.graph.doubt(target.key)
         self._record(target.key, named, target.key)
         self.tables.define(target.key, [field.name for field in named.fields if field.name], complete=not rows.is_open)
 
