@@ -79,7 +79,7 @@ def forget(owner: psycopg.Connection[Any], world: World) -> None:
     owner.execute("update jobs set claims_digest = null where tenant_id = %s", [world.tenant])
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=histories(), random=st.randoms(use_true_random=False))
 def test_the_result_is_the_same_with_the_short_way_without_it_and_in_any_order(
     make_world: Callable[[], World], owner: psycopg.Connection[Any], history: list[Step], random: Random

@@ -82,7 +82,7 @@ async def facts_of_events(
     parents = {parent for event in events if (parent := _parent(event)) is not None}
     names = {event.statement.qualified_name for event in events}
     known = await read_facts(services.database, tenant, names | parents, wanted)
-    new = {event.asset_id for event in events if known[event.statement.qualified_name] is None}
+    new = {event.asset_id for event in events if not _is_stated(known[event.statement.qualified_name])}
     named = await facts_of_placeholders(services.database, tenant, new, wanted) if new else {}
     return [_before_and_after(event, known, named.get(event.asset_id)) for event in events]
 
@@ -115,7 +115,9 @@ def _before_and_after(
     event: AssetEvent, known: Mapping[str, Facts | None], placeholder: Facts | None
 ) -> tuple[Facts, ...]:
     statement = event.statement
-    before = known[statement.qualified_name] or placeholder
+    before = known[statement.qualified_name]
+    if not _is_stated(before):
+        before = placeholder or before
     source, attributes, parent = statement.attributes.get("data_source"), statement.attributes, _parent(event)
     parent_facts = known[parent] if parent is not None else None
     tags = {*(attributes.get(TAGS) or ()), *([statement.tag] if statement.operation == "tag" and statement.tag else ())}
@@ -132,6 +134,11 @@ def _before_and_after(
         {**(before.attributes or {} if before else {}), **attributes},
     )
     return (after,) if before is None else (before, after)
+
+
+def _is_stated(facts: Facts | None) -> bool:
+    """What only edges have is in the graph without a type."""
+    return facts is not None and bool(facts.entity_type)
 
 
 def _source(before: Facts | None, parent: Facts | None) -> str:
