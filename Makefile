@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 GENERATED := lily/api/grpc/generated
 
+# Compiled modules are kept, whatever the caller's environment says: each of the tests' processes would compile all of them.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test test-campaigns test-faults test-cluster test-engines check format proto bench lock clean
 
@@ -34,7 +37,7 @@ test: setup ## Every test but the long campaigns
 	$(BIN)/python -m pytest -m "not campaign and not faults and not cluster and not engines" -n 4 --no-loadscope-reorder --durations 25
 
 test-campaigns: setup ## Fuzzing, convergence in random orders, processes and whole stacks started anew
-	$(BIN)/python -m pytest -m campaign -n 3 --no-loadscope-reorder
+	$(BIN)/python -m pytest -m campaign -n 4 --no-loadscope-reorder --durations 15
 
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500

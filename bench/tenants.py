@@ -1,4 +1,5 @@
-"""A tenant of its own for a measurement that puts graphs into the catalogue; it goes with all it brought."""
+"""A tenant of its own for a measurement that puts graphs into the catalogue; it goes with all it brought. Only its name
+and its audit stay, which is append-only."""
 
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from lily.store.postgres.access.administration import create_tenant, create_toke
 _TABLES = """
 select c.relname from pg_attribute a join pg_class c on c.oid = a.attrelid
 where a.attname = 'tenant_id' and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+  and c.relname not in ('audit', 'audit_heads')
 order by c.relname
 """
 
@@ -52,5 +54,4 @@ def _remove(stack: BenchStack, name: str) -> None:
     with database.transaction():
         for (table,) in database.execute(_TABLES).fetchall():
             database.execute(sql.SQL("delete from {} where tenant_id = %s").format(sql.Identifier(table)), [name])
-        database.execute("delete from tenants where id = %s", [name])
     database.execute("vacuum analyze assets, edges, graph_nodes, derived_tags, edge_changes, changes")

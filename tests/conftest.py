@@ -1,12 +1,13 @@
 """One real stack for all tests that need one, started once. Every test works in a tenant of its own."""
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from lily.store.postgres.access.administration import create_tenant, create_token
@@ -15,11 +16,25 @@ from tests.shared_stack import SharedStack, Stack
 
 # How long an example takes says nothing on a machine that runs a whole stack beside it.
 settings.register_profile("lily", deadline=None)
-settings.load_profile("lily")
+# With a deliberate fault it matters that a test fails, not what the smallest example is.
+settings.register_profile(
+    "mutants", deadline=None, database=None, max_examples=40, phases=[Phase.explicit, Phase.generate]
+)
+settings.load_profile(os.environ.get("LILY_TESTS_PROFILE", "lily"))
 
 SHARED = pytest.StashKey[SharedStack]()
-# What takes longest begins first; the rest fills the gaps.
-ORDER = ("stream/", "contract/test_fuzz.py", "integration/", "acceptance/", "docs/test_examples.py", "contract/")
+# What takes longest begins first; the rest fills the gaps. The first starts the stack, the next ones do not need it.
+ORDER = (
+    "stream/",
+    "postgres/test_both_stores_stateful.py",
+    "postgres/test_held_stateful.py",
+    "postgres/test_pending_stateful.py",
+    "contract/test_fuzz.py",
+    "integration/",
+    "acceptance/",
+    "docs/test_examples.py",
+    "contract/",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
 import psycopg
 
+from lily.api.ingest.lineage_rights import limited
 from lily.bus import topics
 from lily.intake.openlineage import Naming, convert
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import clock, ids
+from lily.model.access import Principal
 from lily.model.edges import EdgeEvent, read_edge_statement
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
@@ -47,8 +49,10 @@ class World:
     """Every statement is marked; `settle` propagates all marks. `note` keeps what is derived, for `difference`."""
 
     def __init__(self, tenant: str, store: CatalogueWriter, propagator: Propagator, owner: psycopg.Connection) -> None:
-        self.tenant, self._store, self._propagator, self._owner = tenant, store, propagator, owner
+        self.tenant, self.store, self._propagator, self._owner = tenant, store, propagator, owner
         self.marks = Marks()
+        self.authorised = True  # whether what is stated about assets has authority
+        self.time = ""  # of what is stated about assets; empty for now
         self._heard = 0
         self.moments: list[Moment] = []
 
@@ -77,33 +81,56 @@ class World:
         stated = {"name": name.removeprefix(f"{table}."), "parent": table, **attributes}
         self._state({"entity_type": "column", "qualified_name": name, "attributes": stated, "by": "crawler"})
 
+    def retire(self, name: str) -> None:
+        """A table that its source deletes."""
+        about = {"entity_type": "table", "qualified_name": name, "attributes": {"name": name}}
+        self._state({**about, "operation": "delete", "by": "crawler"})
+
     def person(self, name: str, operation: str, **more: object) -> None:
         self._state({"layer": "user", "qualified_name": name, "operation": operation, "by": "ada", **more})
 
+    def enrich(self, name: str, **attributes: object) -> None:
+        self._state({"layer": "enriched", "qualified_name": name, "attributes": attributes, "by": "rule"})
+
     def edge(self, start: str, end: str, kind: str = "derived-from", **settings: bool) -> None:
+        """With authority, unless `authorised` is false."""
         self._link(start, end, {"relationship_type": kind, **settings})
 
-    def unlink(self, start: str, end: str, kind: str = "derived-from") -> None:
-        self._link(start, end, {"relationship_type": kind, "operation": "delete"})
+    def unlink(self, start: str, end: str, kind: str = "derived-from", *, authorised: bool = True) -> None:
+        self._link(start, end, {"relationship_type": kind, "operation": "delete", "authorised": authorised})
 
     def _link(self, start: str, end: str, stated: dict[str, object]) -> None:
         told = {"from": start, "to": end, "layer": "user", "authorised": True, "by": "ada", **stated}
         statement = read_edge_statement(told, tenant=self.tenant)
         event = EdgeEvent(ids.event_id(), clock.now(), self.tenant, statement)
-        self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, event)], [])
+        self.store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, event)], [])
         self.marks.edges.append(EdgeMark(self.id_of(start), self.id_of(end)))
 
-    def take(self, event: object, sender: QuerySender | None = None) -> None:
-        """An OpenLineage event, all of it in PostgreSQL. Policies restrict the `sender` of its SQL, if given."""
-        found = convert(event, Sender(self.tenant, "etl"), Naming(), received=clock.now())
+    def take(
+        self,
+        event: object,
+        sender: QuerySender | None = None,
+        *,
+        by: str = "etl",
+        describes: bool = True,
+        reads: bool = True,
+        authorised: bool = False,
+    ) -> None:
+        """An OpenLineage event, all of it in PostgreSQL. Policies restrict its `sender`, if given."""
+        who = Sender(self.tenant, by, authorised=authorised, describes=describes, reads=reads)
+        found = convert(event, who, Naming(), received=clock.now())
         for asset in found.assets:
-            self._store.apply(topics.ASSETS, {}, [(_RECORD, asset)], [])
+            self.store.apply(topics.ASSETS, {}, [(_RECORD, asset)], [])
             self.marks.assets.append(AssetMark(asset.asset_id))
         if (claims := found.claims) is not None:
-            query = claims.query._replace(sender=sender) if claims.query else None
-            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, replace(claims, query=query))], [])
+            if sender is not None:
+                scopes, groups, scraper = frozenset[str](), frozenset(sender.groups), sender.scraper_group
+                claims = limited(
+                    claims, Principal("", self.tenant, sender.user, scopes, groups=groups, scraper_group=scraper)
+                )
+            self.store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, claims)], [])
         for edge in found.renamed:
-            self._store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, edge)], [])
+            self.store.apply(topics.LINEAGE_INTAKE, {}, [(_RECORD, edge)], [])
         self.marks.edges += [EdgeMark(*key[:2]) for key in self.edge_keys()]
 
     def live(self, kind: str) -> set[str]:
@@ -115,6 +142,19 @@ class World:
         """Of all edges, the deleted ones included."""
         asked = "select from_id::text, to_id::text, type from edges where tenant_id = %s"
         return self._owner.execute(asked, [self.tenant]).fetchall()
+
+    def conduction(self) -> dict[tuple[str, str, str], int]:
+        """What the edges conduct, the deleted ones included."""
+        asked = "select from_id::text, to_id::text, type, conduction from edges where tenant_id = %s"
+        return {(start, end, kind): found for start, end, kind, found in self._owner.execute(asked, [self.tenant])}
+
+    def shown_conduction(self) -> dict[tuple[str, str, str], int]:
+        """What the edges would conduct if it were what they show."""
+        asked = (
+            "select from_id::text, to_id::text, type, case when is_deleted or not propagates then 0"
+            " when masking then 1 else 2 end from edges where tenant_id = %s"
+        )
+        return {(start, end, kind): found for start, end, kind, found in self._owner.execute(asked, [self.tenant])}
 
     def edges(self) -> dict[tuple[str, str, str], dict[str, bool]]:
         """By the names of the ends and the type."""
@@ -255,7 +295,7 @@ class World:
             said = RuleStatement(*row)
             event = read_event(statement_event(said), received=clock.now())
             assert event.asset_id == said.asset_id
-            self._store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
+            self.store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
             self._heard = said.position
         return len(rows)
 
@@ -267,9 +307,9 @@ class World:
         return next((layer[attribute] for layer in layers if attribute in layer), None)
 
     def _state(self, stated: dict[str, object]) -> None:
-        statement = read_statement({**stated, "authorised": True}, tenant=self.tenant)
-        event = AssetEvent(ids.event_id(), clock.now(), self.tenant, statement)
-        self._store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
+        statement = read_statement({**stated, "authorised": self.authorised}, tenant=self.tenant)
+        event = AssetEvent(ids.event_id(), self.time or clock.now(), self.tenant, statement)
+        self.store.apply(topics.ASSETS, {}, [(_RECORD, event)], [])
         self.marks.assets.append(AssetMark(event.asset_id))
 
 

@@ -7,8 +7,20 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from lily.model.ids import asset_id
-from lily.policy import MASK_ACTIONS, Context, Facts, Principal, Role, User, parse_row_filter
+from lily.policy import Context, Facts, Principal, Role, User, parse_row_filter
 
+# The strictest first.
+MASKS = [
+    "replace-with-null",
+    "mask-to-fixed-value",
+    "mask-alphanum",
+    "sha-256-query-local",
+    "sha-256-global",
+    "truncate-to-year",
+    "truncate-to-month",
+    "show-last-4",
+    "show-first-4",
+]
 DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
@@ -42,7 +54,7 @@ def verdict(  # noqa: PLR0917 - the parameters of `PolicyIndex.decide`
         outcomes = condition_outcomes(policy.get("conditions", {}), principal, facts, context)
         if False in outcomes or (None in outcomes and policy["effect"] == "allow"):
             continue
-        strictness = MASK_ACTIONS.index(policy["mask"]) if "mask" in policy else 0
+        strictness = MASKS.index(policy["mask"]) if "mask" in policy else 0
         found[policy["effect"]].append((-policy.get("priority", 0), strictness, policy_id))
     return combined(world, found, plane)
 

@@ -18,7 +18,7 @@ from tests.kafka_access import KafkaAccess
 # Tests wait for the lake often and put little into it: small batches, soon. They wait for what was changed by hand in a
 # target to come back. And they end before the best machine code would pay for its making, in Spark and in Kafka.
 ENVIRONMENT = {
-    "LILY_LAKE__TRIGGER_SECONDS": "0.5",
+    "LILY_LAKE__TRIGGER_SECONDS": "1",
     "LILY_ENFORCEMENT__REFRESH_SECONDS": "5",
     "LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.0/8"]',  # where tests receive webhooks
     "JAVA_TOOL_OPTIONS": f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC".lstrip(),

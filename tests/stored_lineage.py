@@ -2,24 +2,28 @@
 
 import psycopg
 
-from lily.lineage.attribute_recomputation import DerivedByItem, recompute_attribute
+from lily.lineage.attribute_recomputation import DerivedByItem
 from lily.lineage.attribute_rules import AttributeRule, DerivedValue, StatedValue
 from lily.lineage.definitions import TagDefinition
 from lily.lineage.graph import Edge
 from lily.store.postgres.definitions.rules import rule_of
+from tests import attribute_oracle
 from tests.tag_oracle import Derived, TagGraph, recompute
 
 
 def stored_graph(connection: psycopg.Connection, tenant: str) -> TagGraph:
+    """With the edges that conduct tags, whether they are shown or not."""
     graph = TagGraph()
     for row in connection.execute(
-        "select from_id::text, to_id::text, type, propagates, masking from edges "
-        "where tenant_id = %s and not is_deleted",
+        "select from_id::text, to_id::text, type, true, conduction = 1 from edges "
+        "where tenant_id = %s and conduction > 0",
         [tenant],
     ):
         graph.edges.add(Edge(*row))
-    for asset, stated, suppressed, parent, deleted in connection.execute(
-        "select id::text, stated, suppressed, parent, is_deleted from assets where tenant_id = %s", [tenant]
+    for asset, stated, suppressed, parent, deleted, cut, held in connection.execute(
+        "select id::text, stated, suppressed, parent, is_deleted, is_cut, held_parents::text[] from assets "
+        "where tenant_id = %s",
+        [tenant],
     ):
         if stated:
             graph.stated[asset] = set(stated)
@@ -29,7 +33,23 @@ def stored_graph(connection: psycopg.Connection, tenant: str) -> TagGraph:
             graph.parents[asset] = parent
         if deleted:
             graph.deleted.add(asset)
+        if cut:
+            graph.cut.add(asset)
+        if held:
+            graph.held_parents[asset] = set(held)
     ((graph.on_delete,),) = connection.execute("select on_delete from tenants where id = %s", [tenant]).fetchall()
+    return graph
+
+
+def shown_graph(connection: psycopg.Connection, tenant: str) -> TagGraph:
+    """With the edges that are shown."""
+    graph = stored_graph(connection, tenant)
+    rows = connection.execute(
+        "select from_id::text, to_id::text, type, propagates, masking from edges "
+        "where tenant_id = %s and not is_deleted",
+        [tenant],
+    )
+    graph.edges = {Edge(*row) for row in rows}
     return graph
 
 
@@ -90,9 +110,11 @@ def stored_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str
 
 
 def expected_values(connection: psycopg.Connection, tenant: str) -> dict[tuple[str, str], DerivedByItem]:
-    graph = stored_graph(connection, tenant)
+    graph = shown_graph(connection, tenant)
     found = {
-        (rule.key, rule.attribute): recompute_attribute(graph, rule, stored_holders(connection, tenant, rule.attribute))
+        (rule.key, rule.attribute): attribute_oracle.expected_values(
+            graph, rule, stored_holders(connection, tenant, rule.attribute)
+        )
         for rule in stored_rules(connection, tenant)
     }
     return {about: values for about, values in found.items() if values}

@@ -1,6 +1,7 @@
 """Random valid events, about few assets and at few times, so that they conflict."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -8,8 +9,10 @@ from hypothesis import strategies as st
 from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 
+LAYERS = ["source", "source", "user", "enriched"]
 ASSETS = [f"shop.public.t{number}" for number in range(3)]
 TAGS = ["PII", "pii", "GDPR", "public", "finance"]
+PARENTS = ["shop.public", "shop.other"]
 TEXTS = st.sampled_from(["", "one", "two", "drei ✓", 'quote " and \\ back\\slash\t', "😀"])
 TIMES = st.integers(0, 5).map(lambda tick: f"2026-01-01T00:00:0{tick}.000000Z")
 
@@ -24,7 +27,7 @@ def attributes(draw: st.DrawFn) -> dict[str, Any]:
                 "description": st.one_of(st.none(), TEXTS),
                 "owner": names,
                 "data_source": names,
-                "parent": st.one_of(st.none(), st.sampled_from(["shop.public", "shop.other"])),
+                "parent": st.one_of(st.none(), st.sampled_from(PARENTS)),
                 "tags": st.one_of(st.none(), st.lists(st.sampled_from(TAGS), max_size=3)),
                 "business_terms": st.one_of(st.none(), st.lists(st.sampled_from(["billing", "sales"]), max_size=2)),
                 "rows": st.one_of(st.none(), st.integers(-5, 5), st.floats(-1, 1), st.booleans()),
@@ -35,18 +38,20 @@ def attributes(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def events(draw: st.DrawFn, tenant: str = "default") -> AssetEvent:
-    layer = draw(st.sampled_from(["source", "source", "user", "enriched"]))
+def events(
+    draw: st.DrawFn, tenant: str = "default", *, layers: Sequence[str] = LAYERS, assets: Sequence[str] = ASSETS
+) -> AssetEvent:
+    layer = draw(st.sampled_from(layers))
     operation = draw(st.sampled_from(["upsert", "upsert", "delete"]))
     if layer == "user":
         operation = draw(st.sampled_from(["upsert", "delete", "restore", "tag", "untag"]))
     if layer == "enriched":
         operation = draw(st.sampled_from(["upsert", "tag", "untag"]))
     data: dict[str, Any] = {
-        "authorised": True,  # else whether a protective tag may go depends on what is there when it is said
+        "authorised": draw(st.booleans()),
         "layer": layer,
         "operation": operation,
-        "qualified_name": draw(st.sampled_from(ASSETS)),
+        "qualified_name": draw(st.sampled_from(assets)),
         "attributes": draw(attributes()) if operation in {"upsert", "delete"} else {},
     }
     if layer == "source":

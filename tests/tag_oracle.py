@@ -1,32 +1,40 @@
 """The oracle for derived tags: recomputes every one of them from the whole graph, and replays a path that explains one.
 
 It is slow and plain, relaxes until nothing changes, and shares no code and no method with the incremental propagation
-in PostgreSQL or with the Spark job behind `lily recompute`.
+in PostgreSQL, with the Spark job behind `lily recompute` or with `lily.lineage`, of which it has the types alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 from lily.lineage.definitions import TagDefinition
-from lily.lineage.graph import Graph
-from lily.model.edges import INFLUENCES
+from lily.lineage.graph import Edge, Graph
 
+INFLUENCES = "influences"
 Kind = Literal["propagated", "influenced", "inherited"]
 Place = tuple[str, bool]  # an asset, and whether it has the tag as content: an influence is not inherited
 
 
 @dataclass(slots=True)
 class TagGraph(Graph):
-    """For each asset, the tags that it states in any layer, those suppressed on it, and its parent."""
+    """For each asset, the tags that it states or holds in any layer, those suppressed on it, and its parent; the assets
+    that were deleted with authority."""
 
     stated: dict[str, set[str]] = field(default_factory=dict)
     suppressed: dict[str, set[str]] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
+    cut: set[str] = field(default_factory=set)
+    held_parents: dict[str, set[str]] = field(default_factory=dict)  # that ended without authority
 
     def states(self, asset: str, tag: str) -> bool:
         return tag in self.stated.get(asset, ())
+
+    def above(self, asset: str) -> set[str]:
+        """The assets from which it inherits."""
+        shown = {self.parents[asset]} if asset in self.parents else set()
+        return shown | self.held_parents.get(asset, set())
 
     def suppresses(self, asset: str, tag: str) -> bool:
         """A suppression hides a derived tag; a tag that the asset states itself still counts."""
@@ -34,7 +42,7 @@ class TagGraph(Graph):
 
     def conducts(self, asset: str, tag: str) -> bool:
         """Whether a tag that the asset has propagates further from it."""
-        cut = self.on_delete == "cut" and asset in self.deleted
+        cut = self.on_delete == "cut" and asset in self.cut
         return not cut and not self.suppresses(asset, tag)
 
 
@@ -61,7 +69,7 @@ def replay(path: Sequence[str], graph: TagGraph, definition: TagDefinition) -> l
     for start, end in pairwise(path):
         if not graph.conducts(start, tag):
             problems.append(f"{tag} does not propagate from {start}")
-        if content and graph.parents.get(end) == start:
+        if content and start in graph.above(end):
             continue
         edges += 1
         if (start, end) not in arcs:
@@ -72,11 +80,23 @@ def replay(path: Sequence[str], graph: TagGraph, definition: TagDefinition) -> l
     return problems
 
 
+def steps_along(edge: Edge, tag: TagDefinition) -> Iterator[tuple[str, str]]:
+    """The steps that the tag may take along an edge."""
+    blocked = not edge.propagates or (edge.masking and tag.stopped_by_masking)
+    unnamed = edge.type == INFLUENCES if tag.edge_types is None else edge.type not in tag.edge_types
+    if blocked or unnamed:
+        return
+    if tag.direction in {"downstream", "both"}:
+        yield edge.from_id, edge.to_id
+    if tag.direction in {"upstream", "both"}:
+        yield edge.to_id, edge.from_id
+
+
 def influences(graph: TagGraph, tag: TagDefinition) -> dict[tuple[str, str], bool]:
     """Every step that the tag may take along an edge, with whether it can only be an influence."""
     found: dict[tuple[str, str], bool] = {}
     for edge in graph.edges:
-        for step in replace(graph, edges={edge}).arcs(tag):
+        for step in steps_along(edge, tag):
             found[step] = found.get(step, True) and edge.type == INFLUENCES
     return found
 
@@ -118,14 +138,15 @@ def _distances(graph: TagGraph, tag: TagDefinition) -> dict[Place, int]:
 def _steps(graph: TagGraph, tag: TagDefinition, distance: dict[Place, int]) -> Iterator[tuple[Place, Place, int]]:
     """Every step that the tag takes from where it is: along an edge, or from a parent to a child."""
     for edge in graph.edges:
-        for start, end in replace(graph, edges={edge}).arcs(tag):
+        for start, end in steps_along(edge, tag):
             for content in (True, False):
                 depth = _leaving(graph, tag, distance, (start, content))
                 if depth is not None and (tag.max_depth is None or depth < tag.max_depth):
                     yield (start, content), (end, content and edge.type != INFLUENCES), 1
-    for child, parent in graph.parents.items():
-        if _leaving(graph, tag, distance, (parent, True)) is not None:
-            yield (parent, True), (child, True), 0
+    for child in graph.parents.keys() | graph.held_parents.keys():
+        for parent in graph.above(child):
+            if _leaving(graph, tag, distance, (parent, True)) is not None:
+                yield (parent, True), (child, True), 0
 
 
 def _leaving(graph: TagGraph, tag: TagDefinition, distance: dict[Place, int], place: Place) -> int | None:

@@ -22,6 +22,7 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType
 
 from lily.model.states import AssetState
+from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, with_field_ids
 from lily.store.lake.reader import LakeSnapshot
 from lily.store.lake.rows import EVENT_SCHEMA, STATE_SCHEMA, states_to_batch
 from lily.store.lake.scans import LakeEvent
@@ -67,6 +68,34 @@ class Warehouse:
             EVENTS, pa.table({field.name: pa.array(rows[field.name], field.type) for field in EVENT_SCHEMA})
         )
 
+    def create(self) -> None:
+        """Both tables, without rows."""
+        for table in _SCHEMAS:
+            self._table(table)
+
+    def target(self, table: str) -> WriteTarget:
+        """What a task of the pipeline needs to write files for the table."""
+        field_ids = {name: number for number, name in enumerate(_SCHEMAS[table].names, start=1)}
+        schema = with_field_ids(_SCHEMAS[table], field_ids)
+        return WriteTarget(f"{self._root}/{table}", schema, self._bucket.num_buckets)
+
+    def append_written(self, table: str, files: Iterable[WrittenFile], run: int) -> None:
+        """Commits files that a task of the pipeline has written."""
+        added = [
+            self._data_file(
+                file.path,
+                (file.tenant, file.bucket, run) if table == ASSETS else (file.tenant, file.bucket),
+                self.read_rows([file.path]).column("id").to_pylist(),
+            )
+            for file in files
+        ]
+        if added:
+            self._commit(table, added, [])
+
+    def read_rows(self, paths: Sequence[str]) -> pa.Table:
+        """All rows of some files."""
+        return pa.concat_tables([pq.read_table(path, partitioning=None) for path in paths])
+
     def replace(self, table: str, rows: pa.Table) -> None:
         """Compacts, and deletes the old files immediately."""
         old, self._files[table] = self._files[table], []
@@ -89,16 +118,18 @@ class Warehouse:
         path = f"{self._root}/{table}/{next(self._numbers)}.parquet"
         with self._io.new_output(path).create() as written:
             pq.write_table(rows, written, row_group_size=self._group_rows, compression="zstd")
-        bounds = rows.column("id").to_pylist()
+        return self._data_file(path, part, rows.column("id").to_pylist())
+
+    def _data_file(self, path: str, part: tuple[Any, ...], sorted_ids: Sequence[str]) -> DataFile:
         file = DataFile.from_args(
             content=DataFileContent.DATA,
             file_path=path,
             file_format=FileFormat.PARQUET,
             partition=Record(*part),
-            record_count=rows.num_rows,
+            record_count=len(sorted_ids),
             file_size_in_bytes=len(self._io.new_input(path)),
-            lower_bounds={2: bounds[0].encode()},
-            upper_bounds={2: bounds[-1].encode()},
+            lower_bounds={2: sorted_ids[0].encode()},
+            upper_bounds={2: sorted_ids[-1].encode()},
         )
         file.spec_id = 0
         return file

@@ -35,17 +35,35 @@ class Limits(Section):
         100_000, ge=1, description="refused rows after which the rest of a bulk body is not read"
     )
     bulk_bodies: int = Field(8, ge=1, description="bulk bodies of one tenant that a process reads at a time")
+    request_edges: int = Field(
+        50_000, gt=0, description="edges of an array of OpenLineage events; the events after that are refused"
+    )
     future_skew_seconds: int = Field(300, description="how far in the future an event's time may be")
     page: int = Field(1_000, description="the most items in one page of a list")
     wait_seconds: int = Field(60, description="the longest `Prefer: wait`")
     connections: int = Field(200, gt=0, description="WebSocket connections of one tenant to one process")
     replays: int = Field(8, gt=0, description="of these, those that catch up from an old position at a time")
+    failures_per_second: int = Field(
+        100, ge=0, description="calls of one address without a valid token or signature; 0 for no limit"
+    )
+    open_connections: int = Field(4_000, gt=0, description="connections of all clients to one process")
+    header_count: int = Field(100, gt=0, description="headers of a request")
     header_bytes: int = Field(64 << 10, gt=0, description="the largest address and headers of a request")
     header_seconds: float = Field(15.0, gt=0, description="how long a client may take to send the headers of a request")
     body_idle_seconds: float = Field(30.0, gt=0, description="how long a client may pause in the middle of a body")
     subscriptions: int = Field(10_000, gt=0, description="of one tenant; each is compared with every event")
     channels: int = Field(200, gt=0, description="of one tenant; a worker keeps connections of each")
     quality_policies: int = Field(1_000, gt=0, description="of one tenant; all judge what usage and changes concern")
+
+
+class Quotas(Section):
+    """What one tenant may send to one process of the API; 0 for no limit. `lily tenant quota` sets others for one."""
+
+    requests_per_second: int = Field(5_000, ge=0, description="over REST, gRPC and the WebSocket")
+    decisions_per_second: int = Field(5_000, ge=0, description="requests of engines: with the scope enforce:read alone")
+    events_per_second: int = Field(50_000, ge=0, description="statements about assets, edges and usage")
+    bytes_per_second: int = Field(64 << 20, ge=0, description="of these events, as they are in the log")
+    burst_seconds: float = Field(10.0, gt=0, description="a tenant that sent less may send this much at once")
 
 
 class Api(Section):
@@ -76,6 +94,7 @@ class Pipeline(Section):
     """The hot query."""
 
     trigger_ms: int = Field(100, ge=0, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    lineage_trigger_ms: int = Field(250, ge=0, description="the same for edges, which have a query of their own")
     batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory and catch-up latency")
     driver_memory: str = "640m"
 
@@ -213,11 +232,14 @@ class Settings(BaseSettings):
         0, ge=0, le=65_535, description="health and metrics of the pipeline and the worker; 0 turns them off"
     )
     metrics_peers: tuple[str, ...] = Field((), description="addresses whose metrics the API's /metrics adds to its own")
-    master_key_file: Path | None = Field(None, description="32 bytes, base64: wraps the data keys of stored secrets")
+    master_key_file: Path | None = Field(
+        None, description="32 bytes, base64: wraps the keys of stored secrets, and signs the authority of statements"
+    )
     otlp_endpoint: str = Field("", description="OpenTelemetry collector (OTLP over HTTP); empty turns traces off")
     log_level: Annotated[str, AfterValidator(_level)] = "INFO"
     kafka: KafkaSecurity = OPEN
     limits: Limits = Limits()
+    quotas: Quotas = Quotas()
     api: Api = Api()
     tls: Tls = Tls()
     pipeline: Pipeline = Pipeline()

@@ -16,6 +16,8 @@ from lily.cli.demo.step import DemoContext, Step
 from lily.client import Lily
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it plays the whole demo
+
 
 @pytest.fixture(scope="module")
 def demo(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[DemoContext]:

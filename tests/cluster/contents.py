@@ -76,4 +76,4 @@ def assets_in_lake(database: str, properties: Mapping[str, str] | None = None) -
 
 def _told(state: AssetState) -> dict[str, Any]:
     layers = [state.layers[name].fields if name in state.layers else None for name in ("source", "enriched", "user")]
-    return told(layers, state.first, state.last)
+    return told(state.tenant, layers, state.first, state.last)

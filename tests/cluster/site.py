@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import orjson
 
-from lily.embedded.bootstrap import TENANT, admin_token, url_for_role
+from lily.embedded.bootstrap import TENANT, admin_token, master_key_of, url_for_role
 from lily.embedded.jars import jars_dir
 from lily.embedded.ports import choose_ports
 from lily.embedded.probes import http_ready
@@ -67,6 +67,7 @@ def pipeline(
         **stack.kafka.variables_of("pipeline"),
         "LILY_DATABASE_URL": url_for_role(stack.database, "lily_pipeline", stack.state.passwords["lily_pipeline"]),
         "LILY_JARS_DIR": str(jars_dir()),
+        "LILY_MASTER_KEY_FILE": str(master_key_of(stack.data_dir)),
         "LILY_METRICS_PORT": str(port),
         "LILY_SPARK_OPTIONS": json.dumps({"spark.driver.host": HOST, "spark.driver.bindAddress": HOST, **spark}),
         **LANES,

@@ -64,11 +64,11 @@ ORDINARY = {
 
 @dataclass(frozen=True)
 class Act:
-    """One call of an administrator. `body` may need the stack; `named` is the value of the path's parameter, if it is
-    not what the act before returned as its id."""
+    """One call of an administrator. `body` may need the stack; `named` is the value of the path's parameter, or finds
+    it, if it is not what the act before returned as its id."""
 
     body: Any = None
-    named: str = ""
+    named: str | Callable[[Door], str] = ""
     prepare: Callable[[Door, Receiver], Any] | None = None
 
 
@@ -83,7 +83,8 @@ class Session:
     def run(self) -> None:
         for operation, act in ACTS.items():
             body = act.prepare(self.door, self.receiver) if act.prepare else act.body
-            self.answers[operation] = self._send(operation, act.named, body)
+            named = act.named if isinstance(act.named, str) else act.named(self.door)
+            self.answers[operation] = self._send(operation, named, body)
 
     def _send(self, operation: str, named: str, body: Any) -> httpx.Response:
         method, _, template = operation.partition(" ")
@@ -115,6 +116,23 @@ def derived_tag(door: Door, _: Receiver) -> Any:
 
 def suppressed_tag(door: Door, _: Receiver) -> None:
     eventually(lambda: door.read("mart")["tags"]["effective"], [])
+
+
+def held_tags(door: Door, _: Receiver) -> Any:
+    """Three tables whose source no longer names their tag, without authority."""
+    names = ("held.a", "held.b", "held.c")
+    ingest_all(door, *(table(name, tags=["PII"]) for name in names))
+    with door.limited("metadata:write") as weak:
+        ingest_all(weak, *(table(name, tags=[]) for name in names))
+    return {"ids": [pending_of("held.a")(door)]}
+
+
+def pending_of(name: str) -> Callable[[Door], str]:
+    def found(door: Door) -> str:
+        items = door.http.get("/protections/pending").json()["items"]
+        return next(str(item["id"]) for item in items if item.get("asset_name") == name)
+
+    return found
 
 
 def channel(door: Door, receiver: Receiver) -> Any:
@@ -195,4 +213,7 @@ ACTS: dict[str, Act] = {
     "POST /dead-letters/replay": Act(prepare=refused_letter),
     "POST /metadata/{id}/tags/{tag}/suppress": Act(named="mart", prepare=derived_tag),
     "DELETE /metadata/{id}/tags/{tag}/suppress": Act(named="mart", prepare=suppressed_tag),
+    "POST /protections/pending/confirm": Act(prepare=held_tags),
+    "POST /protections/pending/{id}/confirm": Act(named=pending_of("held.b")),
+    "POST /protections/pending/{id}/undo": Act(named=pending_of("held.c")),
 }

@@ -16,7 +16,7 @@ NOTHING = "nothing-of-that-name"  # a definition that does not exist: 404 once t
 
 A_MAPPING = {"name": "tickets", "signature": {"type": "bearer"}, "fields": {"external_id": "$.id"}}
 
-Denial = Literal["refused", "left out", "redacted", "per row", "listed"]
+Denial = Literal["refused", "left out", "redacted", "per row", "listed", "hidden"]
 
 
 @dataclass(frozen=True)
@@ -169,21 +169,26 @@ ROUTES: dict[str, Route] = {
         ("metadata:read", "lineage:read"), "refused", body={"asset": VAULT, "tag": "PII"}
     ),
     "POST /lineage": Route(("lineage:write",), "refused", body={"edges": [EDGE]}),
-    "DELETE /lineage": Route(("lineage:write",), "refused", body={"edges": [EDGE]}),
+    "DELETE /lineage": Route(("lineage:write",), "hidden", body={"edges": [EDGE]}),
     "GET /lineage/{id}": Route(("lineage:read",), "redacted", path={"id": OPEN}),
     "POST /lineage/sql": Route(("lineage:write",), "refused", body=SQL),
     "POST /api/v1/lineage": Route(("lineage:write",), "refused", body=OPENLINEAGE),
     "POST /api/v1/lineage/batch": Route(("lineage:write",), "per row", body=[OPENLINEAGE]),
-    "GET /jobs/{id}": Route(("lineage:read",), "refused", path=AN_ASSET),
-    "GET /jobs/{id}/runs": Route(("lineage:read",), "refused", path=AN_ASSET),
+    # What a policy hides is as what does not exist: tests/contract/test_lineage_rights.py.
+    "GET /jobs/{id}": Route(("lineage:read",), path=AN_ASSET),
+    "GET /jobs/{id}/runs": Route(("lineage:read",), path=AN_ASSET),
     "GET /runs/{id}": Route(("lineage:read",), path={"id": NOTHING}),
     "GET /dead-letters": reads("left out"),
-    "POST /dead-letters/replay": Route(("metadata:write",), "listed", body={"all": True}),
+    "POST /dead-letters/replay": Route(("metadata:write", "lineage:write"), "listed", body={"all": True}, either=True),
     "POST /ws/tickets": reads(None),
     "GET /settings": looks_up(),
     "PUT /settings": Route(("policy:write",), body={"on_delete": "keep"}),
     **defines("/tags", {"name": "Team"}),
     **defines("/propagation-rules", RULE),
+    "GET /protections/pending": Route(("policy:read",), "left out"),
+    "POST /protections/pending/confirm": Route(("policy:write",), body={"ids": [NOTHING]}),
+    "POST /protections/pending/{id}/confirm": Route(("policy:write",), path={"id": NOTHING}),
+    "POST /protections/pending/{id}/undo": Route(("policy:write",), path={"id": NOTHING}),
     "GET /enforcement-targets": Route(("policy:read",)),
     "POST /enforcement-targets": Route(("admin",), body={"name": "t", "type": NOTHING, "config": {}}),
     "GET /enforcement-targets/{name}": Route(("policy:read",), path={"name": NOTHING}),
@@ -299,10 +304,15 @@ def listed(answer: httpx.Response) -> bool:
     return answer.status_code == 200 and bool(found["denied"]) and not (found.get("items") or found.get("replayed"))
 
 
+def hidden(answer: httpx.Response) -> bool:
+    return answer.status_code == 404
+
+
 DENIED: dict[Denial, Callable[[httpx.Response], bool]] = {
     "refused": refused,
     "left out": left_out,
     "redacted": redacted,
     "per row": per_row,
     "listed": listed,
+    "hidden": hidden,
 }

@@ -3,17 +3,21 @@
 import time
 from typing import Any
 
+import pytest
 from confluent_kafka import Producer
 
 from lily.bus import topics
 from lily.model import ids
 from tests.contract.door import Door
 
+AUTHORISED = b'{"data":{"by":"ann","authorised":true}}'
+ESCAPED = rb'{"data":{"\u0061uthorised": true}}'  # as nothing of Lily writes it
 
-def append_raw(door: Door, value: bytes, key: bytes | None = None) -> None:
+
+def append_raw(door: Door, value: bytes, key: bytes | None = None, topic: str = topics.ASSETS) -> None:
     """Past the door, as only something that writes to the log itself could."""
     producer = Producer(door.stack.kafka.client)
-    producer.produce(topics.ASSETS, value, key or topics.key_of(door.tenant, ids.asset_id(door.tenant, "x")))
+    producer.produce(topic, value, key or topics.key_of(door.tenant, ids.asset_id(door.tenant, "x")))
     assert producer.flush(30) == 0
 
 
@@ -74,6 +78,31 @@ def test_another_tenants_letter_cannot_be_replayed(door: Door, other_door: Door)
     answer = other_door.http.post("/dead-letters/replay", json={"ids": [letter["id"]]})
     assert answer.json() == {"replayed": 0, "missing": [letter["id"]], "denied": []}
     assert other_door.http.post("/dead-letters/replay", json={"all": True}).json()["replayed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("topic", "original", "needed"),
+    [
+        (topics.ASSETS, b"{}", {"metadata:write"}),
+        (topics.LINEAGE_INTAKE, b"{}", {"lineage:write"}),
+        (topics.ASSETS, AUTHORISED, {"metadata:write", "policy:write"}),
+        (topics.LINEAGE_INTAKE, AUTHORISED, {"lineage:write", "policy:write"}),
+        (topics.ASSETS, ESCAPED, {"metadata:write", "policy:write"}),
+    ],
+)
+def test_a_replay_needs_the_scopes_of_what_is_replayed(
+    door: Door, topic: str, original: bytes, needed: set[str]
+) -> None:
+    append_raw(door, original, topic=topic)
+    (letter,) = letters(door, 1)
+    for lacking in sorted(needed):
+        with door.limited(*({"metadata:write", "lineage:write", "policy:write"} - {lacking})) as limited:
+            refused = limited.http.post("/dead-letters/replay", json={"ids": [letter["id"]]})
+            is_denied = refused.json() == {"replayed": 0, "missing": [], "denied": [letter["id"]]}
+            assert (refused.status_code == 403 and lacking in refused.text) or (is_denied and original == ESCAPED)
+            assert limited.http.post("/dead-letters/replay", json={"all": True}).json()["replayed"] == 0
+    with door.limited(*needed) as permitted:
+        assert permitted.http.post("/dead-letters/replay", json={"ids": [letter["id"]]}).json()["replayed"] == 1
 
 
 def test_letters_come_in_pages(door: Door) -> None:

@@ -19,6 +19,8 @@ from tests.enforcers.target import OWNER, PASSWORD, Target, make_roles
 from tests.postgres_server import Server, postgres_server
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it waits for a database to be brought in line again and again
+
 PATIENCE_SECONDS = 90.0
 EMAIL = "ann.mueller@example.org"
 MASKED = "select count(email) from shop_masked.customers"  # a masked one is null

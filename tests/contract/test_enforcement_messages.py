@@ -29,6 +29,8 @@ from tests.kafka_reading import Record, records
 from tests.shared_stack import Stack
 from tests.webhook_tool import SECRET, accepting_tool, known_tables, verified
 
+pytestmark = pytest.mark.campaign  # it waits for targets again and again
+
 PATIENCE_SECONDS = 90.0
 CUSTOMERS = "shop.public.customers"
 

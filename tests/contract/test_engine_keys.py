@@ -16,6 +16,8 @@ from tests.contract.door import codes
 from tests.extra_api import extra_api, until
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it starts processes of the API
+
 Make = Callable[[], tuple[str, str]]
 
 

@@ -12,6 +12,8 @@ from tests.contract.door import WAIT, Door, codes
 from tests.contract.flows import connect, propagate
 from tests.extra_api import until
 
+pytestmark = pytest.mark.campaign  # it waits for decisions of many tables
+
 PEOPLE = "lake.crm.people"
 SCHEMA = ["1: id: required long", "4: email: optional string", "5: country: optional string"]
 

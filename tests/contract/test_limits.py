@@ -1,15 +1,20 @@
-"""How many channels, subscriptions and quality policies a tenant may have, at the door."""
+"""How many channels, subscriptions and quality policies a tenant may have, and edges a request, at the door."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.contract.door import Door, client, codes
+from tests.contract.routes import OPENLINEAGE
 from tests.extra_api import extra_api
 from tests.shared_stack import Stack
 
-MOST = {"LILY_LIMITS__CHANNELS": "1", "LILY_LIMITS__SUBSCRIPTIONS": "1", "LILY_LIMITS__QUALITY_POLICIES": "1"}
+pytestmark = pytest.mark.campaign  # it starts an API of its own
+
+LIMITED = ("CHANNELS", "SUBSCRIPTIONS", "QUALITY_POLICIES", "REQUEST_EDGES")
+MOST = {f"LILY_LIMITS__{name}": "1" for name in LIMITED}
 CHANNEL = {"type": "kafka", "config": {}}
 SUBSCRIPTION = {"name": "n", "channel": "first", "destination": "ops"}
 POLICY = {"asset": "shop.orders", "policy_type": "query_spike", "threshold": 1}
@@ -59,3 +64,18 @@ def test_one_more_quality_policy_is_refused_and_those_that_exist_can_be_changed(
     assert http.put("/quality-policies/first", json={**POLICY, "threshold": 2}).json()["threshold"] == 2
     assert http.delete("/quality-policies/first").status_code == 200
     assert http.post("/quality-policies", json=POLICY).status_code == 201
+
+
+def test_events_of_an_array_beyond_the_edges_of_a_request_are_refused_one_by_one(http: httpx.Client) -> None:
+    def event(number: int) -> dict[str, Any]:
+        inputs = [{"namespace": "shop", "name": f"in{number}.{one}"} for one in range(2)]
+        outputs = [{"namespace": "shop", "name": f"out{number}"}]
+        return {**OPENLINEAGE, "job": {"namespace": "n", "name": f"j{number}"}, "inputs": inputs, "outputs": outputs}
+
+    tally = http.post("/api/v1/lineage/batch", json=[event(number) for number in range(3)]).json()
+    assert (tally["accepted"], tally["rejected"]) == (1, 2)
+    assert {(error["row"], error["code"]) for error in tally["errors"]} == {
+        (2, "TOO_MANY_EDGES"),
+        (3, "TOO_MANY_EDGES"),
+    }
+    assert "another request" in tally["errors"][0]["description"]

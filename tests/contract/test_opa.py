@@ -99,6 +99,7 @@ def test_a_table_whose_columns_are_masked_cannot_be_renamed(engine: Engine) -> N
     assert not engine.ask("allow", opa.request("RenameColumn", resource=opa.table(PEOPLE)))
 
 
+@pytest.mark.campaign
 def test_5000_columns_in_one_request_and_250_requests_at_once(engine: Engine) -> None:
     engine.door.ingest(f"{PEOPLE}.c7", "column", parent=PEOPLE, tags=["PII"])
     columns = [f"c{number}" for number in range(5_000)]

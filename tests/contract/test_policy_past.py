@@ -67,6 +67,7 @@ def test_the_past_is_decided_by_the_policies_roles_users_and_tags_of_then(door: 
     assert effect(door, "ann", "shop.orders") == "deny"
 
 
+@pytest.mark.campaign
 def test_conditions_compare_the_time_of_then(door: Door) -> None:
     door.ingest("shop.orders")
     end = datetime.now(UTC) + timedelta(seconds=8)
@@ -121,6 +122,7 @@ def flow(door: Door) -> Door:
     return door
 
 
+@pytest.mark.campaign
 def test_every_moment_is_explained_as_it_was_at_the_moment(flow: Door) -> None:
     """What the API shows at each moment is what it shows later for that moment, with the same path."""
     assert flow.http.put("/settings", json={"on_delete": "cut"}).status_code == 200
@@ -158,6 +160,56 @@ def test_every_moment_is_explained_as_it_was_at_the_moment(flow: Door) -> None:
     note("people")
     later = {at: {name: explained(flow, "ann", name, at) for name in assets} for at in moments}
     assert later == moments
+
+
+@pytest.fixture
+def estate(door: Door) -> Door:
+    """crm (GDPR) above crm.people, which somebody without authority moves to open, and then from there to nowhere."""
+    ingest_all(door, table("crm", "schema", tags=["GDPR"]), table("open", "schema"), table("crm.people", parent="crm"))
+    door.ingest("crm.people.email", "column", parent="crm.people")
+    create(door, "/policies", policy(EVERYONE, {"asset": "*"}, id="open"))
+    create(door, "/policies", policy(EVERYONE, {"tag": "GDPR"}, "mask", id="mask-gdpr", mask="show-last-4"))
+    with door.limited("metadata:read", "metadata:write") as weak:
+        weak.change("POST", "/ingest-metadata", table("crm.people", parent="open"))
+        weak.change("POST", "/ingest-metadata", table("crm.people", parent=None))
+    propagate(door)
+    return door
+
+
+def test_a_parent_that_was_held_then_counts_in_decisions_about_then(estate: Door) -> None:
+    """Until somebody with authority ends it; and the path is that of then."""
+    held, assets = clock.now(), ("crm.people", "crm.people.email")
+    now = {name: explained(estate, "ann", name) for name in assets}
+    assert [found["effect"] for found in now.values()] == ["mask", "mask"]
+    estate.ingest("crm.people", parent="open")  # with authority
+    propagate(estate)
+    ended = clock.now()
+    assert [effect(estate, "ann", name) for name in assets] == ["allow", "allow"]
+    assert {name: explained(estate, "ann", name, held) for name in assets} == now
+    assert [decision(estate, "ann", name, ended)["effect"] for name in assets] == ["allow", "allow"]
+    (tag,) = decision(estate, "ann", "crm.people.email", held)["tags"]
+    assert (tag["layer"], tag["names"]) == ("inherited", ["crm", "crm.people", "crm.people.email"])
+
+
+def test_a_read_of_the_past_is_denied_for_a_tag_that_a_held_parent_conducted_then(estate: Door) -> None:
+    held = clock.now()
+    estate.ingest("crm.people", parent="open")
+    propagate(estate)
+    ended = clock.now()
+    create(estate, "/policies", policy(EVERYONE, {"tag": "GDPR"}, "deny", id="no-gdpr"))
+    with estate.limited("metadata:read") as reader:
+        for name in ("crm.people", "crm.people.email"):
+            assert past(reader, name, held).status_code == 403
+            assert past(reader, name, ended).status_code == 200
+
+
+def past(door: Door, name: str, at: str) -> httpx.Response:
+    """The asset as of a time, once the lake has reached it."""
+    deadline = time.monotonic() + 60
+    while (answer := door.http.get(f"/metadata/{name}", params={"as_of": at})).status_code == 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return answer
 
 
 def test_a_check_of_the_past_lists_the_tags_behind_it_with_origin_and_path(flow: Door) -> None:

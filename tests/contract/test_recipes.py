@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.contract.door import Door
+
+pytestmark = pytest.mark.campaign  # each of its runs is a process
 
 RECIPE = """
 [source]

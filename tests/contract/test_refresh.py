@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from lily.bus import topics
 from tests.contract.access import create
 from tests.contract.door import Door
 from tests.contract.incidents import found
+
+pytestmark = pytest.mark.campaign  # each of its scrapers is a process
 
 RECIPE = """
 data_source = "shop"

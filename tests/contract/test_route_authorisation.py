@@ -11,9 +11,8 @@ import httpx
 import orjson
 import pytest
 
-from lily.api.server import build
 from lily.model.access import Scope
-from lily.settings import Settings
+from tests.built_api import operations
 from tests.contract.access import create, policy
 from tests.contract.door import WAIT, Door, client, table
 from tests.contract.flows import connect
@@ -25,11 +24,6 @@ from tests.shared_stack import Stack
 
 SCOPES = frozenset(get_args(Scope)) - {"admin"}
 DENIED_USER = "excluded"
-
-
-def operations() -> list[str]:
-    document = build(Settings()).openapi()
-    return [f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods]
 
 
 OPERATIONS = operations()
@@ -45,7 +39,9 @@ def vault(stack: Stack, make_tenant: Callable[[], tuple[str, str]]) -> Iterator[
     with client(stack, token) as http:
         door = Door(stack, tenant, token, http)
         door.ingest("vault", "schema")
-        door.ingest(VAULT, parent="vault")
+        door.ingest(VAULT, parent="vault", tags=["GDPR"])
+        with door.limited("metadata:read", "metadata:write") as crawler:
+            crawler.ingest(VAULT, parent="vault", tags=[])  # the tag is held, and pending
         door.ingest(OPEN)
         connect(door, (OPEN, VAULT), kind="used-in")
         append_raw(door, orjson.dumps({"data": {"qualified_name": VAULT}}))

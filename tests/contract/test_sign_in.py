@@ -21,6 +21,8 @@ from tests.extra_api import extra_api, until
 from tests.identity_provider import AUDIENCE, IdentityProvider, identity_provider
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it starts an API and an identity provider
+
 Make = Callable[[], tuple[str, str]]
 MISSING = "0b1c2d3e-0000-4000-8000-000000000000"
 

@@ -19,6 +19,8 @@ from tests.certificates import Authority
 from tests.extra_api import extra_api, until
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it starts processes of the API
+
 
 @dataclass(frozen=True)
 class Served:

@@ -16,6 +16,8 @@ from tests.contract.door import Door, client, codes
 from tests.contract.shop import shop_door
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # each of its commands is a process
+
 PATIENCE_SECONDS = 90.0
 PEOPLE = "shop.public.people"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pytest
@@ -153,5 +154,7 @@ def _sorted(found: Any) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, datetime) and value.tzinfo:
+        return value.astimezone(UTC)  # the zone's name is the server's: `UTC`, or `Etc/UTC` for the same
     is_hash = isinstance(value, str) and len(value) in (40, 64) and set(value) <= set("0123456789abcdef")
     return HASH_OF_THE_QUERY if is_hash else value

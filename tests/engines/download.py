@@ -1,5 +1,5 @@
 """Downloads servers and jars with the Ivy that ships with PySpark, one file of `ivy/` each, into the user's cache.
-Servers are unpacked there."""
+Servers are unpacked there. What is downloaded has to be what `ivy/downloads.sha256` states."""
 
 import hashlib
 import shutil
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from lily.embedded.checksums import checksum_of
 from lily.embedded.jars import _ivy_jar
 from lily.embedded.java import find_java
 from lily.embedded.lock import hold
@@ -66,7 +67,14 @@ def _download(name: str, kinds: tuple[str, ...], place: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     found = [file for kind in kinds for file in place.glob(f"*.{kind}")]
     assert len(found) == 1, (done.stdout + done.stderr)[-2000:]
+    downloaded = checksum_of(found[0])
+    assert downloaded == _pinned()[name], f"{name} has another content than ivy/downloads.sha256 states: {downloaded}"
     return found[0]
+
+
+def _pinned() -> dict[str, str]:
+    lines = (IVY / "downloads.sha256").read_text().splitlines()
+    return {name: checksum for checksum, name in (line.split() for line in lines)}
 
 
 def _unpack(archive: Path, target: Path) -> None:

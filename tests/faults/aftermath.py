@@ -1,23 +1,22 @@
 """What must be true of a catalogue whatever happened to the processes that made it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 import orjson
 
 from lily.model import ids
-from lily.model.assets import DELETED, LAYERS, PARENT_ID, TYPE
+from lily.model.assets import LAYERS
 from lily.model.clock import stamp
 from lily.model.events import AssetEvent
-from lily.model.layers import TAGS
 from lily.model.records import Record
 from tests import oracle
 from tests.faults.evidence import Asset, Evidence
+from tests.oracle_form import as_oracle
 
 Problem = tuple[str, str]
-_OWN_NAMES = {TYPE: "entity_type", DELETED: "deleted"}
 
 
 def problems(evidence: Evidence, events: Iterable[AssetEvent], hot: Container[str]) -> Iterator[Problem]:
@@ -32,13 +31,18 @@ def problems(evidence: Evidence, events: Iterable[AssetEvent], hot: Container[st
 
 def _differs_from_oracle(evidence: Evidence, events: Iterable[AssetEvent], hot: Container[str]) -> Iterator[Problem]:
     """The lake holds every asset; PostgreSQL those that were ever hot, with what came through either lane."""
-    everything = oracle.catalogue(events)
+    everything = oracle.catalogue(events := list(events))
+    parents = {
+        ids.asset_id(event.tenant, parent): parent
+        for event in events
+        if (parent := event.statement.attributes.get("parent"))
+    }
     in_postgres = {key: asset for key, asset in everything.items() if ids.asset_id(*key) in hot}
     for store, expected, held in (
         ("PostgreSQL", in_postgres, evidence.assets),
         ("the lake", everything, evidence.lake),
     ):
-        found = {(asset.tenant, asset.qualified_name): _told(asset) for asset in held.values()}
+        found = {(asset.tenant, asset.qualified_name): _told(asset, parents) for asset in held.values()}
         for key in expected.keys() | found.keys():
             if expected.get(key) != found.get(key):
                 yield f"{store} is not the oracle's", f"{key}: {found.get(key)} instead of {expected.get(key)}"
@@ -56,14 +60,11 @@ def _lost_or_repeated_in_the_lake(evidence: Evidence) -> Iterator[Problem]:
             yield "an event is not in the lake", str(record)
 
 
-def _told(asset: Asset) -> dict[str, Any]:
+def _told(asset: Asset, parents: Mapping[str, str]) -> dict[str, Any]:
     """An asset as the oracle tells it."""
-    told: dict[str, Any] = {"created_at": stamp(asset.created_at), "updated_at": stamp(asset.updated_at)}
-    for name, layer in asset.layers.items():
-        told[name] = {_OWN_NAMES.get(key, key): value for key, value in layer.fields.items() if key != PARENT_ID}
-        if TAGS in layer.fields:
-            told[name][TAGS] = set(layer.fields[TAGS])
-    return told
+    layers: dict[str, Any] = {name: as_oracle(layer.fields, parents) for name, layer in asset.layers.items()}
+    times = {"created_at": stamp(asset.created_at), "updated_at": stamp(asset.updated_at)}
+    return {**times, **layers}
 
 
 def _mixes_tenants(evidence: Evidence) -> Iterator[Problem]:

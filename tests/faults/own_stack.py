@@ -17,9 +17,12 @@ from confluent_kafka import KafkaException
 
 from lily.app import lag, log_ends
 from lily.bus import offsets, topics
+from lily.bus.authority import SigningKeys, Verifier
+from lily.embedded.bootstrap import master_key_of
 from lily.embedded.ports import choose_ports
 from lily.embedded.process import last_lines
 from lily.embedded.state import PartState, StackState, load
+from lily.store.postgres.access.secrets import read_master_keys
 from lily.store.postgres.propagation.propagator import PROPAGATION
 from lily.store.postgres.queries import query
 from tests.kafka_access import KafkaAccess
@@ -40,6 +43,11 @@ class OwnStack:
     @property
     def state(self) -> StackState:
         return load(self.data_dir)
+
+    @property
+    def signatures(self) -> Verifier:
+        """As the pipeline verifies who has authority."""
+        return Verifier(SigningKeys(master_key_of(self.data_dir), read_master_keys)())
 
     def part(self, name: str) -> PartState:
         return next(part for part in self.state.parts if part.name == name)

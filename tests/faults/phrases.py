@@ -86,7 +86,7 @@ class Speaker:
         """A source's statement as a finished event, for a producer that writes to the log itself."""
         body = self.body()
         time = body.pop("time", None) or clock.now()
-        statement = read_statement({**body, "authorised": True}, tenant=self.tenant)
+        statement = read_statement(body, tenant=self.tenant)
         return AssetEvent(ids.event_id(), time, self.tenant, statement, correlation=mark)
 
     def spoiled(self, mark: str) -> Spoiled:

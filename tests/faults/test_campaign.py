@@ -50,7 +50,7 @@ def test_every_acknowledged_event_is_accounted_for_after_twenty_kills(
         assert stack.is_whole()
         restarts = {part.name: part.restarts for part in stack.state.parts}
         evidence = gather(stack.kafka.client, stack.database)
-        account = verify(journal, evidence)
+        account = verify(journal, evidence, stack.signatures)
         with capsys.disabled():
             print(summary(stack, journal, killer.kills, evidence, account))
             print(f"settled     {settled:.1f} s after the load was lifted")

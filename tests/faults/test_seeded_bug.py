@@ -50,4 +50,4 @@ def _round(stack: OwnStack, journal: Journal, random: Random, victim: str) -> Ac
         assert Killer(stack, random).kill([victim])
         time.sleep(1)
     stack.wait_until_settled()
-    return verify(journal, gather(stack.kafka.client, stack.database))
+    return verify(journal, gather(stack.kafka.client, stack.database), stack.signatures)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from lily.bus.authority import Verifier
 from lily.bus.topics import ASSETS
 from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
@@ -52,9 +53,9 @@ class Account:
         return "\n".join(f"{len(found)} times {problem}: {found[0]}" for problem, found in self.problems.items())
 
 
-def verify(journal: Journal, evidence: Evidence) -> Account:
+def verify(journal: Journal, evidence: Evidence, signatures: Verifier) -> Account:
     account = Account()
-    entries = list(_entries(account, journal, evidence))
+    entries = list(_entries(account, journal, evidence, signatures))
     events = [entry.verdict for entry in entries if isinstance(entry.verdict, AssetEvent)]
     _check_promises(account, journal, entries)
     sent = _clocks_sent(events)
@@ -69,10 +70,10 @@ def verify(journal: Journal, evidence: Evidence) -> Account:
     return account
 
 
-def _entries(account: Account, journal: Journal, evidence: Evidence) -> Iterator[Entry]:
+def _entries(account: Account, journal: Journal, evidence: Evidence, signatures: Verifier) -> Iterator[Entry]:
     written = journal.by_mark()
     for record in evidence.log:
-        verdict = validate_asset_record(record, evidence.tenants.__contains__)
+        verdict = validate_asset_record(record, evidence.tenants.__contains__, verifier=signatures)
         if verdict is None:
             continue  # a ping
         write = written.get(mark_in(record.value))

@@ -9,17 +9,18 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from lily.lineage.attribute_rules import StatedValue, enriched_value
+from lily.lineage.attribute_rules import StatedValue
 from lily.lineage.lake_nodes import LakeNode
 from lily.lineage.marks import AssetMark, Marks
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 from lily.store.postgres.recompute.attribute_drift import AttributeDrift, find_attribute_drift, repair_attributes
+from tests.attribute_oracle import enriched as expected_enriched
 from tests.attribute_oracle import replay_value
 from tests.lineage_world import World
 from tests.shared_stack import Stack
-from tests.stored_lineage import expected_values, stored_graph, stored_holders, stored_rules, stored_values
+from tests.stored_lineage import expected_values, shown_graph, stored_holders, stored_rules, stored_values
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f"])
 ENDS = st.lists(NAMES, min_size=2, max_size=2, unique=True)
@@ -43,7 +44,7 @@ def check(world: World, owner: psycopg.Connection) -> None:
     stored = stored_values(owner, world.tenant)
     assert stored == expected_values(owner, world.tenant)
     world.state_what_rules_say()
-    graph = stored_graph(owner, world.tenant)
+    graph = shown_graph(owner, world.tenant)
     names: dict[str, dict[str, object] | None] = dict(
         owner.execute("select id::text, enriched from assets where tenant_id = %s", [world.tenant]).fetchall()
     )
@@ -56,7 +57,7 @@ def check(world: World, owner: psycopg.Connection) -> None:
             assert replay_value(path, item, graph, about, holders) == []
         for asset, enriched in names.items():
             labels = {item: label for (at, item), label in found.items() if at == asset}
-            expected = enriched_value(about, holders.get(asset, StatedValue()), labels)
+            expected = expected_enriched(about, holders.get(asset, StatedValue()).source, labels)
             assert (enriched or {}).get(about.attribute) == expected
 
 

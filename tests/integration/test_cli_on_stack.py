@@ -14,6 +14,8 @@ from lily.estate import Estate
 from lily.model import ids
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # each of its commands is a process
+
 ASSETS, SEED = 1_500, 9
 
 
@@ -58,9 +60,33 @@ def test_an_ingested_estate_has_its_assets_and_its_lineage(cli: Cli) -> None:
 def test_tokens_are_listed_below_a_header(cli: Cli) -> None:
     secret = cli("token", "create", "--tenant", cli.tenant, "--scopes", "metadata:read", "--user", "ann").strip()
     header, *rows = cli("token", "list", "--tenant", cli.tenant).splitlines()
-    assert header.split() == ["ID", "USER", "SCOPES", "GROUP", "CREATED", "EXPIRES", "REVOKED"]
+    assert header.split() == ["ID", "USER", "SCOPES", "GROUP", "CREATED", "LAST", "USED", "EXPIRES", "REVOKED"]
     assert {row[header.index("USER") :].split()[0] for row in rows} == {"tester", "ann"}
     assert not any(secret in row for row in rows)
+
+
+def test_a_token_expires_by_default_and_is_rotated(cli: Cli) -> None:
+    old = cli("token", "create", "--tenant", cli.tenant, "--scopes", "metadata:read", "--user", "ann").strip()
+    kept = cli("token", "create", "--tenant", cli.tenant, "--scopes", "metadata:read", "--ttl", "never").strip()
+    listed = json.loads(cli("token", "list", "--tenant", cli.tenant, "--format", "json"))["items"]
+    by_user = {token["user"]: token for token in listed}
+    assert by_user["ann"]["expires_at"]
+    assert by_user[""]["expires_at"] is None
+    result = json.loads(cli("token", "rotate", by_user["ann"]["id"], "--grace", "1h", "--format", "json"))
+    assert result["replaces"] == by_user["ann"]["id"]
+    for token in (old, kept, result["token"]):
+        headers = {"Authorization": f"Bearer {token}"}
+        assert httpx.get(f"{cli.stack.url}/metadata", headers=headers, timeout=30).status_code == 200
+
+
+def test_a_quota_is_set_shown_and_reset(cli: Cli) -> None:
+    assert "as the settings say" in cli("tenant", "quota", cli.tenant)
+    cli("tenant", "quota", cli.tenant, "--events", "500")
+    shown = json.loads(cli("tenant", "quota", cli.tenant, "--requests", "0", "--format", "json"))
+    assert (shown["events_per_second"], shown["requests_per_second"], shown["connections"]) == (500, 0, None)
+    assert "no limit" in cli("tenant", "quota", cli.tenant)
+    cleared = json.loads(cli("tenant", "quota", cli.tenant, "--reset", "--format", "json"))
+    assert set(cleared.values()) == {cli.tenant, None}
 
 
 def test_a_tenant_without_tokens_is_reported_with_the_command_that_creates_one(cli: Cli) -> None:

@@ -11,14 +11,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lily.model import ids
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer
 from lily.model.records import Record
 from lily.model.statements import Statement
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests import oracle
+from tests.oracle_form import as_oracle
 from tests.shared_stack import Stack
-from tests.strategies import events
+from tests.strategies import PARENTS, events
+
+pytestmark = pytest.mark.campaign  # it replays whole histories
 
 _offsets = count()
 
@@ -48,17 +52,15 @@ def stored(database: str, tenant: str) -> dict[tuple[str, str], dict[str, Any]]:
             'select qualified_name, source, enriched, "user", created_at, updated_at from assets where tenant_id = %s',
             [tenant],
         ).fetchall()
-    return {(tenant, name): told(layers, created, updated) for name, *layers, created, updated in rows}
+    return {(tenant, name): told(tenant, layers, created, updated) for name, *layers, created, updated in rows}
 
 
-def told(layers: list[dict[str, Any] | None], created: Any, updated: Any) -> dict[str, Any]:
-    own = {"$type": "entity_type", "$deleted": "deleted"}
+def told(tenant: str, layers: list[dict[str, Any] | None], created: Any, updated: Any) -> dict[str, Any]:
+    parents = {ids.asset_id(tenant, name): name for name in PARENTS}
     asset: dict[str, Any] = {"created_at": created, "updated_at": updated}
     for name, fields in zip(("source", "enriched", "user"), layers, strict=True):
         if fields is not None:
-            asset[name] = {own.get(key, key): value for key, value in fields.items() if key != "$parent"}
-            if "tags" in fields:
-                asset[name]["tags"] = set(fields["tags"])
+            asset[name] = as_oracle(fields, parents)
     return asset
 
 

@@ -122,6 +122,7 @@ def test_a_list_of_everything_tells_each_asset_once(door: Door) -> None:
         assert names(pages(door, limit=limit)) == whole
 
 
+@pytest.mark.campaign
 def test_a_person_edits_a_column_that_only_the_lake_has(door: Door) -> None:
     name = "shop.public.people.email"
     send(door, column(name, owner="alice", data_type="text"))

@@ -2,7 +2,7 @@
 remembered.
 
 Random graphs with circles, random tags, edges, blocks, masks, suppressions, deletions, restores, parents and
-definitions; against PostgreSQL, not through Spark.
+definitions, edges with and without authority; against PostgreSQL, not through Spark.
 """
 
 from collections.abc import Callable
@@ -40,14 +40,16 @@ class Lineage(RuleBasedStateMachine):
     @rule(
         ends=st.lists(NAMES, min_size=2, max_size=2, unique=True),
         kind=TYPES,
-        flags=st.fixed_dictionaries({}, optional={"propagates": st.booleans(), "masking": st.booleans()}),
+        flags=st.fixed_dictionaries(
+            {"authorised": st.booleans()}, optional={"propagates": st.booleans(), "masking": st.booleans()}
+        ),
     )
     def an_edge_is_stated(self, ends: list[str], kind: str, flags: dict[str, bool]) -> None:
         self.world.edge(ends[0], ends[1], kind, **flags)
 
-    @rule(ends=st.lists(NAMES, min_size=2, max_size=2, unique=True), kind=TYPES)
-    def an_edge_is_deleted(self, ends: list[str], kind: str) -> None:
-        self.world.unlink(ends[0], ends[1], kind)
+    @rule(ends=st.lists(NAMES, min_size=2, max_size=2, unique=True), kind=TYPES, authorised=st.booleans())
+    def an_edge_is_deleted(self, ends: list[str], kind: str, authorised: bool) -> None:  # noqa: FBT001
+        self.world.unlink(ends[0], ends[1], kind, authorised=authorised)
 
     @rule(name=NAMES, tag=TAGS, suppress=st.booleans())
     def a_person_suppresses(self, name: str, tag: str, suppress: bool) -> None:  # noqa: FBT001

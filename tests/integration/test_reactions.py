@@ -241,6 +241,69 @@ def test_a_tenant_whose_events_fail_for_now_is_retried_and_others_go_on(
     assert scene.failures("parked") >= 1
 
 
+class Poisoned(Note):
+    """Runs a statement for each event of one tenant."""
+
+    def __init__(self, topic: str, tenant: str, statement: str) -> None:
+        super().__init__(topic)
+        self._tenant, self._statement = tenant, statement
+
+    def handle(self, tenant: str, events: Sequence[Event]) -> None:
+        super().handle(tenant, events)
+        if tenant == self._tenant:
+            assert self._connection is not None
+            self._connection.execute(self._statement.encode())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "set local statement_timeout = 10; select pg_sleep(10)",
+        "do $$ begin raise exception 'another run was faster' using errcode = '40001'; end $$",
+        "do $$ begin raise exception 'no space' using errcode = '53100'; end $$",
+    ],
+    ids=["takes too long", "always conflicts", "needs too much"],
+)
+def test_a_tenant_whose_work_the_server_keeps_refusing_delays_nobody(
+    scene: Scene, tenants: list[str], monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    monkeypatch.setattr(runner, "PAUSES", (300,))
+    sick, well, late = tenants
+    scene.say((sick, "1"), (well, "a"), (well, "b"), (sick, "2"))
+    with scene.running(Poisoned(scene.name, sick, statement)):
+        until(lambda: scene.read_so_far() == 4)
+        scene.say((sick, "3"), (late, "c"))
+        until(lambda: scene.read_so_far() == 6)
+        assert sorted(scene.noted()) == ["a", "b", "c"]
+        assert scene.parked() == 3
+        assert "PostgreSQL refused it" in scene.one("select reason from parked_tenants where reaction = %s", scene.name)
+    with scene.running(Note(scene.name)):
+        end_pause(scene)
+        until(lambda: scene.noted(sick) == ["1", "2", "3"])
+
+
+def test_a_tenant_whose_work_ends_the_connection_each_time_delays_nobody(
+    scene: Scene, tenants: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "PAUSES", (300,))
+    monkeypatch.setattr(runner, "RESTART_SECONDS", (0.1,))
+    sick, well, late = tenants
+    scene.say((sick, "1"), (well, "a"), (well, "b"))
+    with scene.running(Poisoned(scene.name, sick, "select pg_terminate_backend(pg_backend_pid())")):
+        until(lambda: scene.read_so_far() == 3)
+        scene.say((sick, "2"), (late, "c"))
+        until(lambda: scene.read_so_far() == 5)
+        assert sorted(scene.noted()) == ["a", "b", "c"]
+        assert "was lost 3 times" in scene.one("select reason from parked_tenants where reaction = %s", scene.name)
+        end_pause(scene)  # it tries again, loses the connection again, and waits again
+        until(lambda: scene.one("select attempts from parked_tenants where reaction = %s", scene.name) >= 2)
+        scene.say((well, "d"))
+        until(lambda: scene.noted(well) == ["a", "b", "d"])
+    with scene.running(Note(scene.name)):
+        end_pause(scene)
+        until(lambda: scene.noted(sick) == ["1", "2"])
+
+
 def end_pause(scene: Scene) -> None:
     scene.one("update parked_tenants set retry_at = now() where reaction = %s returning 1", scene.name)
 

@@ -115,6 +115,7 @@ def test_engines_survive_the_death_of_any_process(engines: Engines) -> None:
     assert not find_orphans(engines.data_dir)
 
 
+@pytest.mark.campaign
 def test_status_shows_the_parts_and_the_addresses_without_the_password(engines: Engines) -> None:
     started = engines.up()
     password = engines.state.passwords["lily"]

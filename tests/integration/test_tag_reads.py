@@ -13,7 +13,8 @@ from lily.lineage.definitions import Direction, OnDelete, TagDefinition
 from lily.lineage.graph import Edge
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model import ids
-from lily.model.assets import PARENT_ID, SUPPRESSED
+from lily.model.assets import SUPPRESSED
+from lily.model.held import PARENT_ID
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache

@@ -20,6 +20,8 @@ from tests.contract.door import Door, client, names, table
 from tests.contract.test_notifications import listen, next_message
 from tests.shared_stack import Stack, lily
 
+pytestmark = pytest.mark.campaign  # it waits for the lake again and again
+
 NDJSON = {"Content-Type": "application/x-ndjson"}
 WAIT = {"Prefer": "wait=60"}
 TABLE = "shop.public.orders"

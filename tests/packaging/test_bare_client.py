@@ -13,6 +13,8 @@ from tests.packaging.environments import Environment, build_wheel, install
 from tests.packaging.requirements import closure
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it builds the wheel and installs it into an environment of its own
+
 STACK = {"pyspark", "py4j", "confluent_kafka", "psycopg", "fastapi", "uvicorn", "grpc", "pydantic", "pyarrow", "typer"}
 
 

@@ -18,6 +18,8 @@ from lily.embedded.ports import choose_ports
 from tests.plugins.site import EXAMPLE, ROOT, Site, variant
 from tests.shared_stack import Stack
 
+pytestmark = pytest.mark.campaign  # it installs packages, and starts the API beside them
+
 CONNECTORS = '[project.entry-points."lily.connectors"]\nsqlite = "{module}:Sqlite"\n'
 FORMAT = """
 [project.entry-points."lily.formats"]

@@ -2,11 +2,16 @@
 
 import asyncio
 from collections.abc import Collection
+from typing import Protocol
 
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
+
+
+class HasTenant(Protocol):
+    tenant: str
 
 
 class DecidedTags:
@@ -21,8 +26,8 @@ class DecidedTags:
         self._runner.run(self._database.close())
         self._runner.close()
 
-    def of(self, world: World, names: Collection[str]) -> dict[str, frozenset[str]]:
-        """By name; without the assets that are not in the catalogue."""
+    def of(self, world: HasTenant, names: Collection[str]) -> dict[str, frozenset[str]]:
+        """By name or id; without the assets that are not in the catalogue."""
         return self._runner.run(self._read(world.tenant, names))
 
     def lags(self, world: World) -> bool:

@@ -217,3 +217,13 @@ class Notified:
             [self.tenant],
         )
         return [(row[0], row[1]) for row in rows]
+
+
+def incidents(notified: Notified, count: int, first: int = 1) -> list[str]:
+    events = [notified.incident(ORDERS, number=number) for number in range(first, first + count)]
+    return notified.react(*events, first=first)
+
+
+def states(notified: Notified, identities: list[str]) -> dict[str, int]:
+    found = [notified.delivery(one)["state"] for one in identities]
+    return {state: found.count(state) for state in sorted(set(found))}

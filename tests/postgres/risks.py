@@ -155,7 +155,8 @@ class RiskWorld:
         """As a read of assets that only the lake has: their parents are given."""
         graph, assets = self.graph(), [self.world.id_of(name) for name in names]
         parents = [graph.parents.get(asset) for asset in assets]
-        parameters = {"tenant": self.world.tenant, "ids": assets, "parents": parents, "tags": [], "cut": False}
+        about = {"tenant": self.world.tenant, "ids": assets, "parents": parents, "tags": [], "cut": False}
+        parameters = about | {"held_ids": [], "held_parents": []}
         rows = self._owner.execute(query("catalogue/reached"), parameters).fetchall()
         found = {asset: incidents for asset, _, _, incidents in rows if incidents is not None}
         asked = "select risks_of(%(tenant)s, %(ids)s::uuid[], %(parents)s::uuid[])"

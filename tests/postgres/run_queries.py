@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from lily.bus import topics
 from lily.intake.openlineage import Naming
 from lily.model import clock
-from lily.model.edges import read_claims_event
-from lily.model.events import read_event
+from lily.model.edges import ClaimsEvent, read_claims_event
+from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.run_queries import QuerySender
 from lily.reactions.event_loop import EventLoop
@@ -44,7 +44,7 @@ class Runs:
         self.loop = EventLoop()
         self.analyzers = Analyzers(self.loop)
         self.registry = CollectorRegistry()
-        self.appended: list[tuple[str, bytes, bytes]] = []
+        self.appended: list[tuple[str, AssetEvent | ClaimsEvent]] = []
         self.lake = LakeColumns(S3(), self.loop)
         self._analyzing = AnalyzingQueries(
             Naming(), self.registry, self.analyzers, self.appended.extend, lambda: self.lake
@@ -82,9 +82,9 @@ class Runs:
             return self._analyzing.run(self._connection, job)
 
     def read_back(self) -> None:
-        for topic, _, value in self.appended:
+        for topic, appended in self.appended:
             read = read_claims_event if topic == topics.LINEAGE_INTAKE else read_event
-            event = read(orjson.loads(value), received=clock.now())
+            event = read(orjson.loads(orjson.dumps(appended.as_cloudevent())), received=clock.now())
             self._writer.apply(topic, {}, [(_RECORD, event)], [])
         self.appended.clear()
 

@@ -198,7 +198,7 @@ ROUNDS = st.lists(
 )  # how many changes, before all that is pending is delivered
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(chance=CHANCE, rounds=ROUNDS)
 def test_what_is_at_risk_is_what_can_be_reached_whatever_happened_before(
     risks: Risks, migrated: Migrated, make_world: Callable[[], World], chance: random.Random, rounds: list[int]

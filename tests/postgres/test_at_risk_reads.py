@@ -114,7 +114,8 @@ def test_lineage_and_lists_have_columns_that_only_the_lake_has(api: Api, estate:
     incident = estate.incident("one", "raw")
     estate.deliver()
     world, total = estate.world, estate.world.id_of("mart.orders.total")
-    nodes = api.run(read_nodes(api.database, world.tenant, [total, *(world.id_of(name) for name in NAMES)], ()))
+    rules = api.run(api.reader.rules(world.tenant))
+    nodes = api.run(read_nodes(api.database, world.tenant, [total, *(world.id_of(name) for name in NAMES)], rules))
     assert {node.qualified_name for node in nodes.values() if list(node.at_risk) == [incident]} == {
         *NAMES,
         "mart.orders.total",

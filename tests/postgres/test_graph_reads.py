@@ -2,25 +2,13 @@
 
 from collections.abc import Callable
 
-from lily.lineage.tag_rules import TagRules
-from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import read_tag_rules
-from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
+from lily.store.postgres.graph.nodes import Node, read_nodes
 from lily.store.postgres.runs.reader import jobs_of_edges
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.openlineage_words import dataset, run_event
 from tests.postgres.migrated import Migrated
-
-
-class Rules:
-    """The tag rules of one tenant, read once."""
-
-    def __init__(self, rules: TagRules) -> None:
-        self._rules = rules
-
-    async def get(self, tenant: str) -> TagRules:  # noqa: ARG002 - as the cache has it
-        return self._rules
 
 
 def test_nodes_have_the_tags_in_effect(migrated: Migrated, make_world: Callable[[], World]) -> None:
@@ -37,10 +25,7 @@ def test_nodes_have_the_tags_in_effect(migrated: Migrated, make_world: Callable[
 
     async def read(database: Database) -> dict[str, Node]:
         rules = await read_tag_rules(database, world.tenant)
-        nodes = await read_nodes(database, world.tenant, list(names), rules.protective)
-        parents = {asset: node.parent for asset, node in nodes.items()}
-        derived = await AssetReader(database, Rules(rules)).derived_tags(world.tenant, rules, parents)  # type: ignore[arg-type]
-        return {asset: with_derived_tags(nodes[asset], derived[asset], rules.protective) for asset in nodes}
+        return await read_nodes(database, world.tenant, list(names), rules)
 
     found = {names[asset]: node.tags for asset, node in migrated.as_api(read).items()}
     assert found == {"a": ("Finance", "PII"), "b": ("Daily", "PII"), "b.x": ("PII",), "c": ()}

@@ -14,7 +14,8 @@ from psycopg.types.json import Jsonb
 
 from lily.api.auth.facts import facts_of_assets
 from lily.model import ids
-from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE, tag_key
+from lily.model.assets import DELETED, SUPPRESSED, TYPE, tag_key
+from lily.model.held import PARENT_ID
 from lily.model.layers import TAGS
 from lily.policy import Facts, Principal, Visibility, compile_policies, parse_policy
 from lily.store.assets import StoredAsset
@@ -83,7 +84,7 @@ resources = st.one_of(
 
 
 @pytest.mark.parametrize("lags", [False, True])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     world=worlds,
     denied=st.lists(resources, min_size=1, max_size=3),

@@ -31,6 +31,8 @@ from lily.store.postgres.subscriptions.administration import sealed_name
 from tests.postgres.migrated import PASSWORDS, Migrated
 from tests.postgres_server import postgres_server
 
+pytestmark = pytest.mark.campaign  # it rotates beside writers and readers
+
 TENANT, OTHER = "rotating", "another"
 ROWS = 450  # more than two transactions of the rotation
 PATIENCE_SECONDS = 60

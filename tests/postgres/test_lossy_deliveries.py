@@ -116,7 +116,7 @@ def compare(incidents: IncidentWorld, risks: Risks, chance: Random, said: Sequen
 
 
 LISTS, CHANCE = st.lists(MESSAGES, min_size=1, max_size=8), st.randoms(use_true_random=False)
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @FEW

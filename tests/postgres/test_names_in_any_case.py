@@ -64,6 +64,19 @@ def test_so_is_a_column_that_only_an_edge_names(
     assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, f"{TABLE}.id")) == set()
 
 
+@pytest.mark.parametrize("kind", ["table", "view", "dataset"])
+@pytest.mark.parametrize("stated", ["dashboard", "table", "dataset"])
+def test_stating_a_column_to_be_something_else_leaves_it_the_tags_of_its_table(
+    migrated: Migrated, make_world: Callable[[], World], kind: str, stated: str
+) -> None:
+    """What is directly below the name of a table is a column of it, whatever somebody ingests under that name."""
+    world = make_world()
+    world.typed(kind, TABLE, tags=["PII"])
+    world.typed(stated, f"{TABLE}.email")
+    world.settle()
+    assert asyncio.run(tags_of(migrated.url_of("lily_api"), world.tenant, f"{TABLE}.email")) == {"pii"}
+
+
 def test_a_long_name_can_be_stored(make_world: Callable[[], World]) -> None:
     """Folded it is three times as long, more than an entry of an index holds."""
     world = make_world()

@@ -1,4 +1,5 @@
-"""The edges of a job do not depend on the order in which the events of its runs arrive."""
+"""The edges of a job do not depend on the order in which the events of its runs arrive, and only authority ends what
+they conduct."""
 
 from collections.abc import Callable
 from random import Random
@@ -12,10 +13,12 @@ from lily.model.edges import RUN_STATES
 from tests.lineage_world import World
 from tests.openlineage_words import column_lineage, dataset, field, run_event
 
+HASHED = {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True}
 OUTPUTS = [
     dataset("x"),
     dataset("y"),
     dataset("x", columnLineage=column_lineage(c=[field("a", "c")])),
+    dataset("x", columnLineage=column_lineage(c=[field("a", "c", HASHED)])),
     dataset("x", lineage={"inputs": [{"type": "DATASET", **dataset("b")}]}),
     dataset("x", lineage={"inputs": []}),
 ]
@@ -52,3 +55,34 @@ def test_the_order_of_events_makes_no_difference(
         for event in events:
             world.take(event)
     assert shuffled.edges() == ordered.edges()
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=histories(), random=st.randoms(), decided=st.integers(0, 4))
+def test_without_authority_no_event_of_a_run_makes_an_edge_conduct_less(
+    make_world: Callable[[], World], history: list[dict[str, Any]], random: Random, decided: int
+) -> None:
+    world = make_world()
+    random.shuffle(history)
+    for event in history[:decided]:
+        world.take(event, authorised=random.choice([True, False]))
+    known = world.conduction()
+    for event in [*history[decided:], *history[:1]]:
+        world.take(event)
+        now = world.conduction()
+        assert {edge: now[edge] for edge in known if now[edge] < known[edge]} == {}
+        known = now
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=histories())
+def test_after_a_run_with_authority_the_edges_of_its_job_conduct_what_they_show(
+    make_world: Callable[[], World], history: list[dict[str, Any]]
+) -> None:
+    world = make_world()
+    last = run_event(
+        eventTime="2026-01-01T11:00:00Z", run={"runId": "last"}, inputs=[dataset("a")], outputs=[dataset("z")]
+    )
+    for event in [*history, last]:
+        world.take(event, authorised=True)
+    assert world.conduction() == world.shown_conduction()

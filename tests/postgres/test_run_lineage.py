@@ -4,6 +4,8 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+import pytest
+
 from tests.lineage_world import World
 from tests.openlineage_words import column_lineage, dataset, field, run_event
 
@@ -130,7 +132,7 @@ def test_of_two_runs_that_overlap_the_one_that_completes_last_counts(make_world:
     assert stated(world) == {"bc"}
 
 
-def test_a_protective_tag_keeps_an_edge_that_a_run_withdraws(make_world: Callable[[], World]) -> None:
+def test_an_edge_that_a_run_withdraws_without_authority_still_conducts(make_world: Callable[[], World]) -> None:
     world = make_world()
     world.take(run("a", "c", "10:00", eventType="RUNNING"))
     world.person("a", "upsert", attributes={"tags": ["PII"]})
@@ -139,7 +141,33 @@ def test_a_protective_tag_keeps_an_edge_that_a_run_withdraws(make_world: Callabl
     for minute in ("10:20", "10:30"):
         world.take(run("", "", minute, eventType="FAIL"))
         world.settle()
-        assert (assumed(world), world.derived("pii")) == ({"ac"}, {"c"})
+        assert (assumed(world), world.derived("pii")) == (set(), {"c"})
+
+
+def test_a_run_withdraws_an_edge_with_authority(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.person("a", "upsert", attributes={"tags": ["PII"]})
+    world.take(run("a", "c", "10:00", eventType="RUNNING"), authorised=True)
+    world.take(run("", "", "10:20", eventType="FAIL"), authorised=True)
+    world.settle()
+    assert (assumed(world), world.derived("pii")) == (set(), set())
+
+
+@pytest.mark.parametrize("facet", [{"lineage": {"inputs": []}}, {"columnLineage": column_lineage(x=[field("z", "x")])}])
+def test_what_others_add_to_a_run_with_authority_ends_no_protection(
+    make_world: Callable[[], World], facet: dict[str, Any]
+) -> None:
+    world = make_world()
+    world.take(run("a", "c", "10:00", "r0"), authorised=True)
+    world.person("a", "upsert", attributes={"tags": ["PII"]})
+    world.take(run("a", "c", "11:00", eventType="START"), authorised=True)
+    world.take(run("z", [dataset("c", **facet)], "11:10", eventType="RUNNING"), by="mallory")
+    world.take(run("", "", "11:20"), authorised=True)
+    world.settle()
+    assert "c" in world.derived("pii")
+    world.take(run("z", [dataset("c", **facet)], "12:00", "r2"), authorised=True)
+    world.settle()
+    assert "c" not in world.derived("pii")
 
 
 def test_a_newer_design_of_a_job_replaces_the_older_one(make_world: Callable[[], World]) -> None:

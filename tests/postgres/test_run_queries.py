@@ -11,6 +11,8 @@ from tests.openlineage_words import column_lineage, dataset, field
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Runs, opened
 
+pytestmark = pytest.mark.campaign  # it starts processes that analyze SQL
+
 CUSTOMERS = "with source as (select * from raw.customers) select id as customer_id, email from source"
 
 

@@ -12,7 +12,7 @@ from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.policies.stored_objects import user_entry
 from tests.lineage_world import World
-from tests.openlineage_words import dataset, schema
+from tests.openlineage_words import dataset, run_event, schema
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Edges, Runs, opened
 
@@ -168,3 +168,20 @@ def test_the_policies_of_another_tenant_do_not_count(
     runs.take("main.copy", COPY)
     runs.analyze()
     assert runs.derived() == copied("id", "email")
+
+
+def test_a_star_has_no_columns_of_the_catalogue_without_the_scope_and_ends_no_edges(runs: Runs) -> None:
+    runs.sender = None
+    runs.take(dataset("raw.people", schema=schema("id", "email")), "select 1 as id, 2 as email")
+    runs.take("main.copy", "select * from raw.people")
+    runs.analyze()
+    assert runs.derived() == copied("id", "email")
+    job = {"namespace": "shop", "name": "main.copy", "facets": {"sql": {"query": "select * from raw.people"}}}
+    event = run_event(eventTime="2026-01-01T12:00:00Z", run={"runId": "r2"}, job=job, outputs=[dataset("main.copy")])
+    runs.world.take(event, reads=False)
+    runs.analyze()
+    assert runs.derived() == copied("id", "email")
+    job["name"] = "main.other"
+    runs.world.take(event | {"job": job, "outputs": [dataset("main.other")]}, reads=False)
+    runs.analyze()
+    assert {edge for edge in runs.derived() if edge[1].startswith("main.other")} == {("raw.people", "main.other")}

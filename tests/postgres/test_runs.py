@@ -7,7 +7,7 @@ import pytest
 
 from lily.api.reads.runs import design, details, facets_at, summary
 from lily.store.postgres.runs import merge
-from lily.store.postgres.runs.reader import StoredRun, design_facets_of, find_run, runs_of_job
+from lily.store.postgres.runs.reader import StoredRun, design_facets_of, find_runs, runs_of_job
 from lily.store.postgres.sessions import Database
 from tests.api_database import with_database
 from tests.lineage_world import World
@@ -26,9 +26,13 @@ class Runs:
         self.world.take(run_event(eventType=state, eventTime=f"2026-01-01T{at}:00Z", run=run, **more))
 
     def found(self, run_id: str = "r1") -> StoredRun:
-        found = self._read(lambda database: find_run(database, self.world.tenant, run_id))
+        found = self.all_of(run_id)[0]
         assert isinstance(found, StoredRun)
         return found
+
+    def all_of(self, run_id: str, job: str | None = None) -> list[StoredRun]:
+        job_id = job and self.world.id_of(job)
+        return list(self._read(lambda db: find_runs(db, self.world.tenant, run_id, job_id, limit=10)))
 
     def shown(self, run_id: str = "r1") -> dict[str, Any]:
         return summary(self.world.tenant, self.found(run_id))
@@ -158,3 +162,13 @@ def test_a_facet_of_a_run_that_is_deleted_is_not_shown(runs: Runs) -> None:
     runs.send("COMPLETE", "11:00", run_facets={"mine": {"_deleted": True}, "nominalTime": {"_deleted": True}})
     assert facets_at(runs.found().facets, "run:") == {}
     assert runs.shown()["nominal_start"] is None
+
+
+def test_a_job_that_sends_the_run_id_of_another_does_not_hide_its_run(runs: Runs) -> None:
+    runs.send("COMPLETE", "10:00")
+    for at in ("09:00", "23:00"):  # earlier and later, by its own times
+        runs.send("FAIL", at, job={"namespace": "evil", "name": "shadow"})
+    assert [run.job_id for run in runs.all_of("r1")] == [runs.world.id_of(job) for job in (JOB, "job:evil/shadow")]
+    assert runs.shown()["state"] == "COMPLETE"
+    (other,) = runs.all_of("r1", "job:evil/shadow")
+    assert other.state == "FAIL"

@@ -61,7 +61,7 @@ def columns(draw: st.DrawFn) -> AssetEvent:
         str(uuid.UUID(int=draw(st.integers(0, 2**128 - 1)))),
         draw(TIMES),
         "default",
-        read_statement({**data, "authorised": True}, tenant="default"),
+        read_statement({**data, "authorised": draw(st.booleans())}, tenant="default"),
     )
 
 
@@ -75,6 +75,7 @@ def tables(draw: st.DrawFn) -> ColumnsEvent:
         "default",
         "shop.public",
         draw(st.dictionaries(st.sampled_from(["t0", "t1", "t2"]), stated, min_size=1)),
+        authorised=draw(st.booleans()),
     )
 
 
@@ -90,6 +91,7 @@ def in_tenant(tenant: str, event: AssetRecord) -> AssetRecord:
 def as_told(states: dict[tuple[str, str], AssetState]) -> dict[tuple[str, str], dict[str, Any]]:
     return {
         (state.tenant, state.qualified_name): told(
+            state.tenant,
             [state.layers[name].fields if name in state.layers else None for name in ("source", "enriched", "user")],
             state.first,
             state.last,

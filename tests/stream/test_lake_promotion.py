@@ -11,9 +11,11 @@ import pytest
 from lily.bus import topics
 from lily.lineage.marks import EdgeMark, Marks
 from lily.model.edges import EdgeEvent, read_edge_statement
+from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record
 from lily.model.statements import read_statement
+from lily.pipeline.lake.commits import Commit
 from lily.pipeline.lake.query import LakeRun
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
@@ -26,7 +28,7 @@ from tests.stream.conftest import Lake
 from tests.stream.test_lake_convergence import new_trial
 
 # PySpark leaves the socket of a collected result to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [pytest.mark.campaign, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
 
 COLUMN = "shop.public.orders.email"
 
@@ -73,6 +75,38 @@ def test_a_column_that_becomes_hot_after_the_last_batch_is_promoted_between_batc
     running._promote_between_batches()
     assert store.awaiting_lake(10) == []
     assert comparable(stored(lake.owner, trial.tenant)) == oracle.catalogue([plain, edit])
+
+
+def test_what_the_hot_lane_refused_is_not_promoted(lake: Lake, running: LakeRun) -> None:
+    trial = new_trial(lake, running._store)
+    plain = event(trial.tenant, 1, entity_type="column", attributes={"name": "email", "data_type": "text"})
+    edit = event(trial.tenant, 2, layer="user", attributes={"owner": "alice"})
+    refused = event(trial.tenant, 3, layer="user", attributes={"owner": "mallory", "description": "mine"})
+    later = event(trial.tenant, 4, layer="user", attributes={"display_name": "E-mail"})
+    trial.arrive([plain, edit, refused, later])
+    trial.write_lake(10)
+    trial.apply_hot(1)
+    trial.refuse_hot(Problem("FORBIDDEN", "removes a protective tag", COLUMN))
+    trial.apply_hot(1)
+    running._promote_between_batches()
+    assert running._store.awaiting_lake(10) == []
+    assert comparable(stored(lake.owner, trial.tenant)) == oracle.catalogue([plain, edit, later])
+
+
+def test_nothing_is_promoted_while_the_hot_lane_may_still_refuse_it(lake: Lake, running: LakeRun) -> None:
+    trial = new_trial(lake, running._store)
+    plain = event(trial.tenant, 1, entity_type="column", attributes={"name": "email", "data_type": "text"})
+    edit = event(trial.tenant, 2, layer="user", attributes={"owner": "alice"})
+    trial.arrive([plain, edit])
+    trial.write_lake(10)
+    trial.apply_hot(1)
+    ahead = max(running._ledger.applied(topics.ASSETS).values(), default=0) + 1
+    running._last = Commit(1, {(topics.ASSETS, 0): ahead})
+    running._promote_between_batches()
+    assert len(running._store.awaiting_lake(10)) == 1
+    running._store.apply(topics.ASSETS, {0: ahead}, [], [])
+    running._promote_between_batches()
+    assert running._store.awaiting_lake(10) == []
 
 
 def test_a_column_that_only_the_lake_has_passes_on_the_tags_of_its_table(running: LakeRun, lake: Lake) -> None:

@@ -6,14 +6,17 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from lily.bus import topics
+from lily.bus.authority import SigningKey, sign
 from lily.model.clock import stamp
 from lily.model.columns import AssetRecord, ColumnsEvent
 from lily.model.envelopes import FUTURE_SKEW
+from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.lanes import lane_of
-from lily.model.records import Record
+from lily.model.records import Record, Refusal
 from lily.model.states import AssetState, merge_states
 from lily.pipeline.lake.batch import LakeBatch
 from lily.pipeline.lake.commits import Commit, last_commit
@@ -23,18 +26,10 @@ from lily.store.lake import tables
 from lily.store.lake.rows import read_states
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from tests.stream.conftest import Lake
+from tests.task_lake import KAFKA
 
+KEY = SigningKey.of(bytes(32))
 RECEIVED = datetime(2026, 1, 1, 1, tzinfo=UTC)
-KAFKA = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("timestamp", pa.timestamp("us", tz="UTC")),
-        ("key", pa.binary()),
-        ("value", pa.binary()),
-    ]
-)
 
 
 class Trial:
@@ -47,7 +42,8 @@ class Trial:
         self._begin = {topic: self._last.next_offsets.get((topic, 0), 0) for topic in self._log}
         self._applied = 0
         self._lookups = LakeLookups(lake.spark, {})
-        self._batch = LakeBatch(lake.spark, lake.settings.database_url, FUTURE_SKEW, 1, {}, lambda: self._last)
+        database = lake.settings.database_url
+        self._batch = LakeBatch(lake.spark, database, FUTURE_SKEW, 1, {}, lambda: self._last, lambda: [KEY])
 
     def arrive(self, events: Sequence[AssetRecord]) -> None:
         for event in events:
@@ -63,12 +59,18 @@ class Trial:
         self.store.apply("trial", {}, records, [])
         self._applied += len(waiting)
 
+    def refuse_hot(self, problem: Problem) -> None:
+        """The hot query refuses the next event."""
+        offset = self._begin[topics.ASSETS] + self._applied
+        record = _record(topics.ASSETS, offset, self._log[topics.ASSETS][self._applied])
+        self.store.apply("trial", {}, [], [Refusal(record, self.tenant, (problem,))])
+        self._applied += 1
+
     def write_lake(self, most: int, crash: str = "") -> None:
         """The lake query writes a batch of the next events, or crashes in the middle of it and restarts."""
-        rows = [row for topic in self._log for row in self._waiting(topic, most)]
-        if not rows:
+        if not any(self._waiting(topic, 1) for topic in self._log):
             return
-        batch = self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA))
+        batch = self.next_batch(most)
         if crash == "between the two writes":
             self._batch.append_states(self._batch.prepare(batch))
         else:
@@ -77,6 +79,15 @@ class Trial:
                 self._last = written.commit
                 promote(self._lookups, self.store)
                 return
+        self.restart()
+
+    def next_batch(self, most: int) -> DataFrame:
+        """The next events of each topic, as Spark reads them."""
+        rows = [row for topic in self._log for row in self._waiting(topic, most)]
+        return self.lake.spark.createDataFrame(pa.Table.from_pylist(rows, schema=KAFKA))
+
+    def restart(self) -> None:
+        """The lake query starts again, at the newest commit."""
         self._last = last_commit(self.lake.spark).commit
 
     def settle(self) -> None:
@@ -85,6 +96,10 @@ class Trial:
         while any(self._waiting(topic, 1) for topic in self._log):
             self.write_lake(1000)
         promote(self._lookups, self.store)
+
+    def end(self, topic: str) -> int:
+        """The next offset that the log will assign."""
+        return self._begin[topic] + len(self._log[topic])
 
     @property
     def last(self) -> Commit:
@@ -112,7 +127,8 @@ class Trial:
 
 
 def _record(topic: str, offset: int, event: AssetRecord) -> Record:
-    return Record(topic, 0, offset, stamp(RECEIVED), event.key, orjson.dumps(event.as_cloudevent()))
+    value = orjson.dumps(event.as_cloudevent())
+    return Record(topic, 0, offset, stamp(RECEIVED), event.key, sign(value, [KEY]) if event.has_authority else value)
 
 
 def _row(record: Record) -> dict[str, Any]:

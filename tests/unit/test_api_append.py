@@ -20,6 +20,7 @@ from lily.model.events import AssetEvent
 from lily.model.records import Position
 from lily.model.statements import read_statement
 from lily.settings import Settings
+from tests.quotas import unlimited
 
 COLUMN = {"entity_type": "column", "attributes": {"name": "id", "qualified_name": "shop.orders.id"}}
 
@@ -68,7 +69,10 @@ class Unrestricted:
 
 
 def call(log: Log, wait: int | None = None) -> Any:
-    services = SimpleNamespace(log=log, metrics=ApiMetrics(), settings=Settings(), policies=Unrestricted())
+    metrics = ApiMetrics()
+    services = SimpleNamespace(
+        log=log, metrics=metrics, settings=Settings(), policies=Unrestricted(), quotas=unlimited(metrics)
+    )
     principal = Principal("id", "t", "user", frozenset())
     return SimpleNamespace(services=services, principal=principal, tenant="t", correlation="mine", wait=lambda: wait)
 

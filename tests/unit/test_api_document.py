@@ -17,6 +17,7 @@ from lily.model.schemas import SCHEMAS
 from lily.reactions.relay.change_events import change_event, edge_event
 from lily.settings import Limits, Settings
 from lily.store.postgres.outbox.batches import Change, EdgeChange
+from tests.built_api import document
 from tests.strategies import events
 
 WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -24,8 +25,8 @@ STATED = jsonschema_rs.validator_for(SCHEMAS["asset-event"])
 
 
 def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
-    document = build(Settings(limits=Limits(page=7))).openapi()
-    for path, operations in document["paths"].items():
+    limited = build(Settings(limits=Limits(page=7))).openapi()
+    for path, operations in limited["paths"].items():
         for operation in operations.values():
             assert operation["responses"].keys() >= {str(status) for status in ERRORS}
             assert bool(operation["security"]) == (path not in PUBLIC)
@@ -35,8 +36,7 @@ def test_every_call_declares_its_errors_and_whether_it_needs_a_token() -> None:
 
 
 def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -> None:
-    document = build(Settings()).openapi()
-    for path, operations in document["paths"].items():
+    for path, operations in document()["paths"].items():
         for operation in operations.values():
             for kind, content in operation.get("requestBody", {}).get("content", {}).items():
                 if kind == WORKBOOK:  # no text to show
@@ -51,20 +51,18 @@ def test_every_body_and_every_path_parameter_comes_with_an_example_that_fits() -
 
 
 def test_a_call_takes_the_query_parameters_that_the_document_names() -> None:
-    document = build(Settings()).openapi()
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     for route in (route for route in routes if route.include_in_schema):
         for method in route.methods or ():
-            described = document["paths"][route.path_format][method.lower()].get("parameters", ())
+            described = document()["paths"][route.path_format][method.lower()].get("parameters", ())
             names = {parameter["name"] for parameter in described if parameter["in"] == "query"}
             assert declared_parameters(route) == names, route.path
 
 
 def test_every_section_of_the_document_says_what_it_is_for() -> None:
-    document = build(Settings()).openapi()
-    calls = [operation for operations in document["paths"].values() for operation in operations.values()]
+    calls = [operation for operations in document()["paths"].values() for operation in operations.values()]
     used = {tag for operation in calls for tag in operation["tags"]}
-    assert used == {section["name"] for section in document["tags"]}
+    assert used == {section["name"] for section in document()["tags"]}
 
 
 @given(events())

@@ -6,12 +6,11 @@ from typing import Any
 import orjson
 from prometheus_client import Gauge
 
-from lily.api.websocket.hub import Hub, Listener
+from lily.api.websocket.hub import Hub, Listener, Outgoing
 from lily.api.websocket.messages import MessageFilter, unseal_position
 from lily.brokers import Brokers
 from lily.bus import topics
 from lily.model.records import ConsumedRecord
-from lily.settings import Limits
 
 CAUSE = {"tag": "PII", "origin": "root", "layer": "propagated"}
 
@@ -26,7 +25,7 @@ def heard(wanted: MessageFilter, *records: ConsumedRecord) -> list[dict[str, Any
     """The messages of a listener of the tenant `north` while the hub reads these records."""
 
     async def story() -> list[dict[str, Any]]:
-        hub = Hub(Brokers(""), Gauge("followers", "", registry=None), Limits())
+        hub = Hub(Brokers(""), Gauge("followers", "", registry=None), 8)
         listener = Listener("north", wanted)
         with hub._joined(listener):
             await hub._deliver(list(records))
@@ -50,6 +49,24 @@ def test_a_listener_resumes_after_what_it_did_not_want_or_may_not_hear() -> None
     messages = heard(wanted, announcement(6, "a"), announcement(7, "b", tenant="south"), announcement(8, "b"))
     assert [message["id"] for message in messages] == ["change-8-b"]
     assert next_offsets(messages) == [9]
+
+
+def test_a_listener_that_is_too_slow_is_known_to_be_and_misses_only_the_newest() -> None:
+    async def story() -> tuple[list[str], bool]:
+        listener = Listener("north", MessageFilter(), queue=asyncio.Queue(2))
+        for text in "abc":
+            assert not listener.overrun.is_set()
+            listener.enqueue(Outgoing(text, ""))
+        return [message.text for message in await listener.queued()], listener.overrun.is_set()
+
+    assert asyncio.run(story()) == (["a", "b"], True)
+
+
+def test_a_promotion_changes_nothing_that_a_listener_could_see() -> None:
+    data = {"metadata_id": "a", "change": "promoted"}
+    event = {"id": "change-6", "time": "t", "data": data}
+    record = ConsumedRecord(topics.METADATA, 0, 6, b"north/a", orjson.dumps(event))
+    assert heard(MessageFilter(), record) == []
 
 
 def alert(offset: int, change: str, *assets: str) -> ConsumedRecord:

@@ -14,7 +14,6 @@ from lily.api.websocket.hub import NEAR, TOPICS, Hub, Listener, Outgoing, TooMan
 from lily.api.websocket.messages import MessageFilter
 from lily.brokers import Brokers
 from lily.model.records import ConsumedRecord
-from lily.settings import Limits
 
 END = {(topic, 0): NEAR * 10 for topic in TOPICS}
 OLD = {(topic, 0): 0 for topic in TOPICS}
@@ -44,21 +43,21 @@ def _quiet_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "replay", endless)
 
 
-def hub_of(limits: Limits) -> Hub:
-    return Hub(Brokers(""), Gauge("connections", "of the test", registry=CollectorRegistry()), limits)
+def hub_of(replays: int = 8) -> Hub:
+    return Hub(Brokers(""), Gauge("connections", "of the test", registry=CollectorRegistry()), replays)
 
 
 def test_a_tenant_has_a_limited_number_of_connections() -> None:
     async def run() -> None:
-        hub = hub_of(Limits(connections=2))
+        hub = hub_of()
         async with AsyncExitStack() as open_connections:
-            await open_connections.enter_async_context(hub.following("north"))
-            await open_connections.enter_async_context(hub.following("north"))
+            await open_connections.enter_async_context(hub.following("north", 2))
+            await open_connections.enter_async_context(hub.following("north", 2))
             with pytest.raises(Declined, match="TOO_MANY_CONNECTIONS") as caught:
-                await open_connections.enter_async_context(hub.following("north"))
+                await open_connections.enter_async_context(hub.following("north", 2))
             assert (caught.value.status, "Retry-After" in caught.value.headers) == (429, True)
-            await open_connections.enter_async_context(hub.following("south"))
-        async with hub.following("north"):
+            await open_connections.enter_async_context(hub.following("south", 2))
+        async with hub.following("north", 2):
             pass
 
     asyncio.run(run())
@@ -70,8 +69,8 @@ def test_a_tenant_has_a_limited_number_of_listeners_in_the_past() -> None:
             return await anext(messages)
 
     async def run() -> None:
-        hub = hub_of(Limits(replays=1))
-        async with hub.following("north"):
+        hub = hub_of(replays=1)
+        async with hub.following("north", 2):
             replaying = asyncio.create_task(first(hub, "north", OLD))
             await asyncio.sleep(0)
             with pytest.raises(TooManyReplays, match="later"):

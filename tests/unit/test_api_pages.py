@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from lily.api.http.negotiation import prefers_html
-from lily.api.server import build
 from lily.notify.links import asset_url, incident_url
-from lily.settings import Settings
+from tests.built_api import built_api
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
@@ -21,7 +20,7 @@ PAGES = ("/", "/docs")
 
 
 async def _get(path: str, accept: str = BROWSER) -> httpx.Response:
-    transport = httpx.ASGITransport(build(Settings()))
+    transport = httpx.ASGITransport(built_api())
     async with httpx.AsyncClient(transport=transport, base_url="http://lily") as client:
         return await client.get(path, headers={"Accept": accept})
 
@@ -60,7 +59,7 @@ def test_programs_get_pointers() -> None:
 @pytest.mark.parametrize("path", [*PAGES, "/health/live"])
 def test_head_gets_the_headers_of_get(path: str) -> None:
     async def both() -> tuple[httpx.Response, httpx.Response]:
-        transport = httpx.ASGITransport(build(Settings()))
+        transport = httpx.ASGITransport(built_api())
         async with httpx.AsyncClient(transport=transport, base_url="http://lily") as client:
             return await client.head(path), await client.get(path)
 

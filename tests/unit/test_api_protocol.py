@@ -222,3 +222,43 @@ async def test_a_request_that_is_complete_may_take_longer_than_the_limits() -> N
         await send(writer, b"POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbody")
         assert (await rest(reader)).endswith(b"4")
         writer.close()
+
+
+@on_a_loop
+async def test_more_headers_than_permitted_are_refused_with_the_number() -> None:
+    app = App(Limits(header_count=20))
+    async with serving(app) as connect:
+        reader, writer = await connect()
+        await send(writer, b"GET / HTTP/1.1\r\nhost: a\r\n" + b"x: y\r\n" * 20 + b"\r\n")
+        found = problem(await rest(reader))
+        writer.close()
+    assert found["code"] == "TOO_LARGE"
+    assert "20 headers" in found["description"]
+    assert app.requests == 0
+
+
+@on_a_loop
+async def test_one_connection_too_many_is_refused_and_there_is_room_again_after_another_ends() -> None:
+    request = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
+    app = App(Limits(open_connections=2))
+    async with serving(app) as connect:
+        kept = [await connect(), await connect()]
+        for reader, writer in kept:  # the server has accepted both
+            await send(writer, request)
+            await reader.readuntil(b"\r\n\r\n0")
+        reader, writer = await connect()
+        refused = await rest(reader)
+        writer.close()
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 1" in refused
+        assert b"TOO_MANY_CONNECTIONS" in refused
+        kept[0][1].close()
+        await kept[0][1].wait_closed()
+        answered = b""
+        while not answered.startswith(b"HTTP/1.1 200"):  # until the server has noticed
+            reader, writer = await connect()
+            await send(writer, request)
+            async with asyncio.timeout(PATIENCE):
+                answered = await reader.read(15)
+            writer.close()
+        kept[1][1].close()

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 
 from lily.api.http import cursors, sealed
 from lily.api.receipts.receipt import Receipt, Stated, standing, unseal
+from lily.model.edge_layers import CONDUCTS, merge_edges
+from lily.model.edges import EdgeKey, EdgeOperation, EdgeStatement
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, holds, merge
 from lily.model.records import Position
+from lily.model.statements import read_statement
 from tests.strategies import events
+
+TIME = "2026-01-01T00:00:00.000000Z"
+EDGE = EdgeKey("a", "b", "derived-from")
 
 
 @given(st.lists(events(), min_size=1, max_size=6, unique_by=lambda event: event.id))
@@ -25,6 +31,44 @@ def test_counting_what_stands_is_the_same_as_comparing_it(stated: list[AssetEven
         layer = layers[event.statement.layer, event.asset_id]
         counted = standing(layer, event.clock) == standing(event.layer(), event.clock)
         assert counted == holds(layer, event.layer())
+
+
+def test_a_statement_of_which_only_something_held_remains_does_not_stand() -> None:
+    tagged, refreshed = (
+        read_statement(
+            {
+                "layer": "source",
+                "operation": "upsert",
+                "qualified_name": "t",
+                "entity_type": "table",
+                "attributes": {"name": "t", "tags": tags},
+            },
+            tenant="default",
+        )
+        for tags in (["PII"], [])
+    )
+    first, second = (
+        AssetEvent(f"00000000-0000-0000-0000-00000000000{number}", TIME, "default", statement)
+        for number, statement in enumerate((tagged, refreshed))
+    )
+    layer = merge(first.layer(), second.layer())
+    assert "$held:pii" in layer.fields
+    assert standing(layer, first.clock) != standing(first.layer(), first.clock)
+    assert standing(layer, second.clock) == standing(second.layer(), second.clock)
+
+
+@pytest.mark.parametrize(("operation", "settings"), [("delete", {}), ("upsert", {"propagates": False})])
+def test_a_statement_of_an_edge_that_only_conducts_does_not_stand(
+    operation: EdgeOperation, settings: dict[str, bool | None]
+) -> None:
+    opened, closed = (
+        EdgeStatement("source", "upsert", EDGE, {"propagates": True}).as_layer("1"),
+        EdgeStatement("source", operation, EDGE, settings).as_layer("2"),
+    )
+    layer = merge_edges(opened, closed)
+    assert any(field.startswith(CONDUCTS) for field in layer.fields)
+    assert standing(layer, "1") != standing(opened, "1")
+    assert standing(layer, "2") == standing(closed, "2")
 
 
 @given(events())

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from lily.api.auth.principals import Principals
+from lily.api.auth.principals import LookUp, Principals
+from lily.api.metrics import ApiMetrics
 from lily.api.receipts import coalesced_wait
 from lily.api.receipts.waiter import Waiter
 from lily.model.access import Principal
@@ -16,6 +17,7 @@ from lily.model.errors import Transient
 from lily.model.records import Position
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.reader import AssetReader
+from tests.quotas import any_failures
 
 AT = Position("t", 0, 5)
 
@@ -224,6 +226,10 @@ def test_a_notification_during_a_read_leads_to_another_read() -> None:
     run(story())
 
 
+def principals_of(look_up: LookUp, would_be_notified: Callable[[], bool]) -> Principals:
+    return Principals(look_up, would_be_notified, any_failures(ApiMetrics()))
+
+
 class Tokens:
     def __init__(self) -> None:
         self.good = {"good"}
@@ -241,8 +247,8 @@ class Tokens:
 def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look_up, lambda: True)
-        assert all(await asyncio.gather(*(principals.of("good") for _ in range(20))))
+        principals = principals_of(tokens.look_up, lambda: True)
+        assert all(await asyncio.gather(*(principals.of("good", None) for _ in range(20))))
         assert tokens.look_ups == 1
         assert principals.cached("good") is not None
         change = principals.next_change()
@@ -250,7 +256,7 @@ def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
         principals.invalidate()
         assert change.is_set()
         assert principals.cached("good") is None
-        assert await principals.of("good") is None
+        assert await principals.of("good", None) is None
 
     run(story())
 
@@ -258,12 +264,12 @@ def test_a_token_is_looked_up_once_and_again_after_access_changed() -> None:
 def test_nothing_cached_is_used_while_notifications_may_be_missing() -> None:
     async def story() -> None:
         tokens, connected = Tokens(), [True]
-        principals = Principals(tokens.look_up, lambda: connected[0])
-        assert await principals.of("good")
+        principals = principals_of(tokens.look_up, lambda: connected[0])
+        assert await principals.of("good", None)
         connected[0] = False
         tokens.good.clear()  # and no notification of it arrives
         assert principals.cached("good") is None
-        assert await principals.of("good") is None
+        assert await principals.of("good", None) is None
 
     run(story())
 
@@ -275,11 +281,11 @@ def test_a_cached_principal_is_not_used_after_its_token_has_expired() -> None:
         async def look_up(_: str) -> Principal:
             return Principal("id", "tenant", "user", frozenset(), expires_at=expiries.pop(0))
 
-        principals = Principals(look_up, lambda: True)
-        assert await principals.of("good")
+        principals = principals_of(look_up, lambda: True)
+        assert await principals.of("good", None)
         assert principals.cached("good") is not None
         principals.invalidate()
-        assert await principals.of("good")
+        assert await principals.of("good", None)
         assert principals.cached("good") is None
 
     run(story())
@@ -288,16 +294,16 @@ def test_a_cached_principal_is_not_used_after_its_token_has_expired() -> None:
 def test_a_look_up_from_before_a_change_of_access_is_not_cached() -> None:
     async def story() -> None:
         tokens = Tokens()
-        principals = Principals(tokens.look_up, lambda: True)
+        principals = principals_of(tokens.look_up, lambda: True)
         tokens.ready.clear()
-        early = asyncio.create_task(principals.of("good"))
+        early = asyncio.create_task(principals.of("good", None))
         await asyncio.sleep(0.01)
         tokens.good.clear()
         principals.invalidate()
         tokens.ready.set()
         await early
         assert principals.cached("good") is None
-        assert await principals.of("good") is None
+        assert await principals.of("good", None) is None
 
     run(story())
 

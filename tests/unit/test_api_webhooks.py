@@ -17,6 +17,7 @@ from lily.bus import topics
 from lily.intake.sources import by_mapping, plugged_in
 from lily.plugins import Intake
 from tests.okta import delivery, lifecycle
+from tests.quotas import any_failures, unlimited
 from tests.signing import SECRET, slack_click, slack_headers
 
 KEYED = {
@@ -60,7 +61,10 @@ def received(
     async def receive() -> Mapping[str, str] | None:
         secrets: Any = Secrets(*known)
         taking: Any = log
-        return await Webhooks(secrets, taking, ApiMetrics()).receive(_request(body, headers), tenant, source)
+        metrics = ApiMetrics()
+        return await Webhooks(secrets, taking, metrics, unlimited(metrics), any_failures(metrics)).receive(
+            _request(body, headers), tenant, source
+        )
 
     response = asyncio.run(receive())
     assert {topic for topic, _, _ in log.records} <= {topics.INCIDENTS}
@@ -133,7 +137,8 @@ def test_few_bodies_that_may_be_large_are_held_at_a_time(headers: dict[str, str]
     async def receive() -> None:
         secrets: Any = Secrets()
         log: Any = Log()
-        webhooks = Webhooks(secrets, log, ApiMetrics())
+        metrics = ApiMetrics()
+        webhooks = Webhooks(secrets, log, metrics, unlimited(metrics), any_failures(metrics))
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": "http", "method": "POST", "path": "/", "headers": raw, "query_string": b""}
         waiting = [asyncio.create_task(webhooks.receive(Request(scope, stalled), "acme", "okta")) for _ in range(10)]

@@ -2,7 +2,18 @@
 
 from typing import Any
 
-from lily.model.assets import NO_DERIVED_TAGS, DerivedTags, LayerName, asset_view, is_deleted, shown_fields, tags_of
+from lily.model.assets import (
+    NO_DERIVED_TAGS,
+    DerivedTags,
+    LayerName,
+    asset_view,
+    held_parents,
+    is_deleted,
+    parent_id,
+    shown_fields,
+    tags_of,
+)
+from lily.model.ids import asset_id
 from lily.model.layers import Layer, merge
 from lily.model.statements import Statement
 
@@ -25,6 +36,18 @@ def test_the_user_layer_precedes_the_enriched_layer_and_that_the_source() -> Non
 def test_clearing_a_field_in_the_user_layer_shows_the_layer_below() -> None:
     person = merge(layer("user", "2", owner="bob"), layer("user", "3", owner=None))
     assert shown_fields({"source": layer("source", "1", owner="alice"), "user": person})["owner"] == "alice"
+
+
+def moved_by_a_person(*, authorised: bool) -> dict[LayerName, Layer]:
+    moved = Statement("user", "upsert", "db.t", None, {"parent": "new"}, authorised=authorised)
+    return {"source": layer("source", "1", parent="old"), "user": moved.as_layer("default", "2")}
+
+
+def test_the_parent_that_a_person_states_is_shown_and_covers_that_of_the_source_with_authority() -> None:
+    for authorised in (False, True):
+        layers = moved_by_a_person(authorised=authorised)
+        assert parent_id(layers) == asset_id("default", "new")
+        assert held_parents(layers) == (set() if authorised else {asset_id("default", "old")})
 
 
 def test_the_tags_of_the_source_are_shown_if_it_states_any() -> None:

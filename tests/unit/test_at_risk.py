@@ -5,6 +5,7 @@ import pytest
 
 from lily.api.websocket.messages import MessageFilter, read_messages
 from lily.bus import topics
+from lily.lineage.risk import assets_at_risk
 from lily.model import governance
 from lily.model.records import ConsumedRecord
 from lily.reactions.at_risk.reaction import marks_of
@@ -53,6 +54,10 @@ def test_the_oracle_goes_along_edges_and_down_the_hierarchy_and_round_a_cycle_on
     assert graph.explains(["table", "column", "b"], ["table"])
     assert not graph.explains(["table", "b"], ["table"])
     assert not graph.explains(["b", "c"], ["table"])
+
+
+def test_what_is_below_an_asset_at_risk_puts_at_risk_what_is_derived_from_it() -> None:
+    assert assets_at_risk(["table"], {"column": ["b"], "b": ["c"]}, {"table": ["column"]}) == {"table", "b", "c"}
 
 
 def announced(change: str) -> ConsumedRecord:

@@ -25,7 +25,7 @@ from lily.lineage.attribute_rules import (
 from lily.lineage.definitions import Direction, OnDelete
 from lily.lineage.graph import Edge, Graph
 from lily.model.values import MAX_ITEMS
-from tests.attribute_oracle import replay_value
+from tests.attribute_oracle import expected_values, followed, replay_value
 
 ASSETS = "abcdefg"
 FILL = AttributeRule("r", "r", "owner", "set-if-empty")
@@ -54,10 +54,10 @@ class Known:
     before: DerivedByItem = field(default_factory=dict)
 
     def arcs_from(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        return {arc for arc in self.graph.arcs(rule) if arc[0] in assets}
+        return {arc for arc in followed(self.graph, rule) if arc[0] in assets}
 
     def arcs_to(self, rule: AttributeRule, assets: Collection[str]) -> Arcs:
-        return {arc for arc in self.graph.arcs(rule) if arc[1] in assets}
+        return {arc for arc in followed(self.graph, rule) if arc[1] in assets}
 
     def stated_values(self, rule: AttributeRule, assets: Collection[str]) -> Mapping[str, StatedValue]:
         del rule
@@ -87,7 +87,7 @@ edges = st.builds(
     Edge,
     st.sampled_from(ASSETS),
     st.sampled_from(ASSETS),
-    st.sampled_from(["derived-from", "used-in"]),
+    st.sampled_from(["derived-from", "used-in", "influences"]),
     st.booleans(),
     st.booleans(),
 ).filter(lambda edge: edge.from_id != edge.to_id)
@@ -118,7 +118,8 @@ def worlds(draw: st.DrawFn) -> Known:
 def test_recomputing_every_asset_equals_the_recomputation_and_every_path_can_be_replayed(
     known: Known, rule: AttributeRule
 ) -> None:
-    expected = recompute_attribute(known.graph, rule, known.values)
+    expected = expected_values(known.graph, rule, known.values)
+    assert recompute_attribute(known.graph, rule, known.values) == expected
     assert incremental(known, rule, ASSETS) == expected
     for (asset, item), label in expected.items():
         path = [asset, label.via]
@@ -132,7 +133,7 @@ def test_recomputing_every_asset_equals_the_recomputation_and_every_path_can_be_
 def test_only_the_assets_that_a_change_can_reach_have_to_be_recomputed(
     known: Known, rule: AttributeRule, data: st.DataObject
 ) -> None:
-    known.before = recompute_attribute(known.graph, rule, known.values)
+    known.before = expected_values(known.graph, rule, known.values)
     asset = data.draw(st.sampled_from(ASSETS))
     toggled = data.draw(st.sets(edges, max_size=2))
     seeds = {asset} | {end for edge in toggled for end in (edge.from_id, edge.to_id)}
@@ -141,7 +142,7 @@ def test_only_the_assets_that_a_change_can_reach_have_to_be_recomputed(
     deleted = known.graph.deleted ^ ({asset} if data.draw(st.booleans()) else set())
     known.graph = replace(known.graph, edges=known.graph.edges ^ toggled, deleted=deleted)
     known.values = {**known.values, asset: StatedValue(data.draw(single | lists), data.draw(single | lists))}
-    assert incremental(known, rule, seeds) == recompute_attribute(known.graph, rule, known.values)
+    assert incremental(known, rule, seeds) == expected_values(known.graph, rule, known.values)
 
 
 def test_of_two_equally_near_neighbours_the_smaller_id_is_recorded() -> None:
@@ -172,6 +173,27 @@ def test_when_one_of_two_origins_is_gone_the_other_replaces_it() -> None:
 def test_a_rule_limits_depth_direction_and_edge_types(rule: AttributeRule, reached: set[str]) -> None:
     derived = recompute_attribute(graph_of("ab", "bc", "cd", "de"), rule, {"b": StatedValue("ada")})
     assert values(derived).keys() == reached
+
+
+def test_nothing_is_derived_beyond_the_depth_of_a_rule() -> None:
+    near, known = replace(FILL, max_depth=1), Known(graph_of("ab", "bc"), {"a": StatedValue("ada")})
+    assert values(recompute_attribute(known.graph, near, known.values)) == {"b": "ada"}
+    assert values(incremental(known, near, "abc")) == {"b": "ada"}
+
+
+@pytest.mark.parametrize(("on_delete", "reached"), [("keep", {"b", "c"}), ("cut", {"b"})])
+def test_a_deleted_asset_passes_values_on_only_where_deletion_does_not_cut(
+    on_delete: OnDelete, reached: set[str]
+) -> None:
+    known = Known(replace(graph_of("ab", "bc"), deleted={"b"}, on_delete=on_delete), {"a": StatedValue("ada")})
+    assert values(recompute_attribute(known.graph, FILL, known.values)).keys() == reached
+    assert values(incremental(known, FILL, "abc")).keys() == reached
+
+
+def test_an_override_passes_through_what_only_a_source_states() -> None:
+    graph, stated = graph_of("ab", "bc"), {"a": StatedValue("ada"), "b": StatedValue("bob")}
+    known = Known(graph, {**stated, "a": StatedValue("eve")}, recompute_attribute(graph, OVERRIDE, stated))
+    assert values(incremental(known, OVERRIDE, {"a"})) == {"b": "eve", "c": "eve"}
 
 
 def test_a_cycle_ends_and_does_not_support_itself() -> None:

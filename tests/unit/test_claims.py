@@ -2,13 +2,16 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lily.lineage.claims import Completion, merge_completions, newest_claims
-from lily.model.edges import Claim, ClaimsEvent, EdgeKey
+from lily.lineage.assumed_edges import assumed_claims
+from lily.lineage.claims import Completion, NewestClaim, merge_completions, newest_claims
+from lily.lineage.repeated_claims import claims_digest
+from lily.model.edges import Claim, ClaimsEvent, EdgeKey, RunDatasets
 
 EDGE = EdgeKey("a", "b", "derived-from")
 OTHER_EDGE = EdgeKey("b", "c", "derived-from")
@@ -34,7 +37,7 @@ def histories(draw: st.DrawFn) -> list[ClaimsEvent]:
 
 def in_force(events: Sequence[ClaimsEvent]) -> set[tuple[str, EdgeKey, bool]]:
     completions, _ = merge_completions({}, events)
-    return {(run, key, claim.masking) for (_, run, key), claim in newest_claims(events, completions).items()}
+    return {(run, key, claim.masking) for (_, run, key), claim in newest_claims(events, completions).in_force.items()}
 
 
 @given(histories(), st.randoms())
@@ -71,3 +74,23 @@ def test_of_several_completions_in_a_batch_the_newest_event_is_reported() -> Non
     completions, completing = merge_completions({}, [second, first])
     assert completions == {JOB: Completion("r2", second.clock, first.clock)}
     assert completing == {JOB: second}
+
+
+def test_what_a_run_states_comes_before_what_is_assumed_of_it_later() -> None:
+    stated = claims(1, "r1", Claim(EDGE, masking=True))
+    assumed = replace(claims(2, "r1"), datasets=RunDatasets(inputs=("a",), outputs=("b",)))
+    assert in_force([assumed]) == {("r1", EDGE, False)}
+    assert in_force([stated, assumed]) == in_force([assumed, stated]) == {("r1", EDGE, True)}
+
+
+def test_a_dataset_that_a_run_reads_and_writes_is_not_assumed_to_be_derived_from_itself() -> None:
+    found = assumed_claims(RunDatasets(inputs=("a", "b"), outputs=("b",)), ())
+    assert found == [Claim(EDGE, assumed=True)]
+
+
+def test_only_plain_claims_of_one_moment_are_recognised_when_they_are_repeated() -> None:
+    event = claims(1, "r1", Claim(EDGE))
+    plain = NewestClaim(event.clock, masking=False, event=event)
+    assert claims_digest({EDGE: plain}, event.clock) is not None
+    for other in (plain._replace(at="0"), plain._replace(masking=True), plain._replace(aside=True)):
+        assert claims_digest({EDGE: other}, event.clock) is None

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lily.model import columns as module
 from lily.model.columns import (
     ColumnsEvent,
     events_of,
@@ -126,3 +127,28 @@ def test_the_table_is_named_by_its_qualified_name(parent: Any) -> None:
     stated["data"]["parent"] = parent
     with pytest.raises(Refused):
         read_columns_event(stated, received=NOW)
+
+
+NAMES = st.sampled_from(["id", "a.b", "a/b", " id", "id ", "", "ä", "e\u0301", "a\x00", "a\tb", "n" * 512, "n" * 513])
+VALUES: st.SearchStrategy[Any] = st.sampled_from(
+    ["text", "ä", "a\x00", "x" * 65_537, "\ud800", 1, -1, 1.5, True, None, [], {"a": "\x00"}]
+)
+KEYS = st.sampled_from(["data_type", "description", "ordinal_position", "name", "parent", "tags", "owner", "$x", ""])
+
+
+@given(st.sampled_from(["shop.orders", "shöp", "p" * 1_020]), NAMES, st.dictionaries(KEYS, VALUES, max_size=3))
+def test_the_short_way_for_plain_columns_accepts_and_refuses_the_same(
+    parent: str, name: str, attributes: dict[str, object]
+) -> None:
+    stated = ColumnsEvent("e1", NOW, "t", parent, {name: attributes}).as_cloudevent()
+
+    def read() -> object:
+        try:
+            return read_columns_event(stated, received=NOW)
+        except Refused as refused:
+            return refused.problems
+
+    short = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_is_plain", lambda *_: False)
+        assert read() == short

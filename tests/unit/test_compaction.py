@@ -60,3 +60,10 @@ def test_merging_sorted_rows_equals_merging_the_states(found: list[AssetEvent], 
     }
     assert [row["id"] for row in rows.to_pylist()] == list(dict.fromkeys(table.column("id").to_pylist()))
     assert set(rows.column("run").to_pylist()) == {9}
+
+
+@given(st.lists(events(), min_size=1, max_size=8, unique_by=lambda event: event.id))
+def test_a_merged_state_begins_with_its_first_event_and_ends_with_its_last(found: list[AssetEvent]) -> None:
+    for state in merge_states(map(AssetState.of, found)).values():
+        times = [event.time for event in found if event.asset_id == state.id]
+        assert (state.first, state.last) == (min(times), max(times))

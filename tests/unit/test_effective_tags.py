@@ -48,3 +48,12 @@ def test_attributes_are_those_that_are_shown() -> None:
         "user": Layer(user, AT, {}),
     }
     assert merged_attributes(source, enriched, user) == shown_fields(layers) == {"owner": "c", "domain": "hr"}
+
+
+def test_a_tag_of_a_person_decides_if_the_source_states_that_there_are_none() -> None:
+    assert effective_tag_keys([{}, None, {"gold": "Gold"}], (), (), ()) == {"gold"}
+    assert effective_tag_keys([{"draft": "Draft"}, None, {"gold": "Gold"}], (), (), ()) == {"draft"}
+
+
+def test_a_protective_tag_of_a_person_decides_beside_those_of_the_source() -> None:
+    assert effective_tag_keys([{"draft": "Draft"}, None, {"pii": "PII"}], (), (), {"pii"}) == {"draft", "pii"}

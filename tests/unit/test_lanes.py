@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lily.estate import Estate, lane_of_body
 from lily.model import ids
-from lily.model.assets import ENTITY_TYPES
+from lily.model.assets import ENTITY_TYPES, LayerName
 from lily.model.events import AssetEvent, read_event
 from lily.model.lanes import BULK_TYPES, lane_of
 from lily.model.statements import read_statement
@@ -49,6 +49,11 @@ def test_a_plain_column_is_bulk(event: AssetEvent) -> None:
 @given(plain_columns(), st.lists(st.sampled_from(TAGS), min_size=1))
 def test_an_event_with_a_tag_is_hot(event: AssetEvent, tags: list[str]) -> None:
     assert lane_of(with_attributes(event, tags=tags)) == "hot"
+
+
+@given(plain_columns(), st.sampled_from(["user", "enriched"]))
+def test_what_a_person_or_a_rule_states_is_hot(event: AssetEvent, layer: LayerName) -> None:
+    assert lane_of(replace(event, statement=replace(event.statement, layer=layer))) == "hot"
 
 
 @given(plain_columns())

@@ -77,6 +77,26 @@ def test_a_wrong_change_is_reported_and_changes_nothing(facet: dict[str, Any], e
     assert deleted(found) == set()
 
 
+def test_two_datasets_that_exchange_their_names_both_stay() -> None:
+    facets = [{"lifecycleStateChange": "RENAME", "previousIdentifier": dataset(name)} for name in ("a", "b")]
+    outputs = [dataset(name, lifecycleStateChange=facet) for name, facet in zip(("b", "a"), facets, strict=True)]
+    found = converted(run_event(outputs=outputs))
+    assert deleted(found) == set()
+    assert found.claims is not None
+    assert set(found.claims.tables.renamed) == {("a", "b"), ("b", "a")}
+
+
+def test_a_name_that_is_dropped_and_used_again_stays() -> None:
+    drop, rename = {"lifecycleStateChange": "DROP"}, {"lifecycleStateChange": "RENAME"}
+    rename["previousIdentifier"] = dataset("new")  # type: ignore[assignment]
+    found = converted(run_event(outputs=[dataset("t", lifecycleStateChange=f) for f in (drop, rename)]))
+    assert deleted(found) == {"new"}
+
+
+def test_a_dropped_dataset_loses_the_columns_of_its_schema() -> None:
+    assert deleted(changed("DROP", schema=schema("x"))) == {"t", "t.x"}
+
+
 def test_a_dataset_event_drops_too() -> None:
     facet = {"lifecycleStateChange": "DROP"}
     event = {"eventTime": "2026-11-15T11:00:00Z", "dataset": dataset("t", lifecycleStateChange=facet)}

@@ -193,3 +193,23 @@ def test_a_wrong_lineage_facet_is_reported_and_leaves_the_assumption(facet: dict
     assert assumed(found) == {("a", "c")}
     assert found.claims is not None
     assert not found.claims.complete
+
+
+def test_of_too_many_inputs_and_outputs_no_edge_is_assumed_and_the_response_warns() -> None:
+    inputs, outputs = ([dataset(f"{kind}{number}") for number in range(141)] for kind in "io")
+    found = converted(run_event(inputs=inputs, outputs=outputs))
+    assert claims(found) == {}
+    assert {f"i{number}" for number in range(141)} | {f"o{number}" for number in range(141)} <= stated(found).keys()
+    (warning,) = found.warnings
+    assert (warning.code, warning.entity) == ("TOO_MANY_EDGES", "outputs")
+    for part in ("141 outputs", "141 inputs", "5000 edges", "columnLineage"):
+        assert part in warning.description
+
+
+def test_outputs_that_facets_explain_need_no_assumption_however_many_there_are() -> None:
+    lineage = column_lineage(y=[field("i0", "x")])
+    inputs = [dataset(f"i{number}") for number in range(141)]
+    outputs = [dataset(f"o{number}", columnLineage=lineage) for number in range(141)]
+    found = converted(run_event(inputs=inputs, outputs=outputs))
+    assert found.warnings == []
+    assert ("i0", "o140", "derived-from") in edges(found)

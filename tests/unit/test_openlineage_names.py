@@ -15,6 +15,8 @@ from lily.model.errors import Refused
         ("trino://coordinator:8080", "hive.sales.orders", "hive.sales.orders", "table"),
         ("snowflake://org-account", "SHOP.PUBLIC.ORDERS", "SHOP.PUBLIC.ORDERS", "table"),
         ("bigquery", "project.set.orders", "project.set.orders", "table"),
+        ("iceberg://warehouse", "shop/orders", "shop.orders", "table"),
+        ("sqlserver://db:1433", "shop.dbo.in/out", "shop.dbo.in/out", "table"),
         ("MySQL://h:3306", "shop.orders", "shop.orders", "table"),
         ("arn:aws:glue:eu-west-1:1234", "table/shop/orders", "shop.orders", "table"),
         ("s3://bucket", "raw/orders", "s3://bucket/raw/orders", "file"),

@@ -49,6 +49,12 @@ def test_a_common_table_expression_is_not_a_dataset() -> None:
     assert found.claims.query is not None
 
 
+def test_column_lineage_of_a_common_table_expression_explains_nothing() -> None:
+    sql = job("with source as (select email from raw.customers) select email from source")
+    named = column_lineage(email=[field("source", "email")])
+    assert claimed(run_event(job=sql, outputs=[dataset("o", columnLineage=named)])).query is not None
+
+
 def test_a_common_table_expression_is_no_dataset_when_a_run_starts() -> None:
     named = column_lineage(email=[field("source", "email")])
     found = converted(run_event(eventType="START", job=job(), outputs=[dataset("o", columnLineage=named)]))
@@ -226,3 +232,12 @@ def test_common_table_expressions_are_found_in_any_spelling(text: str) -> None:
 
 def test_a_table_in_a_schema_is_never_a_common_table_expression() -> None:
     assert "raw.orders" not in CommonTables("with orders as (select * from raw.orders) select * from orders")
+
+
+@pytest.mark.parametrize("sender", [None, QuerySender("bob", ("etl",), "")])
+@pytest.mark.parametrize("expands", [True, False])
+def test_what_the_sender_may_read_is_kept_with_the_query(sender: QuerySender | None, *, expands: bool) -> None:
+    event = claimed(run_event(job=job(), outputs=[dataset("o")]))
+    assert event.query is not None
+    sent = replace(event, query=event.query._replace(sender=sender, expands=expands))
+    assert read_claims_event(sent.as_cloudevent(), received=NOW) == sent

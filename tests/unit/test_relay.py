@@ -1,7 +1,7 @@
 """What the relay sends: every change, in a size that Kafka takes."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +11,10 @@ from confluent_kafka import KafkaError
 from prometheus_client import CollectorRegistry
 
 from lily.bus import topics
+from lily.model.clock import stamp
 from lily.model.errors import Transient
-from lily.reactions.relay import Relay, topic_ends
+from lily.model.events import read_event
+from lily.reactions.relay import Relay, publisher, topic_ends
 from lily.reactions.relay.change_events import (
     MAX_EVENT_BYTES,
     change_event,
@@ -21,12 +23,14 @@ from lily.reactions.relay.change_events import (
     edge_event,
     propagated_event,
     sendable,
+    statement_event,
 )
 from lily.reactions.relay.routing import outgoing
 from lily.settings import Settings
-from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated
+from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
+RULED = {"layer": "enriched", "qualified_name": "shop.t", "attributes": {"owner": "ada"}}
 
 
 def a_change(before: dict[str, Any] | None, after: dict[str, Any]) -> Change:
@@ -54,19 +58,22 @@ def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     assert data["truncated"] is True
 
 
-def test_a_dead_letter_that_is_too_large_goes_without_its_original() -> None:
-    letter = {
+def a_letter(original: bytes) -> dict[str, Any]:
+    return {
         "id": 1,
         "tenant_id": "default",
         "topic": "asset-ingestion-events",
         "partition": 0,
         "offset": 5,
         "key": b"default/x",
-        "original": b"x" * MAX_EVENT_BYTES,
+        "original": original,
         "errors": [{"code": "MALFORMED_JSON", "description": "", "entity": ""}],
         "refused_at": NOW,
     }
-    data = orjson.loads(sendable(dead_letter_event(letter)))["data"]
+
+
+def test_a_dead_letter_that_is_too_large_goes_without_its_original() -> None:
+    data = orjson.loads(sendable(dead_letter_event(a_letter(b"x" * MAX_EVENT_BYTES))))["data"]
     assert (data["original_base64"], data["truncated"], data["offset"]) == (None, True, 5)
 
 
@@ -103,12 +110,21 @@ def test_a_decision_goes_out_with_who_made_it() -> None:
     assert decision_event(decision)["data"]["by"] == "alice"
 
 
+def test_of_two_statements_of_a_rule_with_one_time_the_later_is_the_newer() -> None:
+    earlier, later = (
+        read_event(statement_event(RuleStatement(position, "default", "id", body, NOW)), received=stamp(NOW))
+        for position, body in ((9, RULED), (10, RULED))
+    )
+    assert earlier.clock < later.clock
+    assert earlier.id == "rule-00000000000000000009"
+
+
 class OneBatch(Outbox):
     """An outbox with one batch: of these changes, or of what is in Kafka's hands already."""
 
-    def __init__(self, *changes: Change) -> None:
+    def __init__(self, *changes: Change, letters: Sequence[dict[str, Any]] = ()) -> None:
         self.marked: list[list[int]] = []
-        self._changes = changes
+        self._changes, self._letters = changes, letters
 
     def unpublished(self, limit: int) -> list[int]:
         return [1][:limit]
@@ -120,7 +136,7 @@ class OneBatch(Outbox):
         return {}
 
     def dead_letters(self, _: list[int]) -> Iterator[dict[str, Any]]:
-        return iter(())
+        return iter(self._letters)
 
     def mark_published(self, batches: list[int], _: Mapping[str, Mapping[str, int]]) -> None:
         self.marked.append(batches)
@@ -144,6 +160,61 @@ def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monk
     with pytest.raises(Transient, match="Kafka did not confirm 1 events"):
         relay.publish(outbox)
     assert outbox.marked == []
+
+
+@pytest.fixture
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> Relay:
+    """A relay whose Kafka does not answer."""
+    monkeypatch.setattr(topic_ends, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(publisher, "_FLUSH_SECONDS", 0.1)
+    return Relay(Settings(kafka_bootstrap="127.0.0.1:9"), threading.Event(), CollectorRegistry())
+
+
+def test_a_batch_that_kafka_did_not_confirm_in_time_is_not_marked_as_published(unreachable: Relay) -> None:
+    outbox = OneBatch(a_change({"name": "s"}, {"name": "t"}))
+    with pytest.raises(Transient, match="Kafka did not confirm all events"):
+        unreachable.publish(outbox)
+    assert outbox.marked == []
+
+
+def test_a_batch_is_marked_after_kafka_has_confirmed_it_and_not_before(
+    unreachable: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order of what the relay does: a crash after any step must repeat events, never lose one."""
+    steps: list[str] = []
+    outbox = OneBatch(a_change({"name": "s"}, {"name": "t"}))
+    monkeypatch.setattr(outbox, "mark_published", lambda *_: steps.append("marked"))
+    monkeypatch.setattr(unreachable, "_ends", type("Ends", (), {"after": lambda *_: steps.append("ends")})())
+    monkeypatch.setattr(unreachable, "_produce", lambda _: steps.append("produced"))
+    monkeypatch.setattr(unreachable, "_producer", type("Producer", (), {"flush": lambda *_: steps.append("flushed")})())
+    assert unreachable.publish(outbox) == 1
+    assert steps == ["flushed", "produced", "flushed", "ends", "marked"]  # first what is still in flight
+
+
+def test_an_event_that_kafka_gave_up_counts_as_failed(unreachable: Relay) -> None:
+    (event, *_) = outgoing(OneBatch(a_change({"name": "s"}, {"name": "t"})), [1])
+    unreachable._produce(event)
+    unreachable._producer.purge()
+    unreachable._producer.flush(5)
+    assert [error.name() for error in unreachable._failed] == ["_PURGE_QUEUE"]
+
+
+def test_a_dead_letter_reaches_its_topic_with_the_cause_the_original_and_where_it_came_from() -> None:
+    (sent,) = outgoing(OneBatch(letters=[a_letter(b"{")]), [1])
+    assert (sent.topic, sent.key) == ("dead-letter-events", b"default/asset-ingestion-events")
+    assert (sent.event["type"], sent.event["id"], sent.event["tenantid"]) == (
+        "lily.event.refused",
+        "dead-letter-1",
+        "default",
+    )
+    assert sent.event["data"] == {
+        "errors": [{"code": "MALFORMED_JSON", "description": "", "entity": ""}],
+        "topic": "asset-ingestion-events",
+        "partition": 0,
+        "offset": 5,
+        "key_base64": "ZGVmYXVsdC94",
+        "original_base64": "ew==",
+    }
 
 
 def test_only_changes_that_a_subscription_names_have_a_record_for_it() -> None:

@@ -23,7 +23,7 @@ def region_around(graph: TagGraph, tag: TagDefinition, changed: Collection[str])
         while frontier := search.frontier:
             search.expand(list(onwards(graph, tag, frontier)))
         members |= search.visited.keys()
-    cut = graph.deleted if graph.on_delete == "cut" else set()
+    cut = graph.cut if graph.on_delete == "cut" else set()
     leaving = departures(graph, tag)
     offers: dict[Place, int] = {}
     for start, end, hops, influences in steps(graph, tag):
@@ -95,3 +95,10 @@ def test_an_asset_that_states_what_it_suppresses_passes_it_on() -> None:
     members["b"] = Member(states=True, suppresses=True)
     found = retagged(region(members, Link("a", "b", 1), Link("b", "c", 1)), add=set(), remove={"b"})
     assert found.lost == {"b", "c"}
+
+
+def test_what_only_influences_an_asset_is_not_inherited_from_it() -> None:
+    members = dict.fromkeys("abc", Member())
+    for influences, gained in ((False, "abc"), (True, "ab")):
+        links = Link("a", "b", 1, influences), Link("b", "c", 0)
+        assert retagged(region(members, *links), add={"a"}, remove=set()).gained == frozenset(gained)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lily.lineage.assumed_edges import MAX_ASSUMED
 from lily.lineage.claims import merge_completions, newest_claims
 from lily.lineage.runs import MAX_FACETS, RunLineage, add_events, keep_facets
 from lily.model.edges import NO_DATASETS, RUN_STATES, Claim, ClaimsEvent, EdgeKey, RunDatasets
@@ -47,9 +48,20 @@ def test_order_batches_and_repetition_make_no_difference(
     completions, _ = merge_completions({}, history, runs)
     assert merge_completions({}, shuffled, runs)[0] == completions
     ordered, reordered = newest_claims(history, completions, runs), newest_claims(shuffled, completions, runs)
-    assert {claim: found[:2] + found[3:] for claim, found in ordered.items()} == {
-        claim: found[:2] + found[3:] for claim, found in reordered.items()
+    assert {claim: found[:2] + found[3:] for claim, found in ordered.in_force.items()} == {
+        claim: found[:2] + found[3:] for claim, found in reordered.in_force.items()
     }
+
+
+def test_a_run_that_others_make_too_large_to_assume_anything_ends_nothing_with_authority() -> None:
+    stated = (Claim(EdgeKey(A, C, "derived-from"), masking=False, assumed=False),)
+    begun = replace(event(1, "r1", "COMPLETE", RunDatasets((A, B), (C, D)), stated), authorised=True)
+    many = tuple(str(uuid.UUID(int=number)) for number in range(100, 100 + MAX_ASSUMED // 2 + 1))
+    runs, _ = add_events({}, [begun])
+    (run,) = runs.values()
+    assert (len(run.assumed()), run.completes_by_authority) == (2, begun.clock)
+    (flooded,) = add_events({}, [begun, event(2, "r1", "OTHER", RunDatasets(many, (D, "x")))])[0].values()
+    assert (flooded.assumed(), flooded.completes_by_authority) == ({}, None)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +80,23 @@ def test_the_newest_state_counts_and_an_end_is_final(states: list[str], state: s
     assert [run.state for run in runs.values()] == [state]
 
 
+@pytest.mark.parametrize("too_many", [0, 1])
+def test_edges_are_assumed_up_to_a_number_in_all(too_many: int) -> None:
+    inputs, number = tuple(map(str, range(100))), MAX_ASSUMED // 100 + too_many
+    datasets = RunDatasets(inputs, tuple(map(str, range(1_000, 1_000 + number))))
+    (run,) = add_events({}, [event(1, "r", "COMPLETE", datasets)])[0].values()
+    assert len(run.assumed()) == (0 if too_many else MAX_ASSUMED)
+
+
+def test_outputs_that_are_explained_do_not_count_against_that_number() -> None:
+    inputs, outputs = tuple(map(str, range(200))), tuple(map(str, range(1_000, 1_200)))
+    explained = RunDatasets(inputs, outputs, outputs[1:])
+    (run,) = add_events({}, [event(1, "r", "COMPLETE", explained)])[0].values()
+    assert {key.to_id for key in run.assumed()} == {outputs[0]}
+
+
 def test_more_datasets_than_can_be_combined_are_not_assumed_to_be() -> None:
-    many = RunDatasets(tuple(map(str, range(200))), tuple(map(str, range(1_000, 1_200))))
+    many = RunDatasets(tuple(map(str, range(141))), tuple(map(str, range(1_000, 1_141))))
     (run,) = add_events({}, [event(1, "r", "COMPLETE", many)])[0].values()
     assert run.assumed() == {}
     assert run.completes is None
@@ -84,3 +111,36 @@ def test_of_too_many_facets_the_newest_are_kept_in_whatever_order_they_arrive() 
         for one in arriving:
             keep_facets(kept, one)
         assert kept.keys() == {*facets[1], *facets[2]}
+
+
+def test_a_run_completes_with_its_newest_completion_in_any_order() -> None:
+    completions = [event(tick, "r", "COMPLETE", claims=(Claim(EdgeKey(A, C, "derived-from")),)) for tick in (1, 3, 2)]
+    for order in permutations(completions):
+        (run,) = add_events({}, order)[0].values()
+        assert run.completes == completions[1].clock
+
+
+def test_the_newest_facet_of_a_place_is_kept_in_any_order() -> None:
+    events = [replace(event(tick, "r", "RUNNING"), facets={"run/x": {"tick": tick}}) for tick in (1, 2, 3)]
+    for order in permutations(events):
+        (run,) = add_events({}, order)[0].values()
+        assert run.facets == {"run/x": [events[2].clock, {"tick": 3}]}
+
+
+ADDED = {
+    "an explanation": event(2, "r", "RUNNING", RunDatasets(outputs=(B,), explained=(B,))),
+    "a source": event(2, "r", "RUNNING", RunDatasets((C,), (B,)), (Claim(EdgeKey(C, B, "derived-from")),)),
+    "a failure": event(4, "r", "FAIL"),
+    "too many inputs": event(2, "r", "RUNNING", RunDatasets(tuple(map(str, range(MAX_ASSUMED + 1))))),
+}
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_a_run_ends_nothing_with_authority_if_others_take_away_what_is_assumed_of_it(added: str) -> None:
+    own = [event(1, "r", "START", RunDatasets((A,), (B,))), event(3, "r", "COMPLETE")]
+    authorised = [replace(one, authorised=True) for one in own]
+    for order in permutations([*authorised, ADDED[added]]):
+        ((_, run),) = add_events({}, order)[0].items()
+        assert run.completes_by_authority is None
+    ((_, alone),) = add_events({}, authorised)[0].items()
+    assert alone.completes_by_authority == authorised[-1].clock

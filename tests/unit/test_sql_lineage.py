@@ -356,3 +356,33 @@ def test_requests_and_results_survive_json() -> None:
 def test_a_definition_that_reads_nothing_is_reported_if_that_is_certain(sql: str, emptied: list[str]) -> None:
     """The edges of an earlier definition end then."""
     assert analyze(AnalysisRequest(sql, "postgres", known={})).without_sources == emptied
+
+
+UNREAD: dict[str, Any] = {"expands": False, "database": None, "schema": None}
+STAR = "; create view w as select * from t"
+
+
+def test_without_the_right_to_read_columns_a_star_is_not_expanded_but_names_are_spelled_as_in_the_catalogue() -> None:
+    columns = {"t": KnownTable("S.T", {"id": "S.T.Id", "ssn": "S.T.SSN"}, ordered=True)}
+    star = analyzed("create view v as select * from t", known=columns, **UNREAD)
+    assert {edge[:2] for edge in star.edges} == {("S.T", "v")}
+    assert (star.partial, "metadata:read" in star.warnings[0]) == (1, True)
+    named = analyzed("create view v as select id from t", known=columns, **UNREAD)
+    assert {edge[:2] for edge in named.edges} == {("S.T", "v"), ("S.T.Id", "v.id")}
+    assert (named.understood, named.warnings) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "sql", ["insert into t select a, b from s", "create view v as table t", "create table u like t"]
+)
+def test_without_the_right_to_read_columns_none_is_named_that_the_script_does_not_name(sql: str) -> None:
+    columns = {"t": KnownTable("t", {"id": "t.id", "ssn": "t.ssn"}, ordered=True), "s": KnownTable("s")}
+    seen = analyzed(sql + STAR, known=columns, **UNREAD | {"expands": True})
+    assert "ssn" in str(seen)
+    assert "ssn" not in str(analyzed(sql + STAR, known=columns, **UNREAD))
+
+
+def test_without_the_right_to_read_the_catalogue_it_is_not_said_which_tables_it_has() -> None:
+    tables = {"t": KnownTable("t")}
+    scripts = ("create view v as select id from t", "create view v as select id from u")
+    assert [analyzed(sql, known=tables, **UNREAD).warnings for sql in scripts] == [[], []]

@@ -13,7 +13,7 @@ from lily.lineage.graph import Edge
 from lily.lineage.inheritance import Ancestor, inherited_tags
 from lily.lineage.retagging import Link
 from lily.model.edges import INFLUENCES
-from tests.tag_oracle import Derived, TagGraph, recompute, replay
+from tests.tag_oracle import Derived, TagGraph, recompute, replay, steps_along
 
 ASSETS = "abcdefg"
 TAG = "pii"
@@ -25,13 +25,15 @@ def graphs(draw: st.DrawFn) -> TagGraph:
     kinds = st.sampled_from(["derived-from", "used-in", "influences"])
     edges = st.builds(Edge, assets, assets, kinds, st.booleans(), st.booleans())
     some = st.sets(assets, max_size=3)
+    deleted = draw(some)
     return TagGraph(
         edges={edge for edge in draw(st.sets(edges, max_size=12)) if edge.from_id != edge.to_id},
         stated={asset: {TAG} for asset in draw(some)},
         suppressed={asset: {TAG} for asset in draw(some)},
         parents={child: up for child, up in draw(st.dictionaries(assets, assets, max_size=4)).items() if child != up},
-        deleted=draw(some),
+        deleted=deleted,
         on_delete=draw(st.sampled_from(get_args(OnDelete))),
+        cut=deleted & draw(some),  # with authority
     )
 
 
@@ -50,7 +52,7 @@ definitions = st.builds(
 def steps(graph: TagGraph, tag: TagDefinition) -> Iterator[Link]:
     """Every step that the tag may take."""
     for edge in graph.edges:
-        for start, end in replace(graph, edges={edge}).arcs(tag):
+        for start, end in steps_along(edge, tag):
             yield Link(start, end, 1, edge.type == INFLUENCES)
     for child, parent in graph.parents.items():
         yield Link(parent, child, 0)
@@ -125,6 +127,30 @@ def test_inherited_tags_are_those_that_the_recomputation_inherits(
     expected = any((one.asset, one.kind) == (asset, "inherited") for one in derived)
     carried = inherited_tags(ancestors, cut=graph.on_delete == "cut")
     assert (TAG in carried and not graph.states(asset, TAG)) == expected
+
+
+def test_a_search_ends_at_the_depth_of_the_tag() -> None:
+    graph = TagGraph(edges={Edge(start, end, "used-in") for start, end in ("ab", "bc", "cd")}, stated={"a": {TAG}})
+    for max_depth, reached in ((1, "b"), (2, "bc"), (None, "bcd")):
+        tag = TagDefinition(TAG, "PII", propagates=True, max_depth=max_depth)
+        search = BreadthFirstSearch("a", max_depth)
+        while frontier := search.frontier:
+            search.expand(list(onwards(graph, tag, frontier)))
+        assert search.visited.keys() == set(reached)
+
+
+def test_a_suppression_stops_what_ancestors_further_up_pass_down() -> None:
+    nothing, pii = frozenset[str](), frozenset({TAG})
+    top = Ancestor("top", pii, nothing, nothing)
+    assert inherited_tags([Ancestor("parent", nothing, nothing, nothing), top], cut=True) == {TAG: 1}
+    assert inherited_tags([Ancestor("parent", nothing, nothing, pii), top], cut=True) == {}
+
+
+def test_a_deleted_ancestor_passes_tags_down_only_where_deletion_does_not_cut() -> None:
+    nothing = frozenset[str]()
+    deleted = Ancestor("parent", frozenset({TAG}), nothing, nothing, deleted=True)
+    assert inherited_tags([deleted], cut=False) == {TAG: 0}
+    assert inherited_tags([deleted], cut=True) == {}
 
 
 def test_an_influence_is_not_inherited_wherever_it_goes() -> None:

@@ -9,23 +9,39 @@ import pytest
 
 POSTGRES = resources.files("lily.store.postgres")
 SUBJECTS = (
+    "access",
     "at_risk",
+    "audit",
+    "catalogue",
+    "dead_letters",
+    "definitions",
     "deliveries",
     "enforcement",
     "incidents",
     "keys",
     "notifications",
     "policies",
+    "progress",
+    "protection",
     "quality",
     "refreshes",
     "run_queries",
+    "runs",
+    "schemas",
     "subscriptions",
+    "table_changes",
     "usage",
     "webhook_mappings",
 )
 # Housekeeping and the refresher serve all tenants at once: by statement, the tables in which they do. What else such a
 # statement reads is of the same tenant.
 OF_ALL_TENANTS = {
+    "access/delete_expired_tickets": ["tickets"],
+    "access/revoke_token": ["tokens"],
+    "catalogue/awaiting_lake": ["assets", "assets", "a"],
+    "access/rotate_token": ["tokens", "t"],  # the id of a token is unique over all tenants
+    "catalogue/clear_awaiting_lake": ["assets"],
+    "catalogue/reconcile": ["t"],  # it names the tenant of its one row
     "enforcement/runs/delete_old": ["enforcement_runs", "enforcement_receipts"],
     "incidents/history/delete_old": ["h"],
     "notifications/delete_old": ["n"],
@@ -42,7 +58,8 @@ OF_ALL_TENANTS = {
 FUNCTIONS = ("88_hierarchy", "90_spread_risk", "92_risks_of")
 _KEYWORDS = "as|set|where|on|using|join|left|cross|inner|full|order|group|limit|offset|returning|union|select|for|and"
 _REFERENCE = re.compile(
-    rf"\b(?:from|join|update|using)\s+(?P<table>\w+|{{table}})(?:\s+(?:as\s+)?(?!(?:{_KEYWORDS})\b)(?P<alias>[a-z_]\w*))?"
+    r"\b(?:from|join|update|using|merge into)\s+(?P<table>\w+|{table})"
+    rf"(?:\s+(?:as\s+)?(?!(?:{_KEYWORDS})\b)(?P<alias>[a-z_]\w*))?"
 )
 _PLAIN = re.compile(r"(?<![.\w])tenant_id\s*(?:=|,\s*\S+\)\s*>)")  # of tables without an alias
 _CREATED = re.compile(r"create table (\w+) \((?:(?!\n\);).)*?\btenant_id\b", re.DOTALL)

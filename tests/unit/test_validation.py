@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lily.bus.authority import SigningKey, Verifier, sign
 from lily.model import ids
 from lily.model.edges import Claim, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement, read_edge_statement
 from lily.model.events import AssetEvent
@@ -120,6 +121,7 @@ def test_no_data_can_stop_the_pipeline(data: dict[str, Any]) -> None:
     orjson.dumps([problem.as_dict() for problem in verdict.problems])
 
 
+KEY = SigningKey.of(bytes(32))
 EDGE = EdgeKey(ids.asset_id("default", "a"), ids.asset_id("default", "b"), "derived-from")
 LINEAGE: list[EdgeEvent | ClaimsEvent] = [
     EdgeEvent("e1", NOW, "default", EdgeStatement("user", "upsert", EDGE, {"masking": None}, "me", authorised=True)),
@@ -131,8 +133,34 @@ LINEAGE: list[EdgeEvent | ClaimsEvent] = [
 
 @pytest.mark.parametrize("event", LINEAGE)
 def test_an_edge_event_is_read_back_unchanged(event: EdgeEvent | ClaimsEvent) -> None:
-    value = orjson.dumps(event.as_cloudevent())
-    assert validate_lineage_record(record(value, event.key), TENANTS.__contains__) == event
+    value = sign(orjson.dumps(event.as_cloudevent()), [KEY])
+    verifier = Verifier([KEY])
+    assert validate_lineage_record(record(value, event.key), TENANTS.__contains__, verifier=verifier) == event
+
+
+@pytest.mark.parametrize("event", LINEAGE)
+@pytest.mark.parametrize("given", ["yes", 1, None])
+def test_only_true_is_authority(event: EdgeEvent | ClaimsEvent, given: Any) -> None:
+    value = event.as_cloudevent()
+    value["data"]["authorised"] = given
+    found = validate_lineage_record(record(orjson.dumps(value), event.key), TENANTS.__contains__)
+    assert not isinstance(found, Refusal)
+    assert found is not None
+    assert (found.statement if isinstance(found, EdgeEvent) else found).authorised is False
+
+
+def test_a_statement_about_an_edge_becomes_a_layer_with_what_it_clears() -> None:
+    settings: dict[str, bool | None] = {"masking": None, "propagates": False}
+    cleared = EdgeStatement("user", "upsert", EDGE, settings, authorised=True).as_layer("c")
+    assert cleared == ({"propagates": False, "$deleted": False}, "c", {"masking": "c"})
+    assert EdgeStatement("user", "delete", EDGE, {}, authorised=True).as_layer("c") == ({"$deleted": True}, "c", None)
+
+
+def test_an_edge_from_an_asset_to_itself_is_not_claimed() -> None:
+    value = LINEAGE[2].as_cloudevent()
+    value["data"]["edges"] = [[EDGE.to_id, EDGE.to_id, "derived-from", False]]
+    found = validate_lineage_record(record(orjson.dumps(value), LINEAGE[2].key), TENANTS.__contains__)
+    assert isinstance(found, Refusal)
 
 
 def test_the_names_of_ends_are_read_back_unless_the_edge_is_deleted() -> None:
@@ -194,3 +222,10 @@ def test_no_data_about_edges_can_stop_the_pipeline(event: dict[str, Any], data: 
     verdict = validate_lineage_record(record(value, b"default/x"), TENANTS.__contains__)
     assert isinstance(verdict, Refusal)
     assert all(problem.code != "INTERNAL" for problem in verdict.problems)
+
+
+def test_authority_over_an_edge_has_to_be_stated_as_true() -> None:
+    said = {"from": "a", "to": "b", "relationship_type": "derived-from", "layer": "user"}
+    for claim in (None, "yes", 1, ["policy:write"]):
+        assert not read_edge_statement({**said, "authorised": claim}, tenant="default").authorised
+    assert read_edge_statement({**said, "authorised": True}, tenant="default").authorised

@@ -116,7 +116,14 @@ STORED = """
       and classid in ('pg_attrdef'::regclass, 'pg_class'::regclass, 'pg_constraint'::regclass)
 """
 # What migrations call must not change either, nor must the functions whose hashes are stored.
-OF_MIGRATIONS = {"separate_tenants(regclass[])", "audit_hash(bytea,audit)", "chain_entries()", "chain_audit()"}
+OF_MIGRATIONS = {
+    "separate_tenants(regclass[])",
+    "audit_hash(bytea,audit)",
+    "chain_entries()",
+    "chain_audit()",
+    "number_batch()",
+    "raise_positions()",
+}
 UNTOUCHED = """
     select oid::regprocedure::text from pg_proc
     where pronamespace = 'public'::regnamespace and xmin <> pg_current_xact_id()::xid

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
 
 from lily.api.http.errors import Declined, forbidden, unauthenticated
 from lily.api.http.prefer import wait_of
@@ -76,7 +77,7 @@ class HttpCall(Call):
 
     @property
     def address(self) -> str | None:
-        return self.request.client.host if self.request.client else None
+        return address_of(self.request)
 
     def wait(self) -> int | None:
         return wait_of(self.request.headers, self.services.settings.limits.wait_seconds)
@@ -87,14 +88,19 @@ def bearer(authorization: str) -> str | None:
     return authorization[len(_BEARER) :].strip() or None if authorization[: len(_BEARER)].lower() == _BEARER else None
 
 
+def address_of(connection: HTTPConnection) -> str | None:
+    """The caller's IP address; None if it is not known."""
+    return connection.client.host if connection.client else None
+
+
 def services_of(request: Request) -> Services:
     return cast("Services", request.app.services)
 
 
-async def authenticate(services: Services, authorization: str) -> Principal:
-    """Raises Declined with 401 unless the token is valid."""
+async def authenticate(services: Services, authorization: str, address: str | None) -> Principal:
+    """Raises Declined with 401 unless the token is valid, with 429 if too many of the address were not."""
     token = bearer(authorization)
-    principal = await services.principals.of(token) if token else None
+    principal = await services.principals.of(token, address) if token else None
     if principal is None:
         raise unauthenticated()
     return principal
@@ -102,7 +108,8 @@ async def authenticate(services: Services, authorization: str) -> Principal:
 
 async def authenticated(request: Request) -> HttpCall:
     services = services_of(request)
-    principal = await authenticate(services, request.headers.get("authorization", ""))
+    principal = await authenticate(services, request.headers.get("authorization", ""), address_of(request))
+    services.quotas.count(principal)
     call = begun(request, principal)
     refuse_unknown_parameters(request)
     return call
@@ -134,6 +141,7 @@ def allowed(scope: Scope, *others: Scope) -> Callable[[HttpCall], Awaitable[Http
 Anyone = Annotated[HttpCall, Depends(authenticated)]
 Reads = Annotated[HttpCall, Depends(allowed("metadata:read"))]
 Writes = Annotated[HttpCall, Depends(allowed("metadata:write"))]
+Replays = Annotated[HttpCall, Depends(allowed("metadata:write", "lineage:write"))]
 ReadsLineage = Annotated[HttpCall, Depends(allowed("lineage:read"))]
 WritesLineage = Annotated[HttpCall, Depends(allowed("lineage:write"))]
 Enforces = Annotated[HttpCall, Depends(allowed("enforce:read"))]

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from lily.intake.sql.protocol import Status
 from lily.model.lanes import LANES, Lane
+from lily.model.quotas import Quota
 from lily.policy import ACTIONS, Action
 
 EFFECTS = ("allow", "deny", "mask", "row-filter")
@@ -66,6 +67,22 @@ class ApiMetrics:
         self.look_errors = self._counter(
             "lily_metrics_look_errors", "Failed reads of the gauges that are read on demand"
         )
+        exceeded = Counter("lily_quota_refusals", "Requests beyond a quota", ["quota"], registry=self.registry)
+        self.quota_refusals: dict[Quota, Counter] = {quota: exceeded.labels(quota) for quota in get_args(Quota)}
+        reviews = Counter(
+            "lily_protection_reviews",
+            "Decisions about what ended without authority",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.protection_reviews = {outcome: reviews.labels(outcome) for outcome in ("confirmed", "undone")}
+        failures = Counter(
+            "lily_failed_authentications",
+            "Calls without a valid token or signature",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.failed_authentications = {name: failures.labels(name) for name in ("refused", "limited", "busy")}
         self.unconfirmed = self._gauge(
             "lily_log_unconfirmed_events", "Events handed to the log and not yet confirmed", "livesum"
         )

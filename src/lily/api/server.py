@@ -9,7 +9,7 @@ from lily.api.routes.access import disabled_users, engine_mappings, policies, ro
 from lily.api.routes.assets import attributes, bulk, facets, history, ingest, metadata, search, tags
 from lily.api.routes.documents import docs, home, schemas
 from lily.api.routes.enforcement import iceberg, opa, ranger, receipts, scripts, targets
-from lily.api.routes.governance import attribute_rules, dry_run, propagations, settings, tag_definitions
+from lily.api.routes.governance import attribute_rules, dry_run, propagations, protections, settings, tag_definitions
 from lily.api.routes.incidents import at_risk, incidents, webhook_mappings, webhook_secrets, webhooks
 from lily.api.routes.lineage import graph, jobs, openlineage, sql
 from lily.api.routes.notify import channels, mentions, mutes, panel, subscriptions
@@ -47,6 +47,7 @@ ROUTERS = (
     metadata.router,
     propagations.router,
     dry_run.router,
+    protections.router,
     tag_definitions.router,
     attribute_rules.router,
     settings.router,

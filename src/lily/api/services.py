@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import structlog
@@ -12,6 +13,8 @@ from lily.api import background
 from lily.api.auth.principals import Principals
 from lily.api.auth.refusals import Refusals
 from lily.api.auth.sign_in import signing_in
+from lily.api.auth.strangers import Strangers
+from lily.api.auth.token_uses import TokenUses
 from lily.api.enforcement.answers import AnswerCache
 from lily.api.enforcement.ranger import RangerDocuments
 from lily.api.http.server.tls import identity
@@ -21,13 +24,16 @@ from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
 from lily.api.policy.decision_log import DecisionLog
 from lily.api.policy.fact_cache import FactCache
+from lily.api.quotas.quotas import Quotas
 from lily.api.receipts.progress import StoredProgress
 from lily.api.receipts.waiter import Waiter
 from lily.api.webhooks.receiving import Webhooks
 from lily.api.webhooks.secrets import WebhookSecrets
 from lily.api.websocket.hub import Hub
+from lily.bus.authority import SigningKeys
 from lily.bus.offsets import LogEnds
 from lily.bus.producer import LogProducer
+from lily.model.quotas import TenantLimits
 from lily.plugins import FORMATS, INTAKES, installed
 from lily.settings import Settings
 from lily.store.catalogue import Catalogue
@@ -35,6 +41,8 @@ from lily.store.lake.data_files import io_properties
 from lily.store.lake.reader import LakeReader
 from lily.store.listing import Lister
 from lily.store.postgres import listener
+from lily.store.postgres.access.quotas import tenant_limits
+from lily.store.postgres.access.secrets import read_master_keys
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.definitions.tags import TagRulesCache
 from lily.store.postgres.lake.snapshot import current_snapshot
@@ -67,7 +75,11 @@ class Services:
     ranger: RangerDocuments
     decision_log: DecisionLog
     refusals: Refusals
+    quotas: Quotas
+    strangers: Strangers
+    token_uses: TokenUses
     bulk: BulkCapacity
+    signing_keys: SigningKeys
     webhooks: Webhooks
 
     def notified(self, channel: str, payload: str) -> None:
@@ -78,6 +90,7 @@ class Services:
             self.waiter.published_notified()
         elif channel == listener.ACCESS:
             self.principals.invalidate()
+            self.quotas.invalidate()
         elif channel == listener.TAGS:
             self.tag_rules.invalidate(payload)
         elif channel == listener.POLICIES:
@@ -102,6 +115,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         database = Database(settings.database_url)
         stack.push_async_callback(database.close)
         await database.open()
+        await database.fetch(None, "select raise_positions()", {})  # decisions of administrators have positions too
         log = LogProducer(settings.brokers)
         stack.push_async_callback(log.close)
         ends = LogEnds(settings.brokers)
@@ -112,12 +126,23 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
         stack.callback(lake.close)
         catalogue = Catalogue(reader, lake)
         policies = PolicyCache(database, metrics.policy)
+        strangers = Strangers(
+            settings.limits.failures_per_second, lambda: policies.is_trusted, metrics.failed_authentications
+        )
+        token_uses, quotas = TokenUses(database), _quotas(settings, database, metrics)
         services = Services(
             settings=settings,
             metrics=metrics,
             database=database,
             principals=await stack.enter_async_context(
-                signing_in(settings.oidc, database, metrics, lambda: policies.is_trusted)
+                signing_in(
+                    settings.oidc,
+                    database,
+                    metrics,
+                    uses=token_uses,
+                    strangers=strangers,
+                    would_be_notified=lambda: policies.is_trusted,
+                )
             ),
             tag_rules=tag_rules,
             reader=reader,
@@ -127,7 +152,7 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             log=log,
             waiter=Waiter(StoredProgress(database)),
             ends=ends,
-            hub=Hub(settings.brokers, metrics.connections, settings.limits),
+            hub=Hub(settings.brokers, metrics.connections, settings.limits.replays),
             sql_analyzer=SqlAnalyzer(),
             policies=policies,
             facts=FactCache(database),
@@ -135,11 +160,17 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             ranger=RangerDocuments(database, policies, metrics),
             decision_log=DecisionLog(database, metrics.policy),
             refusals=Refusals(database),
+            quotas=quotas,
+            strangers=strangers,
+            token_uses=token_uses,
             bulk=BulkCapacity(settings.limits.bulk_bodies),
-            webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log, metrics),
+            signing_keys=SigningKeys(settings.master_key_file, read_master_keys),
+            webhooks=Webhooks(WebhookSecrets(database, settings.master_key_file), log, metrics, quotas, strangers),
         )
         stack.callback(services.bulk.close)
         stack.push_async_callback(services.refusals.close)
+        stack.push_async_callback(token_uses.write)
+        stack.push_async_callback(services.quotas.close)
         stack.push_async_callback(services.hub.close)
         stack.push_async_callback(services.sql_analyzer.close)
         for task in (
@@ -147,12 +178,21 @@ async def opened(settings: Settings, metrics: ApiMetrics) -> AsyncIterator[Servi
             listener.listen(settings.database_url, services.notified),
             services.decision_log.run(),
             services.refusals.run(),
+            token_uses.run(),
+            services.quotas.run(),
             _count_unconfirmed(services),
         ):
             running = asyncio.create_task(task)
             running.add_done_callback(_log_end)
             stack.push_async_callback(background.end, running)
         yield services
+
+
+def _quotas(settings: Settings, database: Database, metrics: ApiMetrics) -> Quotas:
+    stated, connections = settings.quotas, settings.limits.connections
+    rates = stated.requests_per_second, stated.decisions_per_second, stated.events_per_second, stated.bytes_per_second
+    defaults = TenantLimits(*rates, connections)
+    return Quotas(defaults, stated.burst_seconds, partial(tenant_limits, database), metrics.quota_refusals)
 
 
 async def _count_unconfirmed(services: Services) -> NoReturn:

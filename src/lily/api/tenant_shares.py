@@ -9,18 +9,19 @@ from lily.model.errors import LilyError
 
 
 class TenantShares:
-    """Counts what each tenant uses. `refusal` makes the error for a tenant that uses its whole share already."""
+    """Counts what each tenant uses. `refusal` makes the error for a tenant that uses its whole share already; a share
+    of 0 has no limit."""
 
     def __init__(self, share: int, refusal: Callable[[int], LilyError]) -> None:
         self._share, self._refusal = share, refusal
         self._used: dict[str, int] = {}
 
     @contextmanager
-    def one(self, tenant: str) -> Iterator[None]:
-        """Uses one of the tenant's share inside the context."""
-        used = self._used.get(tenant, 0)
-        if used >= self._share:
-            raise self._refusal(self._share)
+    def one(self, tenant: str, share: int | None = None) -> Iterator[None]:
+        """Uses one of the tenant's share inside the context. `share` is that of this tenant, if it has its own."""
+        used, most = self._used.get(tenant, 0), self._share if share is None else share
+        if most and used >= most:
+            raise self._refusal(most)
         self._used[tenant] = used + 1
         try:
             yield

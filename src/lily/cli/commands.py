@@ -7,7 +7,7 @@ import typer
 
 from lily import __version__
 from lily.cli import demo
-from lily.cli.access import audit, enforce, keys, policy, tenants, users
+from lily.cli.access import audit, enforce, keys, policy, protections, quota, tenants, users
 from lily.cli.deployment import jars, plugins, services
 from lily.cli.errors import reporting_errors
 from lily.cli.metadata import cost, estate, incidents, ingest, notify, quality, recompute, refresh, webhooks
@@ -53,11 +53,13 @@ app.command(rich_help_panel=RUN)(status.status)
 app.command(rich_help_panel=RUN)(doctor.doctor)
 app.command(rich_help_panel=RUN)(kafka_client.kafka_client)
 app.command(rich_help_panel=RUN)(demo.demo)
+tenants.tenant.command("quota")(quota.quota)
 app.add_typer(tenants.tenant, name="tenant", rich_help_panel=ACCESS)
 app.add_typer(tenants.token, name="token", rich_help_panel=ACCESS)
 app.add_typer(users.user, name="user", rich_help_panel=ACCESS)
 app.add_typer(policy.policy, name="policy", rich_help_panel=ACCESS)
 app.add_typer(keys.keys, name="keys", rich_help_panel=ACCESS)
+app.add_typer(protections.protections, name="protections", rich_help_panel=ACCESS)
 app.add_typer(audit.audit, name="audit", rich_help_panel=ACCESS)
 app.add_typer(enforce.enforce, name="enforce", rich_help_panel=ACCESS)
 app.command(rich_help_panel=DATA)(ingest.ingest)

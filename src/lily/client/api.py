@@ -46,6 +46,11 @@ class Api(ABC, Generic[Feed]):
     undefine_tag = sends(calls.tags.undefine_tag)
     would_reach = pages(calls.tags.would_reach)
 
+    pending_protections = pages(calls.protections.pending_protections)
+    confirm_protection = sends(calls.protections.confirm_protection)
+    confirm_protections = sends(calls.protections.confirm_protections)
+    undo_protection = sends(calls.protections.undo_protection)
+
     attributes = sends(calls.rules.attributes)
     rules = pages(calls.rules.rules)
     define_rule = sends(calls.rules.define_rule)

@@ -13,10 +13,11 @@ from lily.bus.topics import ensure_topics
 from lily.embedded.state import replace_file
 from lily.model.errors import Terminal, Transient
 from lily.settings import Settings
-from lily.store.postgres.access.administration import authenticates, create_tenant, create_token
+from lily.store.postgres.access.administration import create_tenant, create_token, seconds_left
 from lily.store.postgres.migrations import migrate
 
 TENANT = "default"
+ADMIN_TOKEN_SECONDS = 30 * 86_400  # of the token that `lily up` prints
 
 
 def prepare_stores(settings: Settings, kafka: Brokers, owner_url: str, passwords: Mapping[str, str]) -> None:
@@ -39,10 +40,12 @@ def admin_token(data_dir: Path) -> str:
 
 
 def ensure_admin_token(data_dir: Path, owner_url: str) -> None:
-    """Replaces the stored token if it does not work: it may be revoked, or the database may be a new one."""
+    """Replaces the stored token if it does not work, or less than half of its time is left. It may be revoked, or the
+    database may be a new one. A token that is replaced in time stays valid until it expires: a shell may have it."""
     stored = admin_token(data_dir)
-    if not stored or not authenticates(owner_url, stored):
-        replace_file(_token_file(data_dir), create_token(owner_url, TENANT, ["admin"]) + "\n")
+    if not stored or seconds_left(owner_url, stored) < ADMIN_TOKEN_SECONDS / 2:
+        token = create_token(owner_url, TENANT, ["admin"], ttl_seconds=ADMIN_TOKEN_SECONDS)
+        replace_file(_token_file(data_dir), token + "\n")
 
 
 def ensure_master_key(data_dir: Path) -> Path:

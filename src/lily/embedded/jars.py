@@ -1,7 +1,8 @@
 """The jars of Kafka and Spark, downloaded once by the Ivy that ships with PySpark, and kept in the user's cache.
 
-A directory of jars is only valid with its manifest, which is written last: the next call repairs an interrupted
-download, and a complete one needs neither network nor Java.
+`ivy.xml` pins the versions, `jars.sha256` what each jar contains: Ivy also fetches what the pinned modules depend on,
+and believes the server. A directory of jars is only valid with its manifest, which is written last: the next call
+repairs an interrupted download, and a complete one needs neither network nor Java.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from lily.embedded import checksums
 from lily.embedded.java import find_java
 from lily.embedded.lock import hold
 from lily.model.errors import Transient
@@ -59,6 +61,9 @@ def ensure_jars(
     directory.mkdir(parents=True, exist_ok=True)
     with hold(directory / "lock", on_wait=lambda: progress("another process is downloading the jars")):
         # Complete class paths stay untouched: a running stack may be using them.
+        for name in _missing(directory, wanted):  # those of an earlier version of Lily, or a copy, need no download
+            if not checksums.unexpected(directory, name):
+                _record(directory, [name])
         if missing := _missing(directory, wanted):
             _fetch_into(directory, missing, progress)
     return directory
@@ -82,10 +87,11 @@ def _is_intact(directory: Path, class_path: str, listed: Mapping[str, int]) -> b
 
 
 def _listed(directory: Path) -> dict[str, int]:
-    """Returns the jars and their sizes from the manifest, if it is for the pinned versions."""
+    """Returns the jars and their sizes from the manifest, if it is for the pinned versions and contents."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text())
-        return dict(manifest["jars"]) if manifest["pins"] == _pins() else {}
+        is_pinned = (manifest["pins"], manifest["checksums"]) == (_pins(), checksums.version())
+        return dict(manifest["jars"]) if is_pinned else {}
     except (OSError, ValueError, KeyError):
         return {}
 
@@ -96,19 +102,25 @@ def _fetch_into(directory: Path, missing: Collection[str], progress: Progress) -
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=directory))
     try:
         _retrieve(partial, missing, progress)
-        listed = {jar: size for jar, size in _listed(directory).items() if jar.partition("/")[0] not in missing}
+        progress("checking what was downloaded")
+        if problems := [problem for name in missing for problem in checksums.unexpected(partial, name)]:
+            raise checksums.UnexpectedJars(problems)
         for name in missing:
             shutil.rmtree(directory / name, ignore_errors=True)
             (partial / name).rename(directory / name)
-            listed |= {f"{name}/{jar.name}": jar.stat().st_size for jar in (directory / name).glob("*.jar")}
-        _write_manifest(directory, listed)
+        _record(directory, missing)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _write_manifest(directory: Path, jars: Mapping[str, int]) -> None:
+def _record(directory: Path, class_paths: Collection[str]) -> None:
+    """Adds class paths whose jars are the pinned ones to the manifest."""
+    listed = {jar: size for jar, size in _listed(directory).items() if jar.partition("/")[0] not in class_paths}
+    for name in class_paths:
+        listed |= {f"{name}/{jar.name}": jar.stat().st_size for jar in (directory / name).glob("*.jar")}
     draft = directory / f"{MANIFEST}.new"
-    draft.write_text(json.dumps({"pins": _pins(), "jars": jars}, indent=1, sort_keys=True))
+    manifest = {"pins": _pins(), "checksums": checksums.version(), "jars": listed}
+    draft.write_text(json.dumps(manifest, indent=1, sort_keys=True))
     draft.replace(directory / MANIFEST)
 
 

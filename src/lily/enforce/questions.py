@@ -101,9 +101,19 @@ class Decider:
 
     def _about(self, name: str, question: Question, unknown_objects: UnknownObjects) -> Decision:
         candidates = self._candidates(name, question)
-        if not candidates:
-            return decided_unknown(self._unknown(name, question.action), unknown_objects)
-        return combined([self._by_policies(question.action, facts) for facts in candidates])
+        decisions = [self._by_policies(question.action, facts) for facts in candidates]
+        if not decisions:
+            decisions = [decided_unknown(self._unknown(name, question.action), unknown_objects)]
+        return combined([*decisions, *self._restrictions_of_columns(name, question)])
+
+    def _restrictions_of_columns(self, name: str, question: Question) -> list[Decision]:
+        """What policies restrict of the assets that have the name of a table and the type of a column: who may ingest
+        an asset states its type, and must not lift a restriction by stating another."""
+        if question.is_column:
+            return []
+        columns = (facts for facts in self.facts[name] if facts.entity_type in BULK_TYPES)
+        decisions = (self._by_policies(question.action, facts) for facts in columns)
+        return [one for one in decisions if one.policy_id is not None and one.effect != "allow"]
 
     def _candidates(self, name: str, question: Question) -> Sequence[Facts]:
         """A table called `a.b` must not count as the column `b` of the table `a`."""

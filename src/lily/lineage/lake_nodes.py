@@ -1,8 +1,10 @@
 """Graph nodes of assets that only the lake has: what the graph stores of them, and when that is out of date."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from lily.model.assets import DELETED, PARENT_ID, TYPE, entity_type, is_deleted, shown_value
+from lily.model.assets import DELETED, TYPE, entity_type, held_parents, is_deleted, shown_value
+from lily.model.held import AUTHORISED_PARENT, PARENT_ID
+from lily.model.layers import Layer
 from lily.model.states import AssetState
 
 
@@ -14,6 +16,7 @@ class LakeNode(NamedTuple):
     name: str | None = None
     entity_type: str | None = None
     is_deleted: bool = False
+    held_parents: frozenset[str] = frozenset()
 
 
 def lake_node_of(state: AssetState | None) -> LakeNode:
@@ -21,18 +24,22 @@ def lake_node_of(state: AssetState | None) -> LakeNode:
         return LakeNode()
     layers = state.layers
     parent, name = shown_value(layers, PARENT_ID), shown_value(layers, "name")
-    return LakeNode(parent, state.qualified_name, name, entity_type(layers) or None, is_deleted(layers))
+    kind, deleted = entity_type(layers) or None, is_deleted(layers)
+    return LakeNode(parent, state.qualified_name, name, kind, deleted, frozenset(held_parents(layers)))
 
 
 def adds_nothing(state: AssetState, node: LakeNode) -> bool:
     """Whether the node already has everything that a later state of the asset states. Most states only repeat it."""
     if state.qualified_name != node.qualified_name:
         return False
-    values = {PARENT_ID: node.parent, "name": node.name, TYPE: node.entity_type, DELETED: node.is_deleted}
-    # A field that was cleared has a clock and no value.
-    stated = (
-        (key, layer.fields.get(key))
-        for layer in state.layers.values()
-        for key in layer.fields.keys() | (layer.clocks or {}).keys()
-    )
-    return all(value == values[key] for key, value in stated if key in values)
+    if node.held_parents and any(AUTHORISED_PARENT in layer.fields for layer in state.layers.values()):
+        return False  # it may end what is held
+    values = ((PARENT_ID, node.parent), ("name", node.name), (TYPE, node.entity_type), (DELETED, node.is_deleted))
+    return all(_agrees(layer, key, value) for layer in state.layers.values() for key, value in values)
+
+
+def _agrees(layer: Layer, key: str, value: Any) -> bool:
+    """Whether the layer states this value, or none. A field that was cleared has a clock and no value."""
+    if key in layer.fields:
+        return bool(layer.fields[key] == value)
+    return value is None or layer.clocks is None or key not in layer.clocks

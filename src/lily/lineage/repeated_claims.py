@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from lily.lineage.claims import ClaimId, Completion, JobId, NewestClaim
+from lily.lineage.claims import Completion, JobId, NewestClaim, NewestClaims
 from lily.lineage.runs import RunId, RunLineage
 from lily.model.edges import ClaimsEvent, EdgeKey
 
@@ -34,6 +34,7 @@ class JobClaims(NamedTuple):
     runs: set[str]
     claims: dict[EdgeKey, NewestClaim]
     uniform: bool = True  # all claims are of one run
+    ended: bool = False  # some claims are not in force
 
     def digest_at(self, completion: Completion, runs: Mapping[RunId, RunLineage], job: JobId) -> str | None:
         """The digest of the claims, if they are all that the completed run claims; else None."""
@@ -43,23 +44,26 @@ class JobClaims(NamedTuple):
         return claims_digest(self.claims, completion.at)
 
 
-def by_job(events: Iterable[ClaimsEvent], claims: Mapping[ClaimId, NewestClaim]) -> dict[JobId, JobClaims]:
+def by_job(events: Iterable[ClaimsEvent], newest: NewestClaims) -> dict[JobId, JobClaims]:
     found: dict[JobId, JobClaims] = {}
     for event in events:
         job = (event.tenant, event.job_id)
         found.setdefault(job, JobClaims(set(), {})).runs.add(event.run)
     mixed: set[JobId] = set()
-    for (job, _, key), claim in claims.items():
+    for (job, _, key), claim in newest.in_force.items():
         of_job = found[job].claims
         if key in of_job:
             mixed.add(job)
         of_job[key] = claim
-    return {job: of._replace(uniform=job not in mixed) for job, of in found.items()}
+    ended = {claim.job for claim in newest.ended}
+    return {job: of._replace(uniform=job not in mixed, ended=job in ended) for job, of in found.items()}
 
 
 def effect_of(stored: StoredJob | None, claimed: JobClaims, digest: str | None, *, completes: bool) -> Effect:
     """What the events of a batch do to the claims of a job, `digest` being that of the run that they complete."""
     if stored is None or stored.digest is None or claimed.runs & {stored.completion.run, stored.stored_under}:
+        return "changed"
+    if claimed.ended:
         return "changed"
     if not completes and not claimed.claims:
         return "none"

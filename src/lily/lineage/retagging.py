@@ -50,6 +50,13 @@ def retagged(region: Region, add: Collection[str], remove: Collection[str]) -> R
     return Retagged(frozenset(after - before), frozenset(before - after))
 
 
+def lost_between(before: Region, after: Region) -> frozenset[str]:
+    """The members on which the tag is effective in the first region, and would no longer be in the second: the same one
+    with a link, an offer or a member changed."""
+    states = {asset for asset, member in before.members.items() if member.states}
+    return frozenset(_effective(before, states) - _effective(after, states))
+
+
 def _effective(region: Region, states: Collection[str]) -> set[str]:
     return {asset for asset, _ in _depths(region, states) if asset in states or not region.members[asset].suppresses}
 

@@ -3,13 +3,13 @@
 Everything is kept with the newest clock at which an event stated it, so the order of arrival makes no difference.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lily.lineage.assumed_edges import assumed_claims
+from lily.lineage.assumed_edges import are_too_many, assumed_claims, unexplained
 from lily.lineage.waiting_queries import join_query
-from lily.model.edges import MAX_CLAIMS, NOT_CONTENT, SAME_AS, ClaimsEvent, EdgeKey, RunDatasets
+from lily.model.edges import NOT_CONTENT, SAME_AS, ClaimsEvent, EdgeKey, RunDatasets
 
 Clocks = dict[str, str]
 RunId = tuple[str, str, str]  # tenant, job and run
@@ -17,13 +17,16 @@ KeptFacets = dict[str, list[Any]]  # by place: the clock and the facet as it cam
 
 MAX_DATASETS = 5_000  # of one run in one role: what comes beyond is not used for assumptions
 MAX_FACETS = 500  # of one run, or of one asset without a run: the newest
-ENDED = ("COMPLETE", "FAIL", "ABORT")
+FAILED = ("FAIL", "ABORT")
+ENDED = ("COMPLETE", *FAILED)
 
 
 @dataclass(slots=True)
 class RunLineage:
     """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
-    the run and could be read; None until one does. `query` is the SQL that waits for the completion, after the clock of
+    the run and could be read; None until one does. `authorised_at` is the same for events with authority, and `decided`
+    what these state: lineage, inputs, outputs. If it is `contested`, an event without authority states what takes
+    assumptions away. `query` is the SQL that waits for the completion, after the clock of
     its event and whether that was authorised. If the SQL of a run is `queried`, it is analyzed, and none waits."""
 
     states: Clocks = field(default_factory=dict)
@@ -33,6 +36,9 @@ class RunLineage:
     stated: Clocks = field(default_factory=dict)
     completed_at: str | None = None
     has_lineage: bool = False
+    authorised_at: str | None = None
+    decided: list[str] = field(default_factory=list)
+    contested: bool = False
     first_at: str | None = None
     last_at: str | None = None
     query: list[Any] | None = None
@@ -58,7 +64,14 @@ class RunLineage:
         _note(self.stated, (f"{key.from_id}>{key.to_id}" for key in direct), clock)
         if event.complete:
             self.completed_at = max(clock, self.completed_at or clock)
-        self.has_lineage |= bool(datasets.explained) or any(key.type != SAME_AS for key, *_ in event.claims)
+        states_lineage = bool(datasets.explained) or any(key.type != SAME_AS for key, *_ in event.claims)
+        self.has_lineage |= states_lineage
+        self.contested |= not event.authorised and (states_lineage or event.state in FAILED)
+        if event.authorised:
+            stated = {"lineage": states_lineage, "inputs": datasets.inputs, "outputs": datasets.outputs}
+            self.decided = sorted({*self.decided, *(name for name, given in stated.items() if given)})
+            if event.complete:
+                self.authorised_at = max(clock, self.authorised_at or clock)
         self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
         keep_facets(self.facets, event)
 
@@ -80,6 +93,15 @@ class RunLineage:
         """The clock from which the run replaces the edges of earlier ones; None if it does not."""
         return self.completed_at if self.has_lineage or self.assumed() else None
 
+    @property
+    def completes_by_authority(self) -> str | None:
+        """The same, by what events with authority state alone: completing a run decides nothing that others add. What
+        others explain, or report as failed, is not assumed any more, and neither is anything of a run with too many
+        datasets: then the run has claimed less than those with authority meant, and ends nothing."""
+        decides = "lineage" in self.decided or {"inputs", "outputs"} <= set(self.decided)
+        full = MAX_DATASETS in {len(self.inputs), len(self.outputs)} or self._is_too_large_to_assume()
+        return self.authorised_at if decides and not self.contested and not full and self.completes else None
+
     def counts_from(self, clock: str) -> str:
         """A claim that was made at this clock is as new as the completion of its run, which confirms it."""
         return max(clock, self.completed_at or clock)
@@ -87,12 +109,21 @@ class RunLineage:
     def assumed(self) -> dict[EdgeKey, str]:
         """The edges to assume, with their clocks. Of a run that has only started it is too early, and one that failed
         need not have written anything."""
-        if self.state in {"START", "FAIL", "ABORT"} or len(self.inputs) * len(self.outputs) > MAX_CLAIMS:
+        if self.state in {"START", "FAIL", "ABORT"}:
             return {}
-        datasets = RunDatasets(tuple(self.inputs), tuple(self.outputs), tuple(self.explained))
-        stated = (EdgeKey(start, end, "") for start, _, end in (ends.partition(">") for ends in self.stated))
-        found = (claim.key for claim in assumed_claims(datasets, stated))
+        found = (claim.key for claim in assumed_claims(self._datasets, self._direct))
         return {key: max(self.inputs[key.from_id], self.outputs[key.to_id]) for key in found}
+
+    def _is_too_large_to_assume(self) -> bool:
+        return are_too_many(self._datasets, unexplained(self._datasets, self._direct))
+
+    @property
+    def _datasets(self) -> RunDatasets:
+        return RunDatasets(tuple(self.inputs), tuple(self.outputs), tuple(self.explained))
+
+    @property
+    def _direct(self) -> Iterator[EdgeKey]:
+        return (EdgeKey(start, end, "") for start, _, end in (ends.partition(">") for ends in self.stated))
 
 
 def keep_facets(kept: KeptFacets, event: ClaimsEvent) -> None:

@@ -19,6 +19,9 @@ Scope = Literal[
 ]
 
 
+TOKEN_SECONDS = 90 * 86_400  # how long an API token is valid unless its creator says otherwise
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """The holder of an API token, or a user who signed in with an identity provider (`issuer`)."""

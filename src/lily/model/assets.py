@@ -3,13 +3,15 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from lily.model.held import COVERS, HELD, HELD_PARENT, PARENT_ID
 from lily.model.layers import TAGS, Layer
 
 LayerName = Literal["source", "enriched", "user"]
 LAYERS: tuple[LayerName, ...] = ("source", "enriched", "user")
 
 # Internal fields. An attribute's name cannot begin with "$", so they never collide with a user's.
-TYPE, DELETED, PARENT_ID = "$type", "$deleted", "$parent"
+TYPE, DELETED = "$type", "$deleted"
+CUT = "$cut"  # stated by every deletion: whether its author had authority, so that it stops tags (`on_delete: cut`)
 SUPPRESSED = "$suppressed:"  # followed by a tag's key; the value holds who suppressed the tag, and why
 
 _ENTITY_TYPES = """
@@ -64,6 +66,25 @@ def parent_id(layers: Mapping[LayerName, Layer]) -> str | None:
     return shown_value(layers, PARENT_ID)
 
 
+def held_parents(layers: Mapping[LayerName, Layer]) -> set[str]:
+    """The ids of the parents that are not shown and still conduct protective tags: those that a newer statement without
+    authority replaced, and those of layers that such a statement covers."""
+    found: set[str] = set()
+    for name in reversed(LAYERS):
+        if (layer := layers.get(name)) is None:
+            continue
+        found |= conducting_parents(layer)
+        if layer.fields.get(COVERS) and layer.fields.get(PARENT_ID) is not None:
+            break
+    return found - {parent_id(layers)}
+
+
+def conducting_parents(layer: Layer) -> set[str]:
+    """The ids of the parents that one layer states or holds."""
+    found = {field[len(HELD_PARENT) :] for field in layer.fields if field.startswith(HELD_PARENT)}
+    return found | {str(parent) for parent in (layer.fields.get(PARENT_ID),) if parent is not None}
+
+
 def entity_type(layers: Mapping[LayerName, Layer]) -> str:
     return next(
         (str(layers[name].fields[TYPE]) for name in LAYERS if name in layers and TYPE in layers[name].fields), ""
@@ -81,14 +102,43 @@ def is_deleted(layers: Mapping[LayerName, Layer]) -> bool:
     return not (person is False and user and (user.clock_of(DELETED) or "") > (source.clock_of(DELETED) or ""))
 
 
+def is_cut(layers: Mapping[LayerName, Layer]) -> bool:
+    """Whether an authorised statement deleted the asset, so that it passes no tags on where deletion cuts. That of the
+    source ends with a person's newer one: it may have been restored and deleted again, without authority."""
+    source, user = layers.get("source"), layers.get("user")
+    stated = user.clock_of(DELETED) if user else None
+    if user is not None and _cuts(user):
+        return True
+    return source is not None and _cuts(source) and (stated or "") <= (source.clock_of(DELETED) or "")
+
+
+def _cuts(layer: Layer) -> bool:
+    return layer.fields.get(DELETED) is True and layer.fields.get(CUT) is True
+
+
 def stated_tags(layers: Mapping[LayerName, Layer]) -> dict[str, str]:
     """The tags that any layer states: name by key."""
     return {tag: name for layer in layers.values() for tag, name in layer.fields.get(TAGS, {}).items()}
 
 
+def held_tags(layer: Layer) -> dict[str, str]:
+    """The tags that a layer no longer shows, and that no authorised statement took away: name by key."""
+    if layer.clocks is None:
+        return {}  # what is held is older than what ended it
+    return {field[len(HELD) :]: name for field, name in layer.fields.items() if field.startswith(HELD)}
+
+
+def conducting_tags(layers: Mapping[LayerName, Layer]) -> dict[str, str]:
+    """The tags that any layer states or holds. One that is only held counts where it is protective."""
+    held = {tag: name for layer in layers.values() for tag, name in held_tags(layer).items()}
+    return held | stated_tags(layers)
+
+
 def stated_by_layer(layers: Mapping[LayerName, Layer]) -> list[Mapping[str, str] | None]:
     """The tags that the source, enriched and user layers state, as `effective_tag_keys` takes them."""
-    return [layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS]
+    source, enriched, user = (layers[name].fields.get(TAGS) if name in layers else None for name in LAYERS)
+    held = {tag: name for layer in layers.values() for tag, name in held_tags(layer).items()}
+    return [source, {**held, **(enriched or {})} if held else enriched, user]
 
 
 def suppressions(layers: Mapping[LayerName, Layer]) -> dict[str, dict[str, Any]]:
@@ -113,13 +163,14 @@ def tags_of(
 ) -> dict[str, list[str]]:
     """`{source, enriched, user, propagated, inherited, shown, effective}`: each a sorted list of names.
 
-    A suppression hides a derived tag, never one that the asset states itself.
+    A suppression hides a derived tag, never one that the asset states itself. A tag that is held is in effect if it is
+    protective, and not listed anywhere else.
     """
     stated: dict[str, dict[str, str]] = {
         name: (layers[name].fields.get(TAGS, {}) if name in layers else {}) for name in LAYERS
     }
     shown = stated["source"] or stated["user"]
-    protecting = {tag: name for layer in stated.values() for tag, name in layer.items() if tag in protective}
+    protecting = {tag: name for tag, name in conducting_tags(layers).items() if tag in protective}
     propagated, inherited = without_stated(layers, derived)
     if propagated or inherited:
         hidden = suppressions(layers)
@@ -141,7 +192,7 @@ def effective_tag_keys(
     protective: Collection[str],
 ) -> set[str]:
     """The keys of `tags_of(…)["effective"]`, from what the source, enriched and user layers state: for many assets at
-    once, where names and order do not matter."""
+    once, where names and order do not matter. What is held counts with the enriched layer: that is not shown either."""
     source, enriched, user = stated
     effective = set(source or user or ())
     if enriched or (source and user):

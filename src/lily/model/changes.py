@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED, TYPE
+from lily.model.assets import CUT, DELETED, SUPPRESSED, TYPE
+from lily.model.held import PARENT_ID, is_about_holding
 from lily.model.layers import TAGS
 
 KINDS = ("created", "updated", "deleted", "restored", "tagged", "untagged")
@@ -44,9 +45,9 @@ def is_promotion(causes: Sequence[Mapping[str, str]]) -> bool:
 
 
 def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any]]:
-    """`{field: {"from", "to"}}` for each field that differs, under its name in the contract."""
+    """`{field: {"from", "to"}}` for each field that is shown and differs, under its name in the contract."""
     was = before or {}
-    changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and key != PARENT_ID]
+    changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and not _is_hidden(key)]
     return {
         _name(key): {"from": _shown(key, was.get(key)), "to": _shown(key, after.get(key))} for key in sorted(changed)
     }
@@ -60,6 +61,10 @@ def tag_changes(before: Values | None, after: Values) -> dict[str, list[str]]:
         "added": sorted(now[tag] for tag in now.keys() - was.keys()),
         "removed": sorted(was[tag] for tag in was.keys() - now.keys()),
     }
+
+
+def _is_hidden(key: str) -> bool:
+    return key in {PARENT_ID, CUT} or is_about_holding(key)
 
 
 def _name(key: str) -> str:

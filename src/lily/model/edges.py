@@ -2,21 +2,23 @@
 
 An edge points in the direction of the data flow and is identified by its two assets and its type. It has two layers
 that merge like an asset's (newest wins, field by field): *source* for what was ingested and *user* for what a person
-set. Jobs claim edges as well: a job's newest complete run replaces the claims of its earlier runs.
+set. Jobs claim edges as well: a job's newest complete run replaces the claims of its earlier runs. What layers
+conduct is in `edge_layers`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, get_args
 
 from lily.model import ids
-from lily.model.assets import DELETED
+from lily.model.edge_layers import stated_layer
 from lily.model.envelopes import FUTURE_SKEW, read_envelope
 from lily.model.errors import Problem, Refused
 from lily.model.events import LogEvent
 from lily.model.layers import Layer
 from lily.model.run_queries import RunQuery, read_run_query
+from lily.model.table_changes import NO_CHANGES, TableChanges, read_table_changes
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 
 EDGE_STATED = "lily.edge.stated"
@@ -39,6 +41,7 @@ RUN_STATES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER")
 MAX_RUN = 128
 MAX_SCOPE = 64
 MAX_CLAIMS = 20_000  # per event: more would not fit into one Kafka record
+_CLAIM = (str, str, str, bool)  # from id, to id, type, masking
 
 
 class EdgeKey(NamedTuple):
@@ -57,7 +60,7 @@ class EdgeStatement:
     key: EdgeKey
     settings: dict[str, bool | None]
     by: str = ""
-    authorised: bool = False  # the caller had `policy:write`, so the statement may remove protective tags
+    authorised: bool = False  # the caller had `policy:write`, so what the statement closes no longer conducts
     names: tuple[str, ...] = field(default=(), compare=False)  # an edge by id and one by name may be the same
 
     def as_data(self) -> dict[str, Any]:
@@ -73,10 +76,7 @@ class EdgeStatement:
         return data | _caller(self.by, authorised=self.authorised)
 
     def as_layer(self, at: str) -> Layer:
-        fields: dict[str, Any] = {key: value for key, value in self.settings.items() if value is not None}
-        cleared: dict[str, Any] = {key: at for key, value in self.settings.items() if value is None}
-        fields[DELETED] = self.operation == "delete"
-        return Layer(fields, at, cleared or None)
+        return stated_layer(at, self.settings, deleted=self.operation == "delete", authorised=self.authorised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,13 @@ class EdgeEvent(LogEvent):
         """The record's key, which keeps all events of an edge in one partition. It is the target's id because hubs
         have more targets than sources."""
         return f"{self.tenant}/{self.statement.key.to_id}".encode()
+
+    @property
+    def has_authority(self) -> bool:
+        return self.statement.authorised
+
+    def without_authority(self) -> "EdgeEvent":
+        return replace(self, statement=replace(self.statement, authorised=False))
 
     def layer(self) -> Layer:
         return self.statement.as_layer(self.clock)
@@ -142,6 +149,16 @@ class ClaimsEvent(LogEvent):
     facets: Mapping[str, Any] = field(default_factory=dict)  # of the run, kept as they came, by place
     query: RunQuery | None = None
     names: tuple[str, ...] = ()  # qualified names of ends that nothing else may have stated
+    tables: TableChanges = NO_CHANGES
+    # Edges that the job no longer claims, as a person with authority confirms. Such an event has nothing else.
+    released: tuple[EdgeKey, ...] = ()
+
+    @property
+    def has_authority(self) -> bool:
+        return self.authorised
+
+    def without_authority(self) -> "ClaimsEvent":
+        return replace(self, authorised=False)
 
     @property
     def key(self) -> bytes:
@@ -159,6 +176,8 @@ class ClaimsEvent(LogEvent):
             **({"schemas": [list(schema) for schema in self.schemas]} if self.schemas else {}),
             **({"query": self.query.as_data()} if self.query else {}),
             **({"names": list(self.names)} if self.names else {}),
+            **({"tables": self.tables.as_data()} if self.tables is not NO_CHANGES else {}),
+            **({"released": [list(key) for key in self.released]} if self.released else {}),
         }
         return self.enclose(EDGES_CLAIMED, self.job_id, data | _caller(self.by, authorised=self.authorised))
 
@@ -214,9 +233,20 @@ def read_claims_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKE
         _facets(data),
         read_run_query(data.get("query")),
         _claimed_names(data),
+        read_table_changes(data.get("tables")),
+        _released(data),
         correlation=envelope.correlation,
         trace=envelope.trace,
     )
+
+
+def _released(data: Mapping[str, Any]) -> tuple[EdgeKey, ...]:
+    given = _list(data, "released")
+    if given and data.get("authorised") is not True:
+        raise Refused(Problem("PROTECTED", "a release needs authority: the scope policy:write", "released"))
+    if given and (data["edges"] or data.get("complete")):
+        raise Refused(Problem("CONTRADICTION", "an event that releases claims states nothing else", "released"))
+    return tuple(_claim([*edge, False] if isinstance(edge, list) else edge).key for edge in given)
 
 
 def _claimed_names(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -286,10 +316,10 @@ def _is_id(given: Any) -> bool:
 
 
 def _claim(edge: Any) -> Claim:
-    match edge:
-        case [str(start), str(end), str(kind), bool(masking)] if (
-            ids.looks_like_uuid(start) and ids.looks_like_uuid(end) and 0 < len(kind) <= MAX_TYPE and start != end
-        ):
+    """A run claims hundreds of edges, so this is the fastest way to check one."""
+    if type(edge) is list and len(edge) == len(_CLAIM) and tuple(map(type, edge)) == _CLAIM:
+        start, end, kind, masking = edge
+        if ids.looks_like_uuid(start) and ids.looks_like_uuid(end) and 0 < len(kind) <= MAX_TYPE and start != end:
             return Claim(EdgeKey(start.lower(), end.lower(), kind), masking)
     raise Refused(Problem("INVALID_VALUE", "each edge must be [from id, to id, type, masking]", "edges"))
 

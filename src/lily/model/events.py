@@ -1,6 +1,6 @@
 """The event that carries a statement about an asset through the log."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -27,6 +27,11 @@ class LogEvent:
     def clock(self) -> str:
         """Orders this event among all others: by time, then by id."""
         return clock.clock(self.time, self.id)
+
+    @property
+    def has_authority(self) -> bool:
+        """Whether it claims that its author had `policy:write`. In the log such a claim is signed."""
+        return False
 
     def enclose(self, type_: str, subject: str, data: dict[str, Any]) -> dict[str, Any]:
         """The data in this event's envelope."""
@@ -56,6 +61,13 @@ class AssetEvent(LogEvent):
     def key(self) -> bytes:
         """The record's key, which keeps all events of an asset in one partition."""
         return f"{self.tenant}/{self.asset_id}".encode()
+
+    @property
+    def has_authority(self) -> bool:
+        return self.statement.authorised
+
+    def without_authority(self) -> "AssetEvent":
+        return replace(self, statement=replace(self.statement, authorised=False))
 
     def layer(self) -> Layer:
         return self.statement.as_layer(self.tenant, self.clock)

@@ -7,12 +7,14 @@ new table without tags and lineage) have no record.
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED
+from lily.model.assets import CUT, DELETED, SUPPRESSED
+from lily.model.held import COVERS, HELD, HELD_PARENT, PARENT_ID
 from lily.model.layers import TAGS
 
 ASSET, EDGE, TAG, RULE, SETTING, INCIDENT = "asset", "edge", "tag", "rule", "setting", "incident"
 
-_TAG_FIELDS = frozenset({TAGS, PARENT_ID, DELETED})
+_TAG_FIELDS = frozenset({TAGS, PARENT_ID, COVERS, DELETED, CUT})
+_TAG_PREFIXES = (SUPPRESSED, HELD, HELD_PARENT)
 NOTHING: frozenset[str] = frozenset()
 
 Record = dict[str, Any]
@@ -20,7 +22,7 @@ Record = dict[str, Any]
 
 def concerns_tags(changed: Collection[str]) -> bool:
     """Whether one of these fields of a layer decides which tags an asset has or passes on."""
-    return not _TAG_FIELDS.isdisjoint(changed) or any(field.startswith(SUPPRESSED) for field in changed)
+    return not _TAG_FIELDS.isdisjoint(changed) or any(field.startswith(_TAG_PREFIXES) for field in changed)
 
 
 def rule_attributes_changed(changed: frozenset[str], layer: str, named: frozenset[str]) -> frozenset[str]:
@@ -35,9 +37,9 @@ def rule_attributes_changed(changed: frozenset[str], layer: str, named: frozense
 
 
 def needs_graph(after: Mapping[str, Any]) -> bool:
-    """Whether a new layer matters only if the asset is in the lineage graph: it states no tag, no deletion and no
-    suppression, but an edge may already lead to the asset or to one of its descendants."""
-    return not (after.get(TAGS) or after.get(DELETED) or any(field.startswith(SUPPRESSED) for field in after))
+    """Whether a new layer matters only if the asset is in the lineage graph: it states or holds no tag, no deletion and
+    no suppression, but an edge may already lead to the asset or to one of its descendants."""
+    return not (after.get(TAGS) or after.get(DELETED) or any(field.startswith(_TAG_PREFIXES) for field in after))
 
 
 def asset_record(asset_id: str, layer: str, changed: Collection[str], position: int, correlation: str) -> Record:

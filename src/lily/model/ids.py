@@ -8,6 +8,7 @@ import uuid
 from functools import lru_cache
 
 SEPARATORS = "./"  # between the parts of a qualified name
+_DOT, _SLASH = SEPARATORS[0], SEPARATORS[1]
 _UUID_LENGTH = 36
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -32,8 +33,12 @@ def resolve(tenant: str, reference: str) -> str:
 
 def name_prefix(qualified_name: str) -> str:
     """The part before the last separator; the whole name if there is no separator."""
-    cut = max(map(qualified_name.rfind, SEPARATORS))
+    cut = max(qualified_name.rfind(_DOT), qualified_name.rfind(_SLASH))
     return qualified_name[:cut] if cut > 0 else qualified_name
+
+
+def has_separator(name: str) -> bool:
+    return _DOT in name or _SLASH in name
 
 
 def ids_below(tenant: str, qualified_name: str) -> tuple[str, str]:

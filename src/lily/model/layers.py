@@ -9,10 +9,14 @@ A layer is stored in three parts that together give, for every field, its value 
 
 Most events restate all fields of an asset, so `clocks` is mostly None and a newer event simply replaces the layer.
 `merge` is commutative, associative and idempotent, so late, repeated and reordered events make no difference.
+A tag or a parent that a newer event leaves out without authority is held: see `lily.model.held`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from lily.model.held import PARENT_ID, TagPresence, hold_parents, hold_tags
 
 TAGS = "tags"
 _LIST = ""  # the key, in `clocks["tags"]`, of the newest complete list
@@ -38,6 +42,9 @@ class _Expanded:
     tags: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     list_at: str | None = None
 
+    def presences(self) -> Iterator[TagPresence]:
+        return ((tag, at, shown) for tag, (at, shown) in self.tags.items() if shown is not None)
+
 
 def merge(one: Layer, other: Layer) -> Layer:
     older, newer = (one, other) if one.at <= other.at else (other, one)
@@ -47,12 +54,15 @@ def merge(one: Layer, other: Layer) -> Layer:
 
 
 def replaces(newer: Layer, older: Layer) -> bool:
-    """Whether the newer layer states every field of the older one, so that the merge is the newer layer."""
+    """Whether the newer layer states every field of the older one, every tag and the same parent, so that the merge is
+    the newer layer."""
     return (
         newer.at > older.at
         and newer.clocks is None
         and older.clocks is None
         and older.fields.keys() <= newer.fields.keys()
+        and older.fields.get(PARENT_ID) in {None, newer.fields.get(PARENT_ID)}
+        and (TAGS not in older.fields or older.fields[TAGS].keys() <= newer.fields[TAGS].keys())
     )
 
 
@@ -95,7 +105,10 @@ def _merge_expanded(one: _Expanded, other: _Expanded) -> _Expanded:
     if list_at is not None:
         # A complete list also removes every older tag that it does not name.
         tags = {tag: stated for tag, stated in tags.items() if stated[0] >= list_at}
-    return _Expanded(fields, tags, list_at)
+    merged = _Expanded(fields, tags, list_at)
+    hold_tags(fields, (*one.presences(), *other.presences()), {tag for tag, _, _ in merged.presences()})
+    hold_parents(fields, one.fields, other.fields)
+    return merged
 
 
 def _compact(expanded: _Expanded) -> Layer:

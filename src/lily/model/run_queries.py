@@ -20,11 +20,14 @@ class QuerySender(NamedTuple):
     groups: tuple[str, ...]
     scraper_group: str
 
+    def as_data(self) -> list[Any]:
+        return [self.user, list(self.groups), self.scraper_group]
+
 
 class RunQuery(NamedTuple):
     """`names` are those of the event's datasets, by the names that the producer uses; `namespace` is that of all other
     tables. `target` is the dataset that a bare query writes, by the producer's name, or empty. `sender` is None if no
-    policy restricts the caller."""
+    policy restricts the caller. It `expands` what `*` stands for if the caller has `metadata:read`."""
 
     text: str
     dialect: str  # as the producer names it, or empty
@@ -33,10 +36,14 @@ class RunQuery(NamedTuple):
     target: str
     complete: bool  # the event completes its run once the query has been analyzed
     sender: QuerySender | None = None
+    expands: bool = True
 
     def as_data(self) -> list[Any]:
-        *fields, sender = self
-        return fields if sender is None else [*fields, [sender.user, list(sender.groups), sender.scraper_group]]
+        *fields, sender, expands = self
+        data = [*fields, None if sender is None else sender.as_data(), expands]
+        while data[-1] in (None, True) and len(data) > len(fields):  # what most queries have is left out
+            data.pop()
+        return data
 
 
 def selects_star(text: str) -> bool:
@@ -50,14 +57,26 @@ def read_run_query(given: Any) -> RunQuery | None:
     match given:
         case None:
             return None
-        case [str(text), str(dialect), str(namespace), dict(names), str(target), bool(complete), *more] if (
-            len(text) <= MAX_TEXT and _are_texts([*names.values()]) and len(more) <= 1
-        ):
-            return RunQuery(text, dialect, namespace, names, target, complete, _sender(more[0]) if more else None)
+        case [str(text), str(dialect), str(namespace), dict(names), str(target), bool(complete), *more] if len(
+            text
+        ) <= MAX_TEXT and _are_texts([*names.values()]):
+            return RunQuery(text, dialect, namespace, names, target, complete, *_rights(more))
     raise _invalid()
 
 
-def _sender(given: Any) -> QuerySender:
+def _rights(given: list[Any]) -> tuple[QuerySender | None, bool]:
+    match given:
+        case []:
+            return None, True
+        case [sender]:
+            return read_sender(sender), True
+        case [sender, bool(expands)]:
+            return None if sender is None else read_sender(sender), expands
+    raise _invalid()
+
+
+def read_sender(given: Any) -> QuerySender:
+    """Raises Refused."""
     match given:
         case [str(user), list(groups), str(scraper_group)] if _are_texts(groups):
             return QuerySender(user, tuple(groups), scraper_group)
@@ -69,5 +88,5 @@ def _are_texts(given: list[Any]) -> bool:
 
 
 def _invalid() -> Refused:
-    described = "query must be [text, dialect, namespace, qualified names by name, target, complete, sender]"
+    described = "query must be [text, dialect, namespace, qualified names by name, target, complete, sender, expands]"
     return Refused(Problem("INVALID_VALUE", described, "query"))

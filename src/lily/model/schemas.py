@@ -23,8 +23,10 @@ from lily.model.edges import (
 )
 from lily.model.envelopes import MAX_EVENT_ID, SPEC_VERSION
 from lily.model.events import ASSET_CHANGED, ASSET_STATED
+from lily.model.releases import RELEASE_KINDS
 from lily.model.run_queries import MAX_TEXT as MAX_QUERY
 from lily.model.statements import OPERATIONS
+from lily.model.table_changes import MAX_TABLES
 from lily.model.usage import MAX_EVENT_ID as MAX_USAGE_ID
 from lily.model.usage import MAX_QUERIES, USAGE_REPORTED
 from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
@@ -160,6 +162,7 @@ def event_schema(type_: str, data: Schema) -> Schema:
             "correlationid": {"type": "string"},
             "traceparent": {"type": "string"},
             "data": data,
+            "authority": {"type": "string"},
         },
     )
 
@@ -176,6 +179,11 @@ ASSET_EVENT: Final[Schema] = event_schema(
             "attributes": ATTRIBUTES,
             "tag": name_schema(MAX_TAG),
             "by": name_schema(),
+            "release": object_schema(
+                ["kind"],
+                {"kind": {"enum": list(RELEASE_KINDS)}, "key": _TEXT},
+                description="what ended and is no longer held; only with authority",
+            ),
         },
     ),
 )
@@ -257,6 +265,14 @@ EDGE_EVENT: Final[Schema] = event_schema(
 
 _IDS: Final[Schema] = {"type": "array", "maxItems": MAX_CLAIMS, "items": _ID}
 
+_SENDER: Final[Schema] = {
+    "type": "array",
+    "description": "user, groups, scraper group: absent if no policy restricts the caller",
+    "prefixItems": [_TEXT, {"type": "array", "items": _TEXT}, _TEXT],
+    "minItems": 3,
+    "maxItems": 3,
+}
+
 CLAIMS_EVENT: Final[Schema] = event_schema(
     EDGES_CLAIMED,
     object_schema(
@@ -279,6 +295,12 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     "maxItems": 4,
                 },
             },
+            "released": {
+                "type": "array",
+                "maxItems": MAX_CLAIMS,
+                "description": "from, to and type of edges whose end is confirmed; alone, and only with authority",
+                "items": {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItems": 3},
+            },
             "inputs": {**_IDS, "description": "datasets that the run read"},
             "outputs": {**_IDS, "description": "datasets that the run wrote"},
             "state": {"enum": list(RUN_STATES)},
@@ -300,7 +322,7 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             },
             "query": {
                 "type": "array",
-                "description": "text, dialect, namespace, qualified names by the producer's, target, complete, sender",
+                "description": "text, dialect, namespace, qualified names by name, target, complete, sender, expands",
                 "prefixItems": [
                     {"type": "string", "maxLength": MAX_QUERY},
                     _TEXT,
@@ -308,18 +330,40 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     {"type": "object", "additionalProperties": _TEXT},
                     _TEXT,
                     _BOOLEAN,
-                    {
-                        "type": "array",
-                        "description": "user, groups, scraper group: absent if no policy restricts the caller",
-                        "prefixItems": [_TEXT, {"type": "array", "items": _TEXT}, _TEXT],
-                        "minItems": 3,
-                        "maxItems": 3,
-                    },
+                    {**_SENDER, "type": ["array", "null"]},
+                    {"type": "boolean", "description": "whether the caller may read what `*` stands for; absent: yes"},
                 ],
                 "minItems": 6,
-                "maxItems": 7,
+                "maxItems": 8,
             },
             "names": _NAMES,
+            "tables": object_schema(
+                [],
+                {
+                    "renamed": {
+                        "type": "array",
+                        "maxItems": MAX_TABLES,
+                        "items": {
+                            "type": "array",
+                            "description": "the old name, and the name under which its content is found now",
+                            "items": name_schema(MAX_QUALIFIED_NAME),
+                            "minItems": 2,
+                            "maxItems": 2,
+                        },
+                    },
+                    "dropped": {
+                        "type": "array",
+                        "maxItems": MAX_TABLES,
+                        "items": name_schema(MAX_QUALIFIED_NAME),
+                        "description": "deleted as far as the caller may delete them",
+                    },
+                    "own_only": {
+                        "type": "boolean",
+                        "description": "the caller lacks `metadata:write`: it deletes only what nobody else has stated",
+                    },
+                    "sender": _SENDER,
+                },
+            ),
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},
             "by": _TEXT,
             "authorised": {"const": True},

@@ -6,15 +6,18 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from lily.model import ids
-from lily.model.assets import DELETED, ENTITY_TYPES, LAYERS, PARENT_ID, SUPPRESSED, TYPE, LayerName, tag_key
+from lily.model.assets import CUT, DELETED, ENTITY_TYPES, LAYERS, SUPPRESSED, TYPE, LayerName, tag_key
 from lily.model.errors import Problem, Refused
+from lily.model.held import AUTHORISED, AUTHORISED_PARENT, COVERS, PARENT_ID, RELEASED
 from lily.model.layers import TAGS, Layer
+from lily.model.releases import Release, read_release
 from lily.model.suggestions import MAX_LENGTH, hint
 from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
 
-Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress"]
+Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress", "release"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 _SINGLE_TAG_OPERATIONS = frozenset({"tag", "untag", "suppress", "unsuppress"})
+_PROPAGATING = frozenset({"delete", "restore", "release"})
 MAX_ORIGINS = 1_000  # stored with a suppression, so that a new origin can be recognised
 NAME_ATTRIBUTES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
 
@@ -33,6 +36,7 @@ class Statement:
     reason: str = ""  # of a suppression
     origins: tuple[str, ...] = ()  # of the tag when it was suppressed
     authorised: bool = False  # the caller had `policy:write`, so the statement may remove protective tags
+    release: Release | None = None  # what a release ends
 
     def as_data(self) -> dict[str, Any]:
         """The `data` of the event. `read_statement` returns the same statement from it."""
@@ -47,11 +51,14 @@ class Statement:
             "reason": self.reason or None,
             "origins": list(self.origins) or None,
             "authorised": self.authorised or None,
+            "release": self.release.as_data() if self.release else None,
         }
         return {key: value for key, value in data.items() if value is not None}
 
     def as_layer(self, tenant: str, clock: str) -> Layer:
         """The layer that this statement alone would create, with the given clock."""
+        if self.release is not None:
+            return Layer(self.release.fields(), clock)
         fields: dict[str, Any] = {key: value for key, value in self.attributes.items() if value is not None}
         clocks: dict[str, Any] = {key: clock for key, value in self.attributes.items() if value is None}
         if "parent" in fields:
@@ -62,8 +69,24 @@ class Statement:
             fields[TYPE] = self.entity_type
         if self.layer == "source" or self.operation in {"delete", "restore"}:
             fields[DELETED] = self.operation == "delete"
+        if self.operation == "delete":
+            fields[CUT] = self.authorised
+        if "parent" in self.attributes and self.layer != "source":
+            fields[COVERS] = self.authorised
         self._state_tags(fields, clocks, clock)
+        if self.authorised:
+            fields |= self._authority()
         return Layer(fields, clock, clocks or None)
+
+    def _authority(self) -> dict[str, Any]:
+        """The fields that an authorised statement has in addition: what it leaves out ends (`lily.model.held`)."""
+        ends = {
+            AUTHORISED: TAGS in self.attributes,
+            AUTHORISED_PARENT: "parent" in self.attributes,
+        }
+        if self.operation == "untag" and self.tag is not None:
+            ends[RELEASED + tag_key(self.tag)] = True
+        return {field: True for field, stated in ends.items() if stated}
 
     def _state_tags(self, fields: dict[str, Any], clocks: dict[str, Any], clock: str) -> None:
         if TAGS in self.attributes:
@@ -82,11 +105,11 @@ class Statement:
 
 
 def may_propagate(statement: Statement) -> bool:
-    """Whether a statement can change derived tags: one about tags, a suppression or a deletion.
+    """Whether a statement can change derived tags: one about tags, a suppression, a deletion or a release.
 
     A new parent can as well, but nearly every statement names the parent and hardly any changes it.
     """
-    return TAGS in statement.attributes or statement.tag is not None or statement.operation in {"delete", "restore"}
+    return TAGS in statement.attributes or statement.tag is not None or statement.operation in _PROPAGATING
 
 
 def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
@@ -95,15 +118,16 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     layer = _one_of(checker, data.get("layer", "source"), LAYERS, "layer")
     stated = data.get("operation")
     operation = _one_of(checker, "upsert" if stated is None else stated, OPERATIONS, "operation")
-    entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source")
-    attributes = read_attributes(checker, data.get("attributes"))
+    releases = operation == "release"
+    entity_type = _entity_type(checker, data.get("entity_type"), required=layer == "source" and not releases)
+    attributes = {} if releases else read_attributes(checker, data.get("attributes"))
     tag = checker.name(data.get("tag"), "tag", MAX_TAG) if operation in _SINGLE_TAG_OPERATIONS else None
     qualified_name = _qualified_name(checker, data, attributes, entity_type)
-    if layer == "source" and _states_no_name(data):
+    if layer == "source" and not releases and _states_no_name(data):
         checker.refuse("MISSING_FIELD", "attributes.name is required", "attributes.name")
     if layer != "source" and operation == "upsert" and not attributes:
         checker.refuse("MISSING_FIELD", "attributes must contain at least one attribute to change", "attributes")
-    if layer == "source" and operation not in {"upsert", "delete"}:
+    if layer == "source" and operation not in {"upsert", "delete", "release"}:
         checker.refuse(
             "INVALID_VALUE",
             f"operation {operation!r} is not allowed in the source layer; use upsert or delete",
@@ -111,6 +135,7 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
         )
     by = checker.name(data["by"], "by") if data.get("by") else ""
     reason, origins = _suppression(checker, data) if operation == "suppress" else ("", ())
+    release = read_release(checker, data) if releases else None
     if layer != "user" and operation in {"suppress", "unsuppress"}:
         checker.refuse("INVALID_VALUE", f"only the user layer can {operation}", "operation")
     if checker.problems:
@@ -127,6 +152,7 @@ def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
         reason,
         origins,
         data.get("authorised") is True,
+        release,
     )
 
 

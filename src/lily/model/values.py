@@ -3,8 +3,9 @@
 import unicodedata
 from typing import Any
 
-from lily.model.errors import Problem
+from lily.model.errors import Problem, Refused
 
+MAX_PROBLEMS = 1_000  # of one input: it may have millions of wrong parts
 MAX_NAME = 512
 MAX_QUALIFIED_NAME = 1024  # an index entry in PostgreSQL holds at most 2,700 bytes
 MAX_TEXT = 64 * 1024
@@ -38,7 +39,7 @@ def _has_long_run_of_marks(text: str) -> bool:
 
 
 class Checker:
-    """Collects the problems of one input."""
+    """Collects the problems of one input. Raises Refused where there are too many to collect."""
 
     __slots__ = ("problems",)
 
@@ -48,6 +49,8 @@ class Checker:
     def refuse(self, code: str, description: str, entity: str) -> None:
         """Records the problem. Returns None, so that a check can end with `return checker.refuse(…)`."""
         self.problems.append(Problem(code, description, entity))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise Refused(*self.problems)
 
     def name(self, value: Any, entity: str, limit: int = MAX_NAME) -> str | None:
         """A short text in Unicode normal form C, stripped, without control characters."""

@@ -15,9 +15,14 @@ class PipelineMetrics:
         self.merged = Counter("lily_pipeline_merged", "Layers merged into the catalogue", registry=self.registry)
         self.changed = Counter("lily_pipeline_changed", "Merged layers whose values changed", registry=self.registry)
         self.refused = Counter("lily_pipeline_dead_letters", "Records refused", registry=self.registry)
-        self.kept = Counter(
-            "lily_pipeline_edges_kept",
-            "Edges kept although a run no longer claims them, because protective tags pass them",
+        self.held = Counter(
+            "lily_pipeline_claims_held",
+            "Claims that ended without authority and still conduct protective tags",
+            registry=self.registry,
+        )
+        self.unsigned = Counter(
+            "lily_pipeline_unsigned",
+            "Events that claimed authority without a valid signature, and were applied without authority",
             registry=self.registry,
         )
         self.batches = Counter("lily_pipeline_batches", "Micro-batches applied", registry=self.registry)
@@ -74,7 +79,8 @@ class PipelineMetrics:
             self.merged.inc(report["merged"])
             self.changed.inc(report["changed"])
             self.refused.inc(report["refused"])
-            self.kept.inc(report["kept"])
+            self.held.inc(report["held"])
+            self.unsigned.inc(report["unsigned"])
             self.latency.add(report["latency"], report["seconds"])
         self.batches.inc()
         self.batch_seconds.observe(seconds)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from lily.observe.probes import serve_probes
-from lily.pipeline.hot.query import HotQuery
+from lily.pipeline.hot.query import HotQuery, LineageQuery
 from lily.pipeline.lake.query import LakeQuery
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.quality.query import QualityQuery
@@ -28,6 +28,7 @@ class Runner:
         self._settings, self._queries, self._stop = settings, queries, stop
         self._metrics = PipelineMetrics()
         self._hot = HotQuery(settings, stop, self._metrics)
+        self._lineage = LineageQuery(settings, stop, self._metrics)
         self._lake = LakeQuery(settings, stop, self._metrics)
         self._quality = QualityQuery(settings, stop, self._metrics)
         self._started = threading.Event()
@@ -38,8 +39,11 @@ class Runner:
         spark = open_session(self._settings)
         checkpoints = self._fresh_checkpoints()
         self._started.set()
-        runs = {"hot": self._hot.run, "lake": self._lake.run, "quality": self._quality.run}
-        first, *others = (name for name in runs if name in self._queries)
+        runs: dict[str, Run] = {"hot": self._hot.run, "lineage": self._lineage.run}  # one to start and to stop
+        runs = runs if "hot" in self._queries else {}
+        runs |= {"lake": self._lake.run} if "lake" in self._queries else {}
+        runs |= {"quality": self._quality.run} if "quality" in self._queries else {}
+        first, *others = runs
         beside = [
             threading.Thread(target=self._when_hot_is_ready, args=(name, runs[name], spark, checkpoints), daemon=True)
             for name in others
@@ -53,7 +57,8 @@ class Runner:
         spark.stop()
 
     def _is_ready(self) -> bool:
-        return self._started.is_set() and ("hot" not in self._queries or self._hot.ready.is_set())
+        hot = (self._hot.ready.is_set() and self._lineage.ready.is_set()) or "hot" not in self._queries
+        return self._started.is_set() and hot
 
     def _when_hot_is_ready(self, name: str, run: Run, spark: SparkSession, checkpoints: Path) -> None:
         """The other queries wait, so that `lily up` is ready as soon as possible."""

@@ -108,6 +108,7 @@ def _pools(scratch: Path) -> Path:
     pools.write_text(
         "<allocations>"
         '<pool name="hot"><schedulingMode>FIFO</schedulingMode><weight>100</weight><minShare>2</minShare></pool>'
+        '<pool name="lineage"><schedulingMode>FIFO</schedulingMode><weight>20</weight><minShare>1</minShare></pool>'
         '<pool name="quality"><schedulingMode>FIFO</schedulingMode><weight>5</weight><minShare>1</minShare></pool>'
         '<pool name="lake"><schedulingMode>FIFO</schedulingMode><weight>1</weight><minShare>0</minShare></pool>'
         "</allocations>"

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from lily.bus.authority import Verifier
 from lily.model.columns import AssetRecord, read_asset_record
 from lily.model.edges import EDGES_CLAIMED, ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.envelopes import FUTURE_SKEW
@@ -17,33 +18,45 @@ from lily.model.usage import UsageEvent, read_usage_event
 PING = "lily.ping"  # an event that passes through the whole pipeline and changes nothing, for the warm-up
 
 Event = TypeVar("Event", AssetEvent, AssetRecord, EdgeEvent | ClaimsEvent, UsageEvent)
+Claiming = TypeVar("Claiming", AssetEvent, AssetRecord, EdgeEvent, ClaimsEvent)
 KnowsTenant = Callable[[str], bool]
+NOBODY = Verifier(())  # accepts no claim of authority
 
 
 def validate_asset_record(
-    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW, verifier: Verifier = NOBODY
 ) -> AssetEvent | Refusal | None:
     """The event to apply, a refusal with its cause, or None for a ping. It raises for no record; only `knows_tenant`
-    may raise, if the store is unavailable, and then the batch is repeated."""
-    return _validate(record, knows_tenant, lambda event: read_event(event, received=record.received, skew=skew))
+    may raise, if the store is unavailable, and then the batch is repeated.
+
+    An event that claims authority without a valid signature is applied as one without authority."""
+
+    def read(event: Any) -> AssetEvent:
+        return _verified(read_event(event, received=record.received, skew=skew), record, verifier)
+
+    return _validate(record, knows_tenant, read)
 
 
 def validate_bulk_record(
-    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW, verifier: Verifier = NOBODY
 ) -> AssetRecord | Refusal | None:
     """The same for a record of the bulk lane, which can state all columns of a table."""
-    return _validate(record, knows_tenant, lambda event: read_asset_record(event, received=record.received, skew=skew))
+
+    def read(event: Any) -> AssetRecord:
+        return _verified(read_asset_record(event, received=record.received, skew=skew), record, verifier)
+
+    return _validate(record, knows_tenant, read)
 
 
 def validate_lineage_record(
-    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW
+    record: Record, knows_tenant: KnowsTenant, skew: timedelta = FUTURE_SKEW, verifier: Verifier = NOBODY
 ) -> EdgeEvent | ClaimsEvent | Refusal | None:
     """The same for a record of the topic for edges."""
 
     def read(event: Any) -> EdgeEvent | ClaimsEvent:
         if isinstance(event, dict) and event.get("type") == EDGES_CLAIMED:
-            return read_claims_event(event, received=record.received, skew=skew)
-        return read_edge_event(event, received=record.received, skew=skew)
+            return _verified(read_claims_event(event, received=record.received, skew=skew), record, verifier)
+        return _verified(read_edge_event(event, received=record.received, skew=skew), record, verifier)
 
     return _validate(record, knows_tenant, read)
 
@@ -76,6 +89,27 @@ def _validate(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], E
             return event
         problems = (Problem("UNKNOWN_TENANT", f"unknown tenant {event.tenant!r}", "tenantid"),)
     return Refusal(record, tenant if tenant and knows_tenant(tenant) else "", problems)
+
+
+def _verified(event: Claiming, record: Record, verifier: Verifier) -> Claiming:
+    if event.has_authority and not verifier.accepts(record.value):
+        event = event.without_authority()
+    if not event.has_authority and (needs := _needing_authority(event)) is not None:
+        raise Refused(needs)
+    return event
+
+
+def _needing_authority(event: Any) -> Problem | None:
+    """What an event states that means nothing without authority: applied without, it would still end something."""
+    if isinstance(event, AssetEvent):
+        name = event.statement.qualified_name
+        if event.statement.operation == "suppress":
+            return Problem("PROTECTED", "suppressing a tag requires the scope policy:write", name)
+        if event.statement.release is not None:
+            return Problem("PROTECTED", "a release requires the scope policy:write", name)
+    if isinstance(event, ClaimsEvent) and event.released:
+        return Problem("PROTECTED", "a release requires the scope policy:write", "released")
+    return None
 
 
 def _check_key(record: Record, expected: bytes) -> None:

@@ -38,6 +38,8 @@ class Sender:
     authorised: bool = False
     correlation: str = ""
     trace: str = ""
+    describes: bool = True  # it has `metadata:write`: it may state owners, tags and descriptions, and delete assets
+    reads: bool = True  # it has `metadata:read`: what it states may depend on what the catalogue knows
 
 
 class Intake(Protocol):

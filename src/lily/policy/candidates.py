@@ -5,6 +5,7 @@ from typing import Literal
 
 from lily.model import ids
 from lily.policy.decisions import DISABLED, Decision
+from lily.policy.names_above import names_above
 from lily.policy.requests import Facts
 
 UnknownObjects = Literal["open", "closed"]
@@ -14,7 +15,9 @@ _ORDER = ("deny", "mask", "row-filter", "allow")
 
 def unknown_facts(tenant: str, asset: str) -> Facts:
     """All that is known of an asset that is not in the catalogue: its id, and its name if it was given."""
-    return Facts(ids.resolve(tenant, asset), "" if ids.looks_like_uuid(asset) else asset)
+    if ids.looks_like_uuid(asset):
+        return Facts(asset.lower())
+    return Facts(ids.asset_id(tenant, asset), asset, names_above=names_above(tenant, asset, ()))
 
 
 def decided_unknown(decision: Decision, unknown_objects: UnknownObjects) -> Decision:

@@ -1,6 +1,6 @@
 """Why a decision is what it is: every policy that matches, by which subject and which resource."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -8,7 +8,7 @@ from lily.policy import names
 from lily.policy.conditions import Conditions
 from lily.policy.decisions import Decision
 from lily.policy.policies import Policy, Resource, Subject
-from lily.policy.requests import Context, Facts, Principal
+from lily.policy.requests import Ancestor, Context, Facts, Principal
 from lily.policy.subjects import Held
 from lily.policy.tables import Table, applies
 
@@ -119,6 +119,16 @@ def _what_matched(resource: Resource, key: str, facts: Facts) -> str:
         return f"its data source {facts.data_source}"
     if key in {names.id_key(facts.id), names.name_key(facts.qualified_name)}:
         return "the asset itself"
-    ancestors = {names.id_key(one.id): one for one in facts.ancestors}
-    ancestors |= {names.name_key(one.qualified_name): one for one in facts.ancestors if one.qualified_name}
-    return f"its ancestor {ancestors[key].qualified_name or ancestors[key].id}"
+    return _above(key, facts)
+
+
+def _above(key: str, facts: Facts) -> str:
+    found = _by_key(facts.ancestors).get(key)
+    if found is not None:
+        return f"its ancestor {found.qualified_name or found.id}"
+    return f"its name, which is below {_by_key(facts.names_above)[key].qualified_name}"
+
+
+def _by_key(ancestors: Iterable[Ancestor]) -> dict[str, Ancestor]:
+    by_id = {names.id_key(one.id): one for one in ancestors}
+    return by_id | {names.name_key(one.qualified_name): one for one in by_id.values() if one.qualified_name}

@@ -47,6 +47,7 @@ class Ancestor(NamedTuple):
 class Facts:
     """What decisions need to know of an asset. Build it once per asset and keep it: `keys` is not free.
 
+    `ancestors` are stated; `names_above` follow from the name alone, where no parent is stated (`policy.names_above`).
     `tags` are the effective ones. `attributes` are the shown ones; None if they were not loaded, which makes
     conditions on them unknown.
     """
@@ -58,6 +59,7 @@ class Facts:
     ancestors: tuple[Ancestor, ...] = ()
     tags: Iterable[str] = ()
     attributes: Mapping[str, Any] | None = None
+    names_above: tuple[Ancestor, ...] = ()
     keys: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,7 +114,7 @@ def _resource_keys(facts: Facts) -> Iterable[str]:
     yield names.id_key(facts.id)
     if facts.qualified_name:
         yield names.name_key(facts.qualified_name)
-    for ancestor in facts.ancestors:
+    for ancestor in (*facts.ancestors, *facts.names_above):
         yield names.id_key(ancestor.id)
         if ancestor.qualified_name:
             yield names.name_key(ancestor.qualified_name)

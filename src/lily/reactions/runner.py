@@ -7,7 +7,9 @@ two tenants repeats nothing.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,12 +23,13 @@ from lily.model.errors import Problem, Terminal, Transient
 from lily.model.records import Partition
 from lily.observe.traces import tracer
 from lily.reactions.base import Event, Reaction
-from lily.reactions.failures import shown_cause
+from lily.reactions.failures import is_of_the_work, shown_cause
 from lily.reactions.leases import Leases
 from lily.reactions.metrics import ReactionMetrics
 from lily.reactions.pace import Pace
 from lily.settings import Settings
 from lily.store.postgres.connection import connect
+from lily.store.postgres.progress.positions import raise_positions
 from lily.store.postgres.reactions.ledger import FailedEvent, ReactionLedger
 from lily.store.postgres.tenant_lock import tenant_lock, try_tenant_lock
 
@@ -34,6 +37,7 @@ BALANCE_SECONDS = 1.0  # how often leases are looked at: a killed worker's parti
 IDLE_SECONDS = 0.5  # how long to wait for the first event of a turn
 ATTEMPTS = 5  # at a transaction that loses to a concurrent one
 PAUSES = (1, 2, 5, 15, 60, 300)  # seconds between attempts of a tenant whose events fail with Transient
+LOSSES = 3  # of the connection, in a row, while a tenant's events are handled: then they are parked
 RESTART_SECONDS = (0.5, 1, 2, 5, 10)
 
 _log = structlog.get_logger()
@@ -46,6 +50,7 @@ class ReactionRunner:
     def __init__(self, settings: Settings, reaction: Reaction, stop: threading.Event, metrics: ReactionMetrics) -> None:
         self._settings, self._reaction, self._stop, self._metrics = settings, reaction, stop, metrics
         self.ready = threading.Event()
+        self._losses: Counter[str] = Counter()
         metrics.register(reaction.name)
 
     @property
@@ -72,10 +77,13 @@ class ReactionRunner:
             connect(self._settings.database_url, f"lily-{name}") as connection,
             PartitionReader(self._settings.brokers, f"lily-{name}", self._reaction.topics) as reader,
         ):
+            raise_positions(connection)
             # A transaction sees one committed state, and loses to a concurrent change of what it has read.
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             self._reaction.open(connection)
-            session = _Session(connection, reader, self._reaction, self._settings, self._metrics, Pace(self._stop))
+            session = _Session(
+                connection, reader, self._reaction, self._settings, self._metrics, Pace(self._stop), self._losses
+            )
             session.balance()
             self.ready.set()
             while not self._stop.is_set():
@@ -93,9 +101,11 @@ class _Session:
         settings: Settings,
         metrics: ReactionMetrics,
         pace: Pace,
+        losses: Counter[str],
     ) -> None:
         self._connection, self._reader, self._reaction, self._metrics = connection, reader, reaction, metrics
         self._pace = pace
+        self._losses = losses  # by tenant, of the connection; outlives it
         self._limits = settings.reactions
         self._leases = Leases(connection, reaction.name)
         self._ledger = ReactionLedger(connection, reaction.name)
@@ -150,10 +160,36 @@ class _Session:
         """Handles or parks a tenant's events, and records the progress with it."""
         events = [event for event in events if event.offset >= self._committed.get((*event[:2], tenant), 0)]
         with tenant_lock(self._connection, self._reaction.name, tenant):
+            if self._losses[tenant] >= LOSSES:
+                self._repeated(partial(self._postpone, tenant, events, self._lost(tenant), progress))
+                return
             try:
-                self._repeated(partial(self._handle_or_park, tenant, events, progress))
+                with self._watched(tenant):
+                    self._repeated(partial(self._handle_or_park, tenant, events, progress))
             except Transient as error:
                 self._repeated(partial(self._postpone, tenant, events, error, progress))
+
+    @contextmanager
+    def _watched(self, tenant: str) -> Iterator[None]:
+        """Raises Transient if the server refuses the tenant's work. Counts the losses of the connection meanwhile: a
+        run that ends the server's process must not end the connection of all tenants again and again."""
+        self._losses[tenant] += 1
+        try:
+            yield
+        except psycopg.OperationalError as error:
+            if not is_of_the_work(error, self._connection):
+                raise
+            del self._losses[tenant]
+            raise Transient(f"PostgreSQL refused it: {type(error).__name__}: {str(error).splitlines()[0]}") from error
+        except Transient:
+            del self._losses[tenant]
+            raise
+        del self._losses[tenant]
+
+    def _lost(self, tenant: str) -> Transient:
+        return Transient(
+            f"The connection to PostgreSQL was lost {self._losses[tenant]} times while handling its events."
+        )
 
     def _handle_or_park(self, tenant: str, events: Sequence[Event], progress: Callable[[], None]) -> None:
         most = 0 if self._ledger.is_parked(tenant) else self._limits.tenant_events
@@ -180,8 +216,11 @@ class _Session:
 
     def _drain_tenant(self, tenant: str) -> bool:
         began = time.monotonic()
+        if self._losses[tenant] >= LOSSES:  # recorded first: if it happens again, nothing can be recorded afterwards
+            self._repeated(partial(self._ledger.postpone, tenant, PAUSES, str(self._lost(tenant))))
         try:
-            handled = self._repeated(partial(self._handle_parked, tenant))
+            with self._watched(tenant):
+                handled = self._repeated(partial(self._handle_parked, tenant))
         except Transient as error:
             self._repeated(partial(self._ledger.postpone, tenant, PAUSES, str(error)))
             self._metrics.failed(self._reaction.name, "parked")

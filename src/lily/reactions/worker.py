@@ -7,6 +7,7 @@ from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
+from lily.bus.authority import SigningKeys
 from lily.intake.openlineage import Naming
 from lily.model.errors import Terminal
 from lily.observe.probes import serve_probes
@@ -27,13 +28,16 @@ from lily.reactions.propagation import Propagation
 from lily.reactions.relay import Relay
 from lily.reactions.run_queries import Analyzers, AnalyzingQueries, ColumnSource, LogAppender
 from lily.reactions.runner import ReactionRunner
+from lily.reactions.table_changes import ChangingTables
 from lily.reactions.threads import ThreadGroup
 from lily.settings import Settings
+from lily.store.postgres.access.secrets import read_master_keys
 from lily.store.postgres.enforcement import targets as enforcement
 from lily.store.postgres.incidents import names as incidents
 from lily.store.postgres.quality.policies import TASK as JUDGE
 from lily.store.postgres.run_queries.queueing import TASK as ANALYZE
 from lily.store.postgres.subscriptions.administration import TEST_TASK
+from lily.store.postgres.table_changes.queueing import TASK as CHANGE_TABLES
 
 RESIDENTS = ("relay", "propagation", "feed", "enforcement", "quality", "incidents", "at_risk", "notifications", "jobs")
 STOP_SECONDS = 30.0
@@ -96,7 +100,8 @@ class Worker:
 
     def _tasks(self) -> tuple[Task, ...]:
         settings, pool, loop = self._settings, self._channels, self._loop
-        naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.brokers, loop)
+        keys = SigningKeys(settings.master_key_file, read_master_keys)
+        naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.brokers, loop, keys)
         return (
             *housekeeping(settings.retention),
             Task(enforcement.TASK, Enforcing(settings, self.registry).run),
@@ -105,6 +110,7 @@ class Worker:
             Task(incidents.TASK, look_for_names),
             Task(DELIVER, Delivering(settings, self.registry, pool, loop).run),
             Task(TEST_TASK, TestingChannels(settings, pool, loop).run),
+            Task(CHANGE_TABLES, ChangingTables(self.registry, append, self._lake).run),
             Task(ANALYZE, AnalyzingQueries(naming, self.registry, self._analyzers, append, self._lake).run),
             refresher(self.registry),
         )

@@ -372,3 +372,11 @@ def test_an_address_refuses_the_operations_of_another() -> None:
     for ask in (row_filters, column_mask, batch_column_masks):
         with pytest.raises(Refused):
             ask(wrong, ObjectNames(()))
+
+
+def test_who_states_that_a_table_is_a_column_lifts_no_restriction_of_it() -> None:
+    hidden = policy("hidden", effect="deny", resources=[{"tag": "PII"}])
+    known = {**CATALOGUE, ORDERS: facts(ORDERS, "column", "PII")}
+    asked = allow(parse_request(opa.select(ORDERS, ["id"])), ObjectNames(()))
+    assert answered(asked, [shop("READ"), hidden], known, "open") is False
+    assert answered(asked, [shop("READ")], known, "open") is True

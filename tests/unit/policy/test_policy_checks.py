@@ -8,6 +8,7 @@ from lily.api.policy.checks import Batch, parse_checks
 from lily.api.policy.outcomes import strictest
 from lily.api.policy.settings import AccessSettings
 from lily.policy import Facts, PolicyIndex, Principal, User, compile_policies, parse_policy
+from lily.policy.decisions import DISABLED
 
 UPPER, LOWER = (Facts(f"00000000-0000-8000-8000-00000000000{n}", name) for n, name in enumerate(("T", "t")))
 CHECK = {"principal": "ann", "action": "READ", "asset_id": "x"}
@@ -60,6 +61,24 @@ def test_an_unknown_object_is_denied_unless_the_tenant_opens_it(
 ) -> None:
     assert effects(index(*policies), AccessSettings()) == [closed]
     assert effects(index(*policies), AccessSettings(unknown_objects="open")) == [opened]
+
+
+def test_an_open_tenant_opens_nothing_to_a_disabled_user() -> None:
+    (decision,) = strictest(
+        index(),
+        AccessSettings(unknown_objects="open"),
+        parse_checks([CHECK]),
+        [Principal("ann", disabled=True)],
+        {"x": []},
+    )
+    assert (decision.effect, decision.reason) == ("deny", DISABLED)
+
+
+@pytest.mark.parametrize("facts", [(UPPER, LOWER), (LOWER, UPPER)])
+def test_of_several_assets_the_row_filters_of_all_apply(facts: tuple[Facts, ...]) -> None:
+    compiled = index(("allow", "*"), ("mask", UPPER.id), ("row-filter", LOWER.id))
+    (decision,) = strictest(compiled, AccessSettings(), parse_checks([CHECK]), [Principal("ann")], {"x": list(facts)})
+    assert (decision.effect, [one.sql for one in decision.row_filters]) == ("mask", ["a = 1"])
 
 
 def stated(*checks: dict[str, Any]) -> Batch:

@@ -1,6 +1,7 @@
 """Decisions by example: deny first, the two planes, masks, row filters, roles, tags and the hierarchy."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -21,6 +22,7 @@ from lily.policy import (
     User,
 )
 from tests.policy_examples import EMAIL, ORDERS, PUBLIC, SHOP, index, policy
+from tests.policy_oracle import MASKS
 
 ANN, NOBODY = Principal("ann"), Principal()
 
@@ -48,6 +50,13 @@ def test_a_deny_wins_whatever_the_priorities() -> None:
     compiled = index(policy("yes", priority=100), policy("no", "deny", priority=-100))
     assert read(compiled) == Decision("deny", "no", "policy 'no' denies READ")
     assert read(compiled, plane="metadata").effect == "deny"
+
+
+def test_of_several_denials_the_first_is_reported_even_if_a_later_one_has_conditions() -> None:
+    until = {"time": {"not_after": "2126-01-01T00:00:00Z"}}
+    sure, later = policy("sure", "deny", priority=2), policy("later", "deny", priority=1, conditions=until)
+    assert read(index(sure, later)).policy_id == "sure"
+    assert read(index(policy("sure", "deny"), later)).policy_id == "later"
 
 
 def test_applies_to_limits_a_policy_to_its_plane() -> None:
@@ -98,6 +107,12 @@ def test_of_masks_with_one_priority_the_strictest_applies_and_then_the_smaller_i
     masks = [policy("a", "mask", mask="show-last-4"), policy("c", "mask", mask="sha-256-global")]
     same = policy("b", "mask", mask="sha-256-global")
     assert read(index(policy("yes"), *masks, same)).policy_id == "b"
+
+
+@pytest.mark.parametrize(("strict", "weak"), list(pairwise(MASKS)))
+def test_of_two_masks_with_one_priority_the_one_that_leaves_less_applies(strict: str, weak: str) -> None:
+    masks = policy("a", "mask", mask=weak), policy("b", "mask", mask=strict)
+    assert read(index(policy("yes"), *masks)).policy_id == "b"
 
 
 def test_an_asset_covers_its_descendants_but_not_its_ancestors() -> None:

@@ -11,6 +11,7 @@ from lily.api.auth.restrictions import PLANE, Denial, Restrictions, names_assets
 from lily.api.calls import Call
 from lily.api.http.errors import forbidden
 from lily.api.policy.decision_log import Decided
+from lily.model import ids
 from lily.model.edges import EdgeKey
 from lily.model.events import AssetEvent
 from lily.policy import Action, Context, Decision
@@ -68,13 +69,15 @@ async def authorise_events(call: Call, events: Sequence[AssetEvent]) -> None:
     raise_first({events[place].statement.qualified_name: denial for place, denial in denied.items()})
 
 
-async def authorise_edges(call: Call, keys: Iterable[EdgeKey]) -> None:
-    """An edge is a statement about both of its ends: WRITE is needed on each."""
-    await authorise_written(call, {end for key in keys for end in (key.from_id, key.to_id)})
+async def authorise_edges(call: Call, keys: Iterable[EdgeKey], names: Iterable[str] = ()) -> None:
+    """An edge is a statement about both of its ends: WRITE is needed on each. `names` are those by which the caller
+    named them: policies cover what is below a name, whether it exists or not."""
+    by_id = {ids.asset_id(call.tenant, name): name for name in names}
+    await authorise_written(call, {by_id.get(end, end) for key in keys for end in (key.from_id, key.to_id)})
 
 
 async def authorise_written(call: Call, assets: Collection[str]) -> None:
-    """WRITE is needed on each of the assets, by id."""
+    """WRITE is needed on each of the assets, by id or qualified name."""
     if await restrictions_of(call.services, call.principal, "WRITE") is not None:
         raise_first(await denied_references(call, "WRITE", assets))
 

@@ -15,6 +15,7 @@ from lily.api.auth.restrictions import Denial, restrictions_of
 from lily.api.calls import Call
 from lily.model import ids
 from lily.policy import Action, Facts
+from lily.policy.names_above import names_above
 
 
 class Letter(Protocol):
@@ -92,7 +93,7 @@ def _stated(tenant: str, data: dict[str, Any]) -> Facts:
     name = _text(data.get("qualified_name"))
     tags = [tag for tag in (*_list(attributes.get("tags")), data.get("tag")) if isinstance(tag, str)]
     source, kind = _text(attributes.get("data_source")), _text(data.get("entity_type"))
-    return Facts(ids.resolve(tenant, name), name, kind, source, (), tags)
+    return Facts(ids.resolve(tenant, name), name, kind, source, (), tags, names_above=names_above(tenant, name, ()))
 
 
 def _list(given: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from fastapi import Depends, Path, Request
 from pydantic import SecretStr
 
 from lily.api.auth.oidc.bearer import looks_like_jwt
-from lily.api.calls import HttpCall, begun, services_of
+from lily.api.calls import HttpCall, address_of, begun, services_of
 from lily.api.http.errors import forbidden, unauthenticated
 from lily.api.http.query import refuse_unknown_parameters
 from lily.model.access import Scope
@@ -50,9 +50,10 @@ async def engine_call(request: Request, key: KeyPath) -> HttpCall:  # noqa: ARG0
     """Raises Declined with 401 unless the key in the path is a valid API token, with 403 if it has any other scope."""
     services = services_of(request)
     stated = request.scope.get(_SCOPE_KEY, SecretStr("")).get_secret_value()
-    principal = None if looks_like_jwt(stated) else await services.principals.of(stated)
+    principal = None if looks_like_jwt(stated) else await services.principals.of(stated, address_of(request))
     if principal is None:
         raise unauthenticated(_NO_KEY)
+    services.quotas.count(principal)
     call = begun(request, principal)
     if principal.scopes != {NEEDED}:
         raise forbidden(f"a key in a path needs the single scope {NEEDED}; `lily token create --engine` creates one")

@@ -8,12 +8,13 @@ from lily.api.auth.restrictions import Restrictions
 from lily.api.policy.decisions import rules_in_force
 from lily.api.services import Services
 from lily.model import ids
-from lily.model.assets import effective_tag_keys, entity_type, shown_fields, stated_by_layer, suppressions
+from lily.model.assets import effective_tag_keys, entity_type, held_parents, shown_fields, stated_by_layer, suppressions
 from lily.model.events import AssetEvent
 from lily.model.lanes import BULK_TYPES
 from lily.model.layers import TAGS
 from lily.policy import Ancestor, Facts
 from lily.policy.candidates import unknown_facts
+from lily.policy.names_above import names_above
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.ancestors import Ancestors, read_ancestors
 from lily.store.postgres.policies.facts import read_arriving, read_facts
@@ -42,7 +43,9 @@ async def _arriving(services: Services, tenant: str, assets: Sequence[StoredAsse
     if not assets:
         return {}
     rules = await rules_in_force(services, tenant)
-    return await read_arriving(services.database, tenant, {asset.id: asset.parent for asset in assets}, rules)
+    parents = {asset.id: asset.parent for asset in assets}
+    held = [(asset.id, parent) for asset in assets for parent in held_parents(asset.layers)]
+    return await read_arriving(services.database, tenant, parents, rules, held)
 
 
 async def facts_of_references(
@@ -94,14 +97,16 @@ def _facts(restrictions: Restrictions, asset: StoredAsset, above: Ancestors, arr
     tags = effective_tag_keys(
         stated_by_layer(layers), (*derived.propagated, *derived.inherited, *arriving), suppressions(layers), protective
     )
+    ancestors = above.above(asset.parent)
     return Facts(
         asset.id,
         asset.qualified_name,
         kind,
         str(shown.get("data_source") or "") or (above.source_of(asset.parent) if kind in BULK_TYPES else ""),
-        above.above(asset.parent),
+        ancestors,
         tags,
         shown if policies.compares_attributes else None,
+        names_above(policies.tenant, asset.qualified_name, ancestors),
     )
 
 
@@ -132,6 +137,7 @@ def _before_and_after(
         ancestors,
         tags | set(before.tags if before else ()),
         {**(before.attributes or {} if before else {}), **attributes},
+        names_above(event.tenant, statement.qualified_name, ancestors),
     )
     return (after,) if before is None else (before, after)
 

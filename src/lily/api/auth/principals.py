@@ -3,7 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
+from lily.api.auth.strangers import Strangers
 from lily.model.access import Principal
 
 CACHE_SECONDS = 5.0
@@ -18,8 +20,9 @@ class Principals:
     `would_be_notified` reports whether a change of access would have been notified by now. While it does not, nothing
     from the cache is used: a user who was disabled is out within a second, also if notifications are lost."""
 
-    def __init__(self, look_up: LookUp, would_be_notified: Callable[[], bool]) -> None:
+    def __init__(self, look_up: LookUp, would_be_notified: Callable[[], bool], strangers: Strangers) -> None:
         self._look_up_token = look_up
+        self._strangers = strangers
         self._would_be_notified = would_be_notified
         self._cache: dict[str, tuple[Principal, float]] = {}
         self._pending: dict[str, asyncio.Task[Principal | None]] = {}
@@ -33,11 +36,18 @@ class Principals:
         expires_at = entry[0].expires_at
         return None if expires_at is not None and expires_at <= time.time() else entry[0]
 
-    async def of(self, token: str) -> Principal | None:
-        """The principal of a token; None if the token is not valid."""
+    async def of(self, token: str, address: str | None) -> Principal | None:
+        """The principal of a token that an address sent; None if the token is not valid. Raises what the look-up
+        raises, and Declined with 429 if there are too many failures."""
         if not token.isascii():
             return None
         principal = self.cached(token)
+        if principal is not None:
+            return principal
+        return await self._strangers.look_up(address, token, partial(self._looked_up, token))
+
+    async def _looked_up(self, token: str) -> Principal | None:
+        principal = self.cached(token)  # another request may have had it looked up while this one waited
         if principal is not None:
             return principal
         if token not in self._pending:
@@ -49,6 +59,7 @@ class Principals:
     def invalidate(self) -> None:
         """Empties the cache because access has changed. Look-ups that are under way do not fill the new cache."""
         self._cache, self._pending = {}, {}
+        self._strangers.invalidate()
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -15,22 +15,28 @@ from lily.api.auth.oidc.errors import InvalidToken, TenantMissing
 from lily.api.auth.oidc.keys import IssuerKeys, Refreshes
 from lily.api.auth.oidc.verifier import IssuerVerifier, Verifier
 from lily.api.auth.principals import Principals
+from lily.api.auth.strangers import Strangers
+from lily.api.auth.token_uses import TokenUses
 from lily.api.metrics import ApiMetrics
 from lily.issuers import Issuer, Oidc
 from lily.model.access import Principal
 from lily.store.postgres.access import tokens
-from lily.store.postgres.access.administration import token_hash
+from lily.store.postgres.access.administration import is_token, token_hash
 from lily.store.postgres.access.users import user_state
 from lily.store.postgres.sessions import Database
-
-MAX_API_TOKEN_LENGTH = 512
 
 log = structlog.get_logger()
 
 
 @asynccontextmanager
 async def signing_in(
-    oidc: Oidc, database: Database, metrics: ApiMetrics, would_be_notified: Callable[[], bool]
+    oidc: Oidc,
+    database: Database,
+    metrics: ApiMetrics,
+    *,
+    uses: TokenUses,
+    strangers: Strangers,
+    would_be_notified: Callable[[], bool],
 ) -> AsyncIterator[Principals]:
     """The principals of this process; `Principals` describes `would_be_notified`. Meanwhile the keys of the issuers are
     kept fresh. An issuer that does not respond does not keep the API from starting."""
@@ -39,7 +45,10 @@ async def signing_in(
         async def look_up(token: str) -> Principal | None:
             if verifier and looks_like_jwt(token):
                 return await verifier.principal_of(token)
-            return await _api_token_principal(database, token)
+            principal = await _api_token_principal(database, token)
+            if principal is not None:
+                uses.note(principal.token_id)
+            return principal
 
         def issuer_verifier(index: int, issuer: Issuer) -> IssuerVerifier:
             refreshes = Refreshes(metrics.oidc_key_refreshes, str(index))
@@ -47,7 +56,7 @@ async def signing_in(
             keys = IssuerKeys(issuer, partial(fetch_keys, client, issuer), refreshes, principals.invalidate)
             return IssuerVerifier(str(index), issuer, keys)
 
-        principals = Principals(look_up, would_be_notified)
+        principals = Principals(look_up, would_be_notified, strangers)
         verifiers = {issuer.issuer: issuer_verifier(index, issuer) for index, issuer in enumerate(oidc.issuers)}
         verifier = Verifier(verifiers, metrics.oidc_logins, partial(admit, database))
         refreshing = asyncio.create_task(verifier.run())
@@ -76,4 +85,4 @@ async def admit(database: Database, principal: Principal) -> None:
 
 
 async def _api_token_principal(database: Database, token: str) -> Principal | None:
-    return await tokens.principal_of(database, token_hash(token)) if len(token) <= MAX_API_TOKEN_LENGTH else None
+    return await tokens.principal_of(database, token_hash(token)) if is_token(token) else None

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from lily.api.enforcement.estate import KnownEstate, read_estate
-from lily.api.http.errors import Declined
+from lily.api.http.errors import Declined, not_found
 from lily.api.metrics import ApiMetrics
 from lily.api.policy.cache import PolicyCache
 from lily.api.policy.compiled import TenantPolicies
@@ -57,6 +57,8 @@ class RangerDocuments:
     async def get(self, tenant: str, service: str) -> Documents:
         """Raises Declined with 404 if the catalogue has no table of the service, with 503 if its policies cannot be
         translated without a doubt."""
+        if "\0" in service:  # PostgreSQL has no such text; 503 would have the plug-in ask again and again
+            raise not_found(service, "service")
         place = (tenant, service)
         async with self._locks.setdefault(place, asyncio.Lock()):  # concurrent downloads share one set of documents
             try:

@@ -28,9 +28,7 @@ class GrpcCall(Call):
 
     @property
     def address(self) -> str | None:
-        """gRPC writes the peer as `ipv4:127.0.0.1:50051` or `ipv6:%5B::1%5D:50051`."""
-        kind, _, rest = unquote(str(self.context.peer())).partition(":")
-        return rest.rpartition(":")[0].strip("[]") or None if kind in {"ipv4", "ipv6"} else None
+        return address_of(self.context)
 
     def wait(self) -> int | None:
         """The seconds of `lily-wait: N`, gRPC's counterpart of `Prefer: wait=N`; fewer if the deadline is sooner."""
@@ -47,6 +45,12 @@ class GrpcCall(Call):
         """Adds the receipt of a write to the trailing metadata. `GET /propagations/{id}` returns the write's state."""
         metadata = ((HEADER.decode(), self.correlation), (RECEIPT.lower(), receipt.seal(self.tenant)))
         self.context.set_trailing_metadata(metadata)
+
+
+def address_of(context: Context) -> str | None:
+    """gRPC writes the peer as `ipv4:127.0.0.1:50051` or `ipv6:%5B::1%5D:50051`."""
+    kind, _, rest = unquote(str(context.peer())).partition(":")
+    return rest.rpartition(":")[0].strip("[]") or None if kind in {"ipv4", "ipv6"} else None
 
 
 def headers_of(context: Context) -> Headers:

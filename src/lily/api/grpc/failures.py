@@ -1,8 +1,10 @@
-"""Errors as gRPC statuses: a code, a message, and for invalid input one field violation per problem in the details."""
+"""Errors as gRPC statuses: a code, a message, and for invalid input one field violation per problem in the details,
+and for what may be repeated later the pause."""
 
 from typing import NamedTuple
 
-from google.rpc.error_details_pb2 import BadRequest
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
@@ -24,6 +26,7 @@ _CODES = {
     404: StatusCode.NOT_FOUND,
     413: StatusCode.RESOURCE_EXHAUSTED,
     422: StatusCode.FAILED_PRECONDITION,
+    429: StatusCode.RESOURCE_EXHAUSTED,
 }
 
 
@@ -38,7 +41,8 @@ def failure_for(error: Exception, correlation: str = "") -> Failure:
     match error:
         case Refused():
             status = error.status if isinstance(error, Declined) else 400
-            return _refused(_CODES.get(status, StatusCode.FAILED_PRECONDITION), error.problems)
+            pause = error.headers.get("Retry-After") if isinstance(error, Declined) else None
+            return _refused(_CODES.get(status, StatusCode.FAILED_PRECONDITION), error.problems, pause)
         case LogFull():
             return Failure(StatusCode.RESOURCE_EXHAUSTED, f"LOG_FULL: {error}")
         case Transient():
@@ -48,12 +52,15 @@ def failure_for(error: Exception, correlation: str = "") -> Failure:
             return Failure(StatusCode.INTERNAL, f"INTERNAL: {description}")
 
 
-def _refused(code: StatusCode, problems: tuple[Problem, ...]) -> Failure:
+def _refused(code: StatusCode, problems: tuple[Problem, ...], pause: str | None) -> Failure:
     message = _cut("; ".join(_line(problem) for problem in problems))
-    if code is not StatusCode.INVALID_ARGUMENT:
-        return Failure(code, message)
     status = Status(code=code.value[0], message=message)
-    status.details.add().Pack(_violations(problems))
+    if code is StatusCode.INVALID_ARGUMENT:
+        status.details.add().Pack(_violations(problems))
+    elif pause is not None:
+        status.details.add().Pack(RetryInfo(retry_delay=Duration(seconds=int(pause))))
+    else:
+        return Failure(code, message)
     return Failure(code, message, ((DETAILS, status.SerializeToString()),))
 
 

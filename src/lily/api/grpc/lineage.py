@@ -1,9 +1,8 @@
 """`lineage.LineageService`: ingests an edge, updates an asset, and returns the graph around an asset."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from lily.api.auth.authorisation import authorise_edges, authorise_events, denied_references, raise_first
+from lily.api.auth.authorisation import authorise_edges, authorise_events, denied_references
 from lily.api.auth.protection import guard
 from lily.api.grpc.calls import GrpcCall
 from lily.api.grpc.generated.lineage_pb2 import (
@@ -19,7 +18,8 @@ from lily.api.grpc.writes import write
 from lily.api.http.errors import Declined, not_found
 from lily.api.ingest.edge_events import edge_event
 from lily.api.ingest.records import asset_record, lineage_record
-from lily.api.reads.lineage_pages import DEFAULT_DEPTH, MAX_DEPTH, LineageRequest, is_known, page_of
+from lily.api.reads.lineage_nodes import is_known
+from lily.api.reads.lineage_pages import DEFAULT_DEPTH, MAX_DEPTH, LineageEdge, LineageRequest, page_of
 from lily.api.reads.references import find, resolve
 from lily.api.receipts.receipt import Stated
 from lily.model.errors import Problem, Refused
@@ -36,7 +36,7 @@ async def ingest_relationships(call: GrpcCall, request: Relationship) -> Generic
         event = edge_event(call, edge, "source", "upsert")
     except Refused as error:
         raise Refused(*(_with_message_field(problem) for problem in error.problems)) from error
-    await authorise_edges(call, [event.statement.key])
+    await authorise_edges(call, [event.statement.key], event.statement.names)
     return await write(call, [lineage_record(event)])
 
 
@@ -46,7 +46,7 @@ async def propagate_update_downstream(call: GrpcCall, request: MetadataPropagati
     asset = await find(call, _reference(metadata.asset_id, "updated_metadata.asset_id"), "WRITE")
     events = events_of(call, asset, metadata)
     for event in events:
-        await guard(call, asset, event)
+        guard(call, asset, event)
     await authorise_events(call, events)
     stated = Stated.by(events[0]) if len(events) == 1 else None
     return await write(call, [asset_record(event) for event in events], stated)
@@ -64,7 +64,8 @@ async def get_lineage(call: GrpcCall, request: GetLineageRequest) -> GetLineageR
     walk = LineageRequest(
         start, "both", depth, request.remove_deleted, columns=False, limit=MAX_RELATIONSHIPS, after=None
     )
-    raise_first(await denied_references(call, "READ", [start]))
+    if await denied_references(call, "READ", [start]):
+        raise not_found(reference)
     page = await page_of(call, walk)
     if page.next is not None:
         description = (
@@ -88,8 +89,9 @@ RPCS: dict[str, Rpc[Any]] = {
 }
 
 
-def _relationship(edge: Mapping[str, Any]) -> Relationship:
-    return Relationship(from_asset_id=edge["from"], to_asset_id=edge["to"], relationship_type=edge["relationship_type"])
+def _relationship(edge: LineageEdge) -> Relationship:
+    from_id, to_id, kind = edge[:3]
+    return Relationship(from_asset_id=from_id, to_asset_id=to_id, relationship_type=kind)
 
 
 def _reference(given: str, entity: str) -> str:

@@ -17,7 +17,7 @@ from grpc import (
 from opentelemetry.trace import SpanKind
 
 from lily.api.calls import authenticate
-from lily.api.grpc.calls import Context, GrpcCall, Headers, headers_of
+from lily.api.grpc.calls import Context, GrpcCall, Headers, address_of, headers_of
 from lily.api.grpc.failures import Failure, failure_for
 from lily.api.http.server.correlation import HEADER, correlate
 from lily.api.http.server.request_log import RequestLog
@@ -99,7 +99,10 @@ class Rpcs:
                 return failure_for(error, incoming.correlation)
 
     async def _authenticated(self, incoming: "_Unauthenticated") -> GrpcCall:
-        principal = await authenticate(self._services, incoming.headers.get("authorization", ""))
+        principal = await authenticate(
+            self._services, incoming.headers.get("authorization", ""), address_of(incoming.context)
+        )
+        self._services.quotas.count(principal)
         return GrpcCall(self._services, principal, incoming.correlation, incoming.context, incoming.headers)
 
 

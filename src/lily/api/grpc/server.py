@@ -19,6 +19,7 @@ from lily.settings import Settings
 
 GRACE_SECONDS = 5.0
 MAX_CONCURRENT_CALLS = 1_000  # each may hold a message of the maximum size
+HANDSHAKE_MS = 15_000  # gRPC waits for two minutes
 LOCK = "grpc"
 RETRY_SECONDS = 1.0  # between attempts to take over from a worker that has ended
 
@@ -79,6 +80,7 @@ def _options(max_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_bytes),
         ("grpc.max_metadata_size", 2 * MAX_LENGTH),  # by default an access token of the largest size would not fit
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
         # With port sharing, a second process on the port would silently get half of the calls.
         ("grpc.so_reuseport", 0),
     ]

@@ -22,7 +22,10 @@ async def state(call: Call, incident_id: str, new: State, note: str) -> tuple[Ob
     has the statement. Raises Declined with 404 or 403, LogFull or LogUnavailable if it is not in the log."""
     known = await changeable_incident(call, incident_id)
     event = _event(call, known, new, note)
-    positions = await call.services.log.append([incident_record(event)])
+    call.services.quotas.write(call.tenant)
+    record = incident_record(event)
+    call.services.quotas.written(call.tenant, 1, len(record[2]))
+    positions = await call.services.log.append([record])
     merged = await _is_merged(call, event, positions)
     return await visible_incident(call, known["incident_id"]), merged
 

@@ -1,43 +1,39 @@
 """Appends statements about edges to the log, and responds at once or when they can be read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Call
 from lily.api.http.openapi.responses import Json
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import lineage_record
 from lily.api.receipts.receipt import standing
 from lily.bus import topics
-from lily.lineage.edge_protection import EdgeState, describe, edge_name, may_stop_tags
+from lily.lineage.edge_state import EdgeState, edge_name
 from lily.model.edges import EdgeEvent, EdgeKey
 from lily.model.errors import Problem
 from lily.model.records import Position
 from lily.store.postgres.dead_letters.records import errors_at
-from lily.store.postgres.edges.reader import read_edges, read_edges_with_tags
+from lily.store.postgres.edges.reader import read_edges
 
 MAX_ERRORS = 100
 
 
-async def guard(call: Call, events: Sequence[EdgeEvent]) -> None:
-    """Raises Declined with 403 if an event would end a protective tag and the caller lacks `policy:write`. The pipeline
-    checks again, against the state it finds."""
-    suspects = [] if call.principal.may("policy:write") else [e for e in events if may_stop_tags(e.statement)]
-    keys = [event.statement.key for event in suspects]
-    states = await read_edges_with_tags(call.services.database, call.tenant, keys)
-    for event in suspects:
-        edge = states.get(event.statement.key)
-        effect = edge.effect_of(event) if edge else None
-        if effect:
-            call.require("policy:write", describe(effect), edge_name(event.statement.key))
-
-
 async def missing(call: Call, events: Sequence[EdgeEvent]) -> list[Problem]:
-    """The edges that do not exist, or are already deleted."""
+    """The edges that do not exist, or are already deleted. To the caller, an edge of an asset that a policy hides from
+    it does not exist. A caller with authority ends those that are still held."""
     keys = [event.statement.key for event in events]
     found = await read_edges(call.services.database, call.tenant, keys)
-    absent = [key for key in keys if key not in found or found[key].effective.is_deleted]
+    hidden = await denied_references(call, "READ", {end for key in keys for end in key[:2]})
+    decides = call.principal.may("policy:write")
+    there = {key for key, edge in found.items() if not edge.effective.is_deleted or (decides and edge.is_held)}
+    absent = [key for key in keys if key not in there or _ends_in(key, hidden)]
     return [Problem("NOT_FOUND", "there is no such edge", edge_name(key)) for key in absent[:MAX_ERRORS]]
+
+
+def _ends_in(key: EdgeKey, assets: Collection[str]) -> bool:
+    return key.from_id in assets or key.to_id in assets
 
 
 async def write_edges(call: Call, events: Sequence[EdgeEvent]) -> Json:

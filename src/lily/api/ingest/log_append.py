@@ -9,6 +9,7 @@ from lily.api.calls import Call
 from lily.api.ingest.records import Record
 from lily.api.receipts.receipt import Receipt, Stated
 from lily.api.receipts.settling import Settlement, settle
+from lily.bus.authority import sign
 from lily.bus.producer import LogFull, LogUnavailable
 from lily.model.records import Position
 
@@ -31,7 +32,8 @@ class _Group:
 class LogAppend:
     """One write. If the log fails in between, it has a part of the write; repeating the whole write is harmless.
 
-    Raises Refused at once if the caller's preference to wait is invalid, so that nothing is appended.
+    Raises Refused at once if the caller's preference to wait is invalid, so that nothing is appended, and Declined with
+    429 if the tenant exceeded a quota before; with `wait_for_room` it is slowed down instead.
     """
 
     call: Call
@@ -47,6 +49,8 @@ class LogAppend:
 
     def __post_init__(self) -> None:
         self._wait = self.call.wait()
+        if not self.wait_for_room:
+            self.call.services.quotas.write(self.call.tenant)
 
     async def add(self, records: Iterable[Record]) -> None:
         """Hands records to the log. Raises LogFull if it has no room, LogUnavailable if it did not confirm earlier
@@ -60,6 +64,10 @@ class LogAppend:
         without `failed`, raises LogUnavailable."""
         while self._groups and self._unconfirmed + len(group) > UNCONFIRMED:
             await self._confirm_oldest()
+        quotas, tenant = self.call.services.quotas, self.call.tenant
+        if self.wait_for_room:
+            await quotas.room(tenant)
+        quotas.written(tenant, len(group), sum(len(record.value) for record in group))
         try:
             confirmation = await self._append(group)
         except LogUnavailable as error:
@@ -82,9 +90,10 @@ class LogAppend:
         return await settle(self.call, await self.receipt(stated), self._wait)
 
     async def _append(self, group: Sequence[Record]) -> asyncio.Future[list[Position]]:
+        records = self._signed(group)
         while True:
             try:
-                return self.call.services.log.append([(record.topic, record.key, record.value) for record in group])
+                return self.call.services.log.append(records)
             except LogFull:
                 if self._groups:
                     await self._confirm_oldest()
@@ -92,6 +101,14 @@ class LogAppend:
                     await asyncio.sleep(ROOM_SECONDS)
                 else:
                     raise
+
+    def _signed(self, group: Sequence[Record]) -> list[tuple[str, bytes, bytes]]:
+        """The keys are looked up once for all of them: that looks at their file, and costs as much as to sign one."""
+        keys = self.call.services.signing_keys() if any(record.has_authority for record in group) else ()
+        return [
+            (record.topic, record.key, sign(record.value, keys) if record.has_authority else record.value)
+            for record in group
+        ]
 
     async def _confirm_oldest(self) -> None:
         group = self._groups.popleft()

@@ -22,13 +22,13 @@ class Record(NamedTuple):
     key: bytes
     value: bytes
     propagates: bool  # what it states may propagate along lineage
+    has_authority: bool = False  # it has to be signed
 
 
 def asset_record(event: AssetEvent, lane: Lane = "hot") -> Record:
     """A single write uses the hot lane, whatever its type."""
-    return Record(
-        topics.OF_LANE[lane], lane, event.key, orjson.dumps(event.as_cloudevent()), may_propagate(event.statement)
-    )
+    value, propagates = orjson.dumps(event.as_cloudevent()), may_propagate(event.statement)
+    return Record(topics.OF_LANE[lane], lane, event.key, value, propagates, event.has_authority)
 
 
 def bulk_asset_record(event: AssetEvent) -> Record:
@@ -40,7 +40,7 @@ def columns_records(event: ColumnsEvent) -> list[Record]:
     """One record, or several if the columns are too long for one."""
     value = orjson.dumps(event.as_cloudevent())
     if len(value) <= MAX_RECORD or len(event.columns) == 1:
-        return [Record(topics.ASSETS_BULK, "bulk", event.key, value, propagates=False)]
+        return [Record(topics.ASSETS_BULK, "bulk", event.key, value, False, event.has_authority)]
     names = list(event.columns)
     halves = names[: len(names) // 2], names[len(names) // 2 :]
     parts = ({name: event.columns[name] for name in half} for half in halves)
@@ -48,7 +48,8 @@ def columns_records(event: ColumnsEvent) -> list[Record]:
 
 
 def lineage_record(event: EdgeEvent | ClaimsEvent) -> Record:
-    return Record(topics.LINEAGE_INTAKE, "hot", event.key, orjson.dumps(event.as_cloudevent()), propagates=True)
+    value = orjson.dumps(event.as_cloudevent())
+    return Record(topics.LINEAGE_INTAKE, "hot", event.key, value, True, event.has_authority)
 
 
 def incident_record(event: IncidentEvent) -> tuple[str, bytes, bytes]:

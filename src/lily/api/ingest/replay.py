@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 import orjson
 
@@ -21,6 +21,7 @@ from lily.store.postgres.jobs.queue import TOPIC as JOBS
 from lily.store.postgres.reactions.ledger import SEPARATOR
 from lily.store.postgres.sessions import Database
 
+AUTHORITY: Final[Scope] = "policy:write"
 CHUNK = 50  # originals in memory at a time; each can be a megabyte
 # A refused event can be any bytes, and must not keep other dead letters from being replayed.
 UNREADABLE = (Refused, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -33,10 +34,15 @@ class Log(Protocol):
 
 Denied = Callable[[Sequence[Replayable]], Awaitable[set[int]]]
 Record = Callable[[Sequence[int]], Awaitable[None]]
+Written = Callable[[int, int], None]  # a number of events, and their bytes
 
 
 async def none_denied(_letters: Sequence[Replayable]) -> set[int]:
     return set()
+
+
+def uncounted(_events: int, _octets: int) -> None:
+    pass
 
 
 async def unrecorded(_ids: Sequence[int]) -> None:
@@ -46,18 +52,19 @@ async def unrecorded(_ids: Sequence[int]) -> None:
 class Replay:
     """One call of `POST /dead-letters/replay`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - what it works with
         self,
         database: Database,
         log: Log,
         principal: Principal,
         denied: Denied = none_denied,
         record: Record = unrecorded,
+        written: Written = uncounted,
     ) -> None:
         """`denied` reports which letters policies deny to the principal; they are collected in `denied`. `record`
-        audits the ids that are about to be replayed."""
+        audits the ids that are about to be replayed, `written` counts the events and bytes that are."""
         self._database, self._log, self._principal = database, log, principal
-        self._denied, self._record = denied, record
+        self._denied, self._record, self._written = denied, record, written
         self.denied: set[int] = set()
 
     async def run(self, ids: Sequence[int] | None) -> list[int]:
@@ -84,15 +91,14 @@ class Replay:
             self._database, self._tenant, ids=ids, above=above, newest=newest, limit=limit
         )
         for letter in letters if ids is not None else ():
-            if not self._principal.may(needed_scope(letter.topic)):
-                why = f"replaying a dead letter of {letter.topic} needs the scope {needed_scope(letter.topic)}"
-                raise forbidden(why, str(letter.id))
+            if (lacking := self._lacking(letter)) is not None:
+                raise forbidden(f"{_described(letter)} needs the scope {lacking}", str(letter.id))
         return letters
 
     async def _replay(self, letters: Sequence[records.Unreplayed]) -> list[int]:
         of_reactions, of_jobs, of_log = list[int](), list[int](), list[int]()
         for letter in letters:
-            if self._principal.may(needed_scope(letter.topic)):
+            if self._lacking(letter) is None:
                 of_kind = of_reactions if SEPARATOR in letter.topic else of_jobs if letter.topic == JOBS else of_log
                 of_kind.append(letter.id)
         if requested := sorted((*of_reactions, *of_jobs, *of_log)):
@@ -103,17 +109,27 @@ class Replay:
             *await self._append(of_log),
         ]
 
+    def _lacking(self, letter: records.Unreplayed) -> Scope | None:
+        return next((scope for scope in needed_scopes(letter) if not self._principal.may(scope)), None)
+
+    def _unauthorised(self, letters: Sequence[Replayable]) -> set[int]:
+        """What the database's look at the bytes did not find."""
+        if self._principal.may(AUTHORITY):
+            return set()
+        return {letter.id for letter in letters if is_authorised(letter.original)}
+
     async def _append(self, ids: Sequence[int]) -> list[int]:
         """Undoes the claim if the log does not confirm, so that the letters can be replayed again."""
         claim = datetime.now(UTC)
         letters = await records.claim(self._database, self._tenant, ids, claim)
         try:
-            denied = await self._denied(letters)
+            denied = await self._denied(letters) | self._unauthorised(letters)
             if denied:
                 await records.undo_claim(self._database, self._tenant, sorted(denied), claim)
                 self.denied |= denied
             letters = [letter for letter in letters if letter.id not in denied]
             if letters:
+                self._written(len(letters), sum(len(letter.original or b"") for letter in letters))
                 await self._log.append([(topic_of(letter), letter.key, letter.original or b"") for letter in letters])
         except BaseException:  # a cancelled request too
             await asyncio.shield(records.undo_claim(self._database, self._tenant, ids, claim))
@@ -121,12 +137,27 @@ class Replay:
         return [letter.id for letter in letters]
 
 
-def needed_scope(topic: str) -> Scope:
-    """The scope of the write that is repeated. Reactions and jobs act with the rights of the worker, not with those of
-    a caller, so only an administrator repeats what they did."""
-    if SEPARATOR in topic or topic == JOBS:
-        return "admin"
-    return "lineage:write" if topic == topics.LINEAGE_INTAKE else "metadata:write"
+def needed_scopes(letter: records.Unreplayed) -> tuple[Scope, ...]:
+    """Those of the write that is repeated. A statement that was made with `policy:write` may remove protective tags, so
+    only who has it repeats that. Reactions and jobs act with the rights of the worker, not with those of a caller, so
+    only an administrator repeats what they did."""
+    if SEPARATOR in letter.topic or letter.topic == JOBS:
+        return ("admin",)
+    scope: Scope = "lineage:write" if letter.topic == topics.LINEAGE_INTAKE else "metadata:write"
+    return (scope, AUTHORITY) if letter.authorised else (scope,)
+
+
+def is_authorised(original: bytes | None) -> bool:
+    """Whether the event was stated with `policy:write`. What cannot be read will be refused again."""
+    try:
+        return orjson.loads(original or b"")["data"]["authorised"] is True
+    except UNREADABLE:
+        return False
+
+
+def _described(letter: records.Unreplayed) -> str:
+    how = "that was stated with authority over protective tags " if letter.authorised else ""
+    return f"replaying a dead letter of {letter.topic} {how}".rstrip()
 
 
 def topic_of(letter: Replayable) -> str:

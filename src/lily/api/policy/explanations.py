@@ -7,7 +7,7 @@ from lily.api.policy.checks import parse_checks
 from lily.api.policy.decisions import principals_of, rules_in_force
 from lily.api.policy.past_explanations import explain_past
 from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, shown_paths
-from lily.model.assets import stated_tags
+from lily.model.assets import conducting_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
 from lily.policy.candidates import decided_unknown, strictness, unknown_facts
@@ -48,7 +48,7 @@ async def _tag_paths(call: Call, facts: Facts, explanation: Explanation) -> list
     asset = await _asset(call, facts.id) if wanted else None
     if asset is None:
         return []
-    stated = stated_tags(asset.layers)
+    stated = conducting_tags(asset.layers)
     paths = [TagPath(stated[tag], "stated", (asset.id,)) for tag in sorted(wanted) if tag in stated]
     names = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}
     return paths + [

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lily.api.calls import Call
-from lily.api.http.errors import Declined
 from lily.api.policy.checks import Batch
 from lily.api.policy.outcomes import decided
-from lily.api.policy.past_assets import PastAsset, PastAssets
+from lily.api.policy.past_assets import PastAsset, PastAssets, Undecidable
 from lily.api.policy.settings import AccessSettings
 from lily.model.errors import Problem, Refused
 from lily.policy import (
@@ -105,7 +104,8 @@ async def _refuse_uncertain(call: Call, batch: Batch, past: PastDecisions, start
         if not open_tags:
             continue
         if check.asset not in with_edges:
-            family = [known.id, *(one.id for one in known.ancestors)]
+            asset = past.assets[check.asset]
+            family = [known.id, *(one.id for one in known.ancestors), *(asset.held if asset else ())]
             with_edges[check.asset] = await ever_had_edges(call.services.database, call.tenant, family)
         if with_edges[check.asset]:
             described = (
@@ -116,14 +116,6 @@ async def _refuse_uncertain(call: Call, batch: Batch, past: PastDecisions, start
             problems.append(Problem(NOT_RECORDED, described, f"checks[{number}]"))
     if problems:
         raise Undecidable(*problems[:20])
-
-
-class Undecidable(Declined):
-    """The question about the past depends on something that was not recorded."""
-
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__(422, problems[0])
-        self.problems = problems
 
 
 def _open_tags(

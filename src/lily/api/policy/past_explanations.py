@@ -87,9 +87,11 @@ async def _shown(call: Call, asset: PastAsset | None, tags: set[str], as_of: str
         of.ancestors,
     )
     found = [(tag, TagPath(stated[tag], "stated", (asset.id,))) for tag in sorted(tags) if tag in stated]
+    through_held = [one for one in asset.inherited_through_held if tags & (one.inherited.keys() - stated.keys())]
     found += [
         (one.tag, TagPath(asset.name(one.tag), one.kind, one.path))
-        for one in await derivations_at(call.services.database, call.tenant, derived, as_of)
+        for some in (derived, *through_held)
+        for one in await derivations_at(call.services.database, call.tenant, some, as_of)
     ]
     shown = await shown_paths(call, [path for _, path in found])
     return {tag: [path for (key, _), path in zip(found, shown, strict=True) if key == tag] for tag in tags}

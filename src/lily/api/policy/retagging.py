@@ -54,6 +54,7 @@ class Retagging:
             facts.ancestors,
             (set(facts.tags) - (lost or set())) | (gained or set()),
             facts.attributes,
+            facts.names_above,
         )
 
 

@@ -7,8 +7,6 @@ are not part of the result: `POST /policy/check` reads their history.
 
 from datetime import timedelta
 
-from lily.api.auth.authorisation import authorise
-from lily.api.auth.restrictions import restrictions_of
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.bus import topics
@@ -17,6 +15,7 @@ from lily.model.errors import Problem, Refused, Transient
 from lily.store.assets import StoredAsset
 from lily.store.lake.event_replay import PastState, state_at
 from lily.store.postgres.catalogue.history import changed_after
+from lily.store.postgres.dead_letters.refused_records import without_refused
 from lily.store.postgres.lake.snapshot import newest_batch_at
 
 
@@ -24,27 +23,11 @@ class NotRecordedYet(Transient):
     """The lake has not reached the requested time, and the asset has changed since."""
 
 
-async def find_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """Raises Declined: 404 if the asset did not exist by then, 403 if a policy denies the asset as it was or as it is;
-    NotRecordedYet if the lake has not reached it."""
-    result = await rebuild_past(call, asset_id, reference, as_of)
-    await authorise(call, "READ", result)
-    await _authorise_present(call, asset_id)
-    return result
-
-
 async def rebuild_past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
-    """As `find_past`, whatever the caller may read: for decisions, which show nothing of the asset."""
+    """Whatever the caller may read: `past_reads` asks the policies. Raises Declined with 404 if the asset did not exist
+    by then, NotRecordedYet if the lake has not reached it."""
     past = await _past(call, asset_id, reference, as_of)
     return past.with_tag_rules(await call.services.tag_rules.get(call.tenant))
-
-
-async def _authorise_present(call: Call, asset_id: str) -> None:
-    """The past of an asset is as protected as its present: the tags that it derived then are not read here."""
-    if await restrictions_of(call.services, call.principal, "READ") is not None:
-        present = await call.services.catalogue.find(call.tenant, asset_id)
-        if present is not None:
-            await authorise(call, "READ", present)
 
 
 async def _past(call: Call, asset_id: str, reference: str, as_of: str) -> StoredAsset:
@@ -72,7 +55,8 @@ async def _still_present(call: Call, held: StoredAsset, time: str, fresh_as_of: 
 async def _recorded(call: Call, asset_id: str, time: str) -> PastState | None:
     # Read before the events, so that the events of this batch are in the lake.
     batch = await newest_batch_at(call.services.database, time)
-    events = await call.services.lake.events(call.tenant, asset_id)
+    recorded = await call.services.lake.events(call.tenant, asset_id)
+    events = await without_refused(call.services.database, call.tenant, recorded)
     return state_at(
         call.tenant,
         asset_id,

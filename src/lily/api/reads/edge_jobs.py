@@ -1,20 +1,20 @@
 """The jobs that claim edges of a lineage graph."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Call
+from lily.api.reads.lineage_pages import LineageEdge
 from lily.model.clock import stamp
 from lily.store.postgres.runs.reader import EdgeJob, jobs_of_edges
 
 
-async def add_jobs(call: Call, edges: list[dict[str, Any]]) -> None:
-    """Adds `jobs` to each edge, without those that a policy denies to the caller."""
-    keys = [(edge["from"], edge["to"], edge["relationship_type"]) for edge in edges]
-    found = await jobs_of_edges(call.services.database, call.tenant, keys)
+async def jobs_of(call: Call, edges: Sequence[LineageEdge]) -> list[list[dict[str, Any]]]:
+    """Of each edge, without those that a policy denies to the caller."""
+    found = await jobs_of_edges(call.services.database, call.tenant, [edge[:3] for edge in edges])
     denied = await denied_references(call, "READ", {job.job_id for jobs in found.values() for job in jobs})
-    for number, edge in enumerate(edges):
-        edge["jobs"] = [_shown(job) for job in found.get(number, ()) if job.job_id not in denied]
+    return [[_shown(job) for job in found.get(number, ()) if job.job_id not in denied] for number in range(len(edges))]
 
 
 def _shown(job: EdgeJob) -> dict[str, Any]:

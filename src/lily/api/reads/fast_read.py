@@ -72,6 +72,8 @@ class FastRead:
         principal = _cached_principal(scope, services)
         if principal is None or not principal.may("metadata:read") or not reads_everything(services, principal):
             return None
+        if not services.quotas.admits(principal.tenant):
+            return None
         began = time.perf_counter()
         asset = services.reader.find(principal.tenant, scope["path"][len(_PREFIX) :].lower())
         return Reading(asset, correlate(scope), began, self._request_log)

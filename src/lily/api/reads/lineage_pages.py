@@ -1,20 +1,17 @@
 """Pages of a lineage graph: the next edges of the traversal, and the assets that these edges reach first."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, cast
 
 from lily.api.calls import Call
-from lily.lineage.tag_rules import TagRules
-from lily.model.assets import NO_DERIVED_TAGS
-from lily.store.postgres.graph.nodes import Node, read_nodes, with_derived_tags
-from lily.store.postgres.graph.placeholders import named_ends
-from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of, has_edges
+from lily.store.postgres.graph.traversal import GraphTraversal, TraversalDirection, columns_of
 from lily.store.postgres.sessions import Row
 
 Direction = Literal["downstream", "upstream", "both"]
 LineagePosition = tuple[int, int, str, str, str]  # direction (index of _DIRECTIONS), depth, near asset, far asset, type
+LineageEdge = tuple[str, str, str, bool, bool, bool]  # from, to, type, propagates, masking, assumed
 DEFAULT_DEPTH, MAX_DEPTH = 3, 10_000  # edges to follow
 MAX_EDGES = 50_000  # in one page
 _DIRECTIONS: tuple[TraversalDirection, ...] = ("downstream", "upstream")
@@ -41,99 +38,88 @@ class Page:
 
     request: LineageRequest
     nodes: dict[str, int] = field(default_factory=dict)
-    edges: list[dict[str, Any]] = field(default_factory=list)
+    edges: list[LineageEdge] = field(default_factory=list)
     next: LineagePosition | None = None
-    _reached: set[str] = field(default_factory=set)  # assets, on this page or one before
+    _earlier: set[str] = field(default_factory=set)  # assets that an earlier page reached
     _seen: set[tuple[str, str, str]] = field(default_factory=set)  # edges, if both directions are followed
 
     def begin(self) -> None:
         self._reach(self.request.start, 0, earlier=self.request.after is not None)
 
-    def add(self, number: int, direction: TraversalDirection, depth: int, rows: Iterable[Row]) -> bool:
+    def add(self, number: int, direction: TraversalDirection, depth: int, rows: list[Row]) -> bool:
         """False if the page was full before the last row."""
-        request, both = self.request, self.request.direction == "both"
-        near, far = (depth - 1, depth) if direction == "downstream" else (1 - depth, -depth)
-        for here, there, kind, propagates, masking, assumed in rows:
-            from_id, to_id = (here, there) if direction == "downstream" else (there, here)
-            if both and (from_id, to_id, kind) in self._seen:
+        request = self.request
+        fits = len(self.edges) + len(rows) <= request.limit
+        if rows and fits and request.after is None and request.direction == "downstream":
+            self._add_all(number, depth, rows)
+            return True
+        return self._add_some(number, direction, depth, rows)
+
+    def _add_all(self, number: int, depth: int, rows: Sequence[Row]) -> None:
+        """As `_add_some`, if no row has to be left out: the usual case, and graphs are large."""
+        self.edges += cast("Sequence[LineageEdge]", rows)
+        self.next = (number, depth, *rows[-1][:3])
+        nodes, near = self.nodes, depth - 1
+        for row in rows:
+            if row[0] not in nodes:
+                nodes[row[0]] = near
+            if row[1] not in nodes:
+                nodes[row[1]] = depth
+
+    def _add_some(self, number: int, direction: TraversalDirection, depth: int, rows: Iterable[Row]) -> bool:
+        request, both, seen, edges = self.request, self.request.direction == "both", self._seen, self.edges
+        downstream, after, limit = direction == "downstream", request.after, request.limit
+        near, far = (depth - 1, depth) if downstream else (1 - depth, -depth)
+        for here, there, kind, *stated in rows:
+            from_id, to_id = (here, there) if downstream else (there, here)
+            if both and (from_id, to_id, kind) in seen:
                 continue  # it is part of a cycle, and the other direction has listed it
-            position: LineagePosition = (number, depth, here, there, kind)
-            earlier = request.after is not None and position <= request.after
+            earlier = after is not None and (number, depth, here, there, kind) <= after
             if not earlier:
-                if len(self.edges) == request.limit:
+                if len(edges) == limit:
                     return False
-                self.edges.append(
-                    {
-                        "from": from_id,
-                        "to": to_id,
-                        "relationship_type": kind,
-                        "propagates": propagates,
-                        "masking": masking,
-                        "assumed": assumed,
-                    }
-                )
-                self.next = position
+                edges.append((from_id, to_id, kind, *stated))
+                self.next = (number, depth, here, there, kind)
             if both:
-                self._seen.add((from_id, to_id, kind))
+                seen.add((from_id, to_id, kind))
             self._reach(here, near, earlier=earlier)
             self._reach(there, far, earlier=earlier)
         return True
 
+    def assets(self) -> Collection[str]:
+        """All that the page mentions: an edge may lead to an asset of an earlier page."""
+        if self.request.after is None:
+            return self.nodes.keys()
+        return {self.request.start, *self.nodes, *(end for edge in self.edges for end in edge[:2])}
+
     def _reach(self, asset: str, depth: int, *, earlier: bool) -> None:
-        if asset not in self._reached:
-            self._reached.add(asset)
-            if not earlier:
-                self.nodes[asset] = depth
+        if asset in self.nodes or asset in self._earlier:
+            return
+        if earlier:
+            self._earlier.add(asset)
+        else:
+            self.nodes[asset] = depth
 
 
 async def page_of(call: Call, request: LineageRequest) -> Page:
     """Traverses the graph from the start, skips what earlier pages had, and stops when the page is full."""
-    database, page = call.services.database, Page(request)
-    columns = await columns_of(database, call.tenant, request.start) if request.columns else []
-    page.begin()
-    for number, direction in request.directions:
-        traversal = GraphTraversal(database, call.tenant, direction, skip_deleted=request.remove_deleted)
-        async with aclosing(traversal.edges({request.start, *columns}, request.depth)) as chunks:
-            async for depth, rows in chunks:
-                if not page.add(number, direction, depth, rows):
-                    return page
-    page.next = None
+    page = Page(request)
+    async with aclosing(fill(call, page)) as parts:
+        async for _ in parts:
+            pass
     return page
 
 
-async def described(call: Call, ids: Collection[str]) -> dict[str, Node]:
-    """The known assets among these: from PostgreSQL, and from the lake those that PostgreSQL lacks or has in part. And
-    the placeholders, which have a name and the tags that reach them."""
-    rules = await call.services.tag_rules.get(call.tenant)
-    nodes = await read_nodes(call.services.database, call.tenant, list(ids), rules.protective)
-    parents = {asset: node.parent for asset, node in nodes.items() if not node.awaits_lake}
-    derived = await call.services.reader.derived_tags(call.tenant, rules, parents) if parents else {}
-    for asset, tags in derived.items():
-        if tags is not NO_DERIVED_TAGS:  # as for nearly all
-            nodes[asset] = with_derived_tags(nodes[asset], tags, rules.protective)
-    lacking = [asset for asset in ids if asset not in nodes or nodes[asset].awaits_lake]
-    if lacking:
-        for asset, stored in (await call.services.catalogue.find_many(call.tenant, lacking)).items():
-            view = stored.view
-            nodes[asset] = Node(
-                stored.qualified_name,
-                view["attributes"]["name"],
-                view["entity_type"] or None,
-                view["is_deleted"],
-                tuple(view["tags"]["effective"]),
-                at_risk=view["at_risk"],
-            )
-        await _add_placeholders(call, nodes, rules, [asset for asset in lacking if asset not in nodes])
-    return nodes
-
-
-async def _add_placeholders(call: Call, nodes: dict[str, Node], rules: TagRules, unknown: Collection[str]) -> None:
-    names = await named_ends(call.services.database, call.tenant, unknown) if unknown else {}
-    derived = await call.services.reader.derived_tags(call.tenant, rules, dict.fromkeys(names)) if names else {}
-    for asset, name in names.items():
-        nodes[asset] = with_derived_tags(Node(name, placeholder=True), derived[asset], rules.protective)
-
-
-async def is_known(call: Call, asset: str) -> bool:
-    """Whether the asset exists, or ever had an edge."""
-    return bool(await described(call, [asset])) or await has_edges(call.services.database, call.tenant, asset)
+async def fill(call: Call, page: Page) -> AsyncGenerator[None, None]:
+    """As `page_of`, and yields whenever the page has got more."""
+    database, request = call.services.database, page.request
+    columns = await columns_of(database, call.tenant, request.start) if request.columns else []
+    page.begin()
+    for number, direction in request.directions:
+        traversal = GraphTraversal(database, call.tenant, direction, request.limit, skip_deleted=request.remove_deleted)
+        async with aclosing(traversal.edges({request.start, *columns}, request.depth)) as chunks:
+            async for depth, rows in chunks:
+                if not page.add(number, direction, depth, rows):
+                    return
+                yield
+    page.next = None

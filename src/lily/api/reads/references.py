@@ -2,7 +2,7 @@
 
 import orjson
 
-from lily.api.auth.authorisation import authorise, denied_references, raise_first
+from lily.api.auth.authorisation import authorise, denials, denied_references, raise_first
 from lily.api.calls import Call
 from lily.api.http.errors import not_found
 from lily.model import ids
@@ -26,6 +26,15 @@ def normal(reference: str) -> str:
 async def find(call: Call, reference: str, action: Action = "READ") -> StoredAsset:
     """Raises Declined: 404, also for an asset of another tenant; 403 if a policy denies the action."""
     return await _find(call, resolve(call.tenant, reference), reference, action)
+
+
+async def find_visible(call: Call, reference: str, what: str = "asset") -> StoredAsset:
+    """As `find`, but an asset that a policy hides from the caller is as one that does not exist. Raises Declined with
+    404."""
+    asset = await call.services.catalogue.find(call.tenant, resolve(call.tenant, reference))
+    if asset is None or await denials(call, "READ", [asset]):
+        raise not_found(reference, what)
+    return asset
 
 
 async def find_by_name(call: Call, qualified_name: str, action: Action = "READ") -> StoredAsset:

@@ -10,11 +10,14 @@ from pydantic import Field, TypeAdapter
 from lily.api.http import sealed
 from lily.model import clock
 from lily.model.assets import LayerName
+from lily.model.edge_layers import CONDUCTS
 from lily.model.events import AssetEvent
+from lily.model.held import HELD_FIELDS
 from lily.model.layers import TAGS, Layer
 from lily.model.records import Position
 
 _PURPOSE = "receipt"
+KEPT = (*HELD_FIELDS, CONDUCTS)
 _LAST_MILLIS = 253_402_300_799_999  # the end of the year 9999
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _Count = Annotated[int, Field(ge=0, lt=2**31)]
@@ -87,7 +90,8 @@ def standing(layer: Layer, at: str) -> int:
     """
     clocks: dict[str, Any] = layer.clocks or {}
     fields = (layer.fields.keys() | clocks.keys()) - {TAGS}
-    count = [clocks.get(key, layer.at) for key in fields].count(at)
+    # What is held, or only conducts, has the clock of the statement that lost.
+    count = [clocks.get(key, layer.at) for key in fields if not key.startswith(KEPT)].count(at)
     if TAGS in clocks:
         return count + list(clocks[TAGS].values()).count(at)
     if TAGS in layer.fields and layer.at == at:

@@ -1,10 +1,11 @@
 """`/ws/notifications`: changes as they happen. `/ws/tickets`: tickets with which browsers connect."""
 
+from functools import partial
 from typing import cast
 
 from fastapi import APIRouter, WebSocket
 
-from lily.api.calls import Reads, bearer
+from lily.api.calls import Reads, address_of, bearer
 from lily.api.http.errors import error_response, forbidden, unauthenticated
 from lily.api.http.openapi.responses import Json, Ticket
 from lily.api.http.query import refuse_unknown
@@ -40,9 +41,10 @@ async def notifications(websocket: WebSocket) -> None:
     services = cast("Services", websocket.app.services)
     try:
         principal = await _authenticated(websocket, services)
+        services.quotas.count(principal)
         refuse_unknown(websocket.query_params.keys(), PARAMETERS)
         listener, since = _listener(websocket, principal), _since(websocket)
-        async with services.hub.following(principal.tenant):
+        async with services.hub.following(principal.tenant, services.quotas.connections(principal.tenant)):
             # The position is taken before the handshake, so changes during the handshake are sent too.
             since = since or services.hub.offsets()
             position = seal_position(since)
@@ -54,19 +56,19 @@ async def notifications(websocket: WebSocket) -> None:
 
 async def _authenticated(websocket: WebSocket, services: Services) -> Principal:
     """Raises Declined before the connection is accepted. A ticket is valid once."""
-    ticket = websocket.query_params.get("ticket")
+    ticket, address = websocket.query_params.get("ticket"), address_of(websocket)
     token = bearer(websocket.headers.get("authorization", ""))
     if ticket is not None:
-        principal = await tokens.redeem_ticket(services.database, ticket)
+        redeem = partial(tokens.redeem_ticket, services.database, ticket)
+        principal = await services.strangers.look_up(address, ticket, redeem)
         if principal is None:
             raise unauthenticated("the ticket was used or has expired; get another one: `POST /ws/tickets`")
     else:
-        principal = await services.principals.of(token) if token else None
+        principal = await services.principals.of(token, address) if token else None
     if principal is None:
         raise unauthenticated()
     if not principal.may("metadata:read"):
         refused = forbidden("listening needs the scope metadata:read", PATH)
-        address = websocket.client.host if websocket.client else None
         origin = Origin(principal.token_id, address, correlation_of(websocket.scope))
         await services.refusals.record(principal, origin, f"GET {PATH}", refused.problems[0])
         raise refused

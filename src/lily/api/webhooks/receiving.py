@@ -11,10 +11,12 @@ from contextlib import asynccontextmanager
 import orjson
 from starlette.requests import Request
 
+from lily.api.auth.strangers import Strangers
 from lily.api.http.bodies import read_bytes
 from lily.api.http.errors import Declined, forbidden
 from lily.api.ingest.records import incident_record
 from lily.api.metrics import ApiMetrics
+from lily.api.quotas.quotas import Quotas
 from lily.api.webhooks.secrets import WebhookSecrets
 from lily.bus import topics
 from lily.bus.producer import LogProducer
@@ -44,16 +46,21 @@ Record = tuple[str, bytes, bytes]
 class Webhooks:
     """Of one process. `secrets` is the cache of what webhooks are signed with."""
 
-    def __init__(self, secrets: WebhookSecrets, log: LogProducer, metrics: ApiMetrics) -> None:
+    def __init__(
+        self, secrets: WebhookSecrets, log: LogProducer, metrics: ApiMetrics, quotas: Quotas, strangers: Strangers
+    ) -> None:
         self.secrets, self._log, self._metrics = secrets, log, metrics
+        self._quotas, self._strangers = quotas, strangers
         self._reading = asyncio.Semaphore(LARGE_BODIES)
         self._verifying = asyncio.Semaphore(1)  # large bodies: without a secret nobody can occupy all threads
 
     async def receive(self, request: Request, tenant: str, source: str) -> Mapping[str, str] | None:
         """Returns once the log has confirmed the delivery. If the sender only verifies the address, returns what it
         expects, and stores nothing. Raises Declined: 403 if no secret of the tenant signed it, which is also the
-        response for an unknown tenant or source, and 413 for a body that is too large; LogFull or LogUnavailable if it
-        is not in the log."""
+        response for an unknown tenant or source, 413 for a body that is too large, and 429 if the tenant exceeds a
+        quota, or the address had too many failures; LogFull or LogUnavailable if it is not in the log."""
+        address = request.client.host if request.client else None
+        self._strangers.require_few_failures(address)
         async with self._room(request):
             body = await _read(request)
             delivery = Delivery(body, _headers(request.headers), clock.now())
@@ -62,7 +69,10 @@ class Webhooks:
             intake = await self.secrets.intake(tenant, source) if is_named else None
             if not await self._verified(intake, delivery, secrets) or intake is None:
                 self._metrics.webhooks_refused.inc()
+                self._strangers.failed(address)
                 raise forbidden(REFUSED, "signature", "BAD_SIGNATURE")
+            # Only now: who cannot sign must not use up what the tenant may send.
+            self._quotas.count_webhook(tenant, len(body))
             response = intake.handshake(delivery) if isinstance(intake, Handshake) else None
             if response is None:
                 kept = Delivery(body, _kept(delivery.headers, secrets), delivery.received)

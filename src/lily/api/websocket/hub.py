@@ -18,7 +18,6 @@ from lily.bus.changefeed import Changefeed, PositionLost, replay
 from lily.bus.offsets import Offsets
 from lily.model.errors import Transient
 from lily.model.records import ConsumedRecord
-from lily.settings import Limits
 
 TOPICS = (topics.METADATA, topics.NOTIFICATIONS)  # changes of assets, and what propagation and incidents did
 
@@ -67,10 +66,10 @@ class Listener:
 class Hub:
     """Reads the change log only while there are listeners."""
 
-    def __init__(self, brokers: Brokers, followers: Gauge, limits: Limits) -> None:
+    def __init__(self, brokers: Brokers, followers: Gauge, replays: int) -> None:
         self._brokers = brokers
-        self._connections = TenantShares(limits.connections, _too_many_connections)
-        self._replays = TenantShares(limits.replays, _too_many_replays)
+        self._connections = TenantShares(0, _too_many_connections)
+        self._replays = TenantShares(replays, _too_many_replays)
         self._gauge = followers
         self._followers = 0
         self._listeners: dict[str, set[Listener]] = {}
@@ -80,10 +79,10 @@ class Hub:
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def following(self, tenant: str) -> AsyncIterator[None]:
+    async def following(self, tenant: str, most: int) -> AsyncIterator[None]:
         """Keeps the feed running inside the context. Raises LogUnavailable if it cannot start, and Declined with 429 if
-        the tenant has too many connections already."""
-        with self._connections.one(tenant):
+        the tenant has as many connections already as `most`; 0 for no limit."""
+        with self._connections.one(tenant, most):
             async with self._lock:
                 if self._feed is None:
                     feed = Changefeed(self._brokers, TOPICS, self._deliver)

@@ -29,6 +29,7 @@ from lily.policy import (
     parse_user,
     refuse_role_cycle,
 )
+from lily.policy.names_above import names_above
 
 T = TypeVar("T")
 
@@ -156,14 +157,16 @@ def _facts(content: Mapping[str, Any]) -> Iterator[Facts]:
         above = list(_above(body, assets))
         tags = [tag for one in (body, *above) for tag in one.get("tags") or ()]
         name = normalised(body["qualified_name"])
+        ancestors = tuple(Ancestor(ids.asset_id(TENANT, one["qualified_name"]), one["qualified_name"]) for one in above)
         yield Facts(
             ids.asset_id(TENANT, name),
             name,
             str(body.get("entity_type") or "table"),
             str(body.get("data_source") or ""),
-            tuple(Ancestor(ids.asset_id(TENANT, one["qualified_name"]), one["qualified_name"]) for one in above),
+            ancestors,
             tags,
             body.get("attributes") or {},
+            names_above(TENANT, name, ancestors),
         )
 
 

@@ -13,13 +13,16 @@ import typer
 from lily.cli.hints import command
 from lily.cli.options import DataDir, Group, OutputFormat, Tenant, flag, option, read_settings
 from lily.cli.output import Format, print_json, print_result, print_table, print_text
+from lily.model.access import TOKEN_SECONDS
 from lily.model.durations import parse_duration
 from lily.model.errors import Terminal, Transient
 
-token = typer.Typer(cls=Group, help="Create, list and revoke API tokens.", no_args_is_help=True)
-tenant = typer.Typer(cls=Group, help="Create and list tenants.", no_args_is_help=True)
+token = typer.Typer(cls=Group, help="Create, list, rotate and revoke API tokens.", no_args_is_help=True)
+tenant = typer.Typer(cls=Group, help="Create and list tenants, and set what they may send.", no_args_is_help=True)
 
 ENGINE_SCOPE = "enforce:read"
+FOREVER = "never"
+GRACE = "24h"
 
 TokenId = Annotated[str, typer.Argument(metavar="ID", help="An id from `lily token list`.")]
 TenantName = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, - and _.")]
@@ -86,7 +89,7 @@ def create_token(
     ] = False,
     tenant: Tenant = "default",
     user: Annotated[str, option("--user", "NAME", "The user that the token acts as.", "none")] = "",
-    ttl: Annotated[str, option("--ttl", "TIME", "How long it is valid: 30m, 1h or 7d.", "until revoked")] = "",
+    ttl: Annotated[str, option("--ttl", "TIME", "How long it is valid: 30m, 1h, 7d, or `never` expires.", "90d")] = "",
     scraper_group: Annotated[
         str, option("--scraper-group", "GROUP", "Limit it to what the group's scraper policies cover.", "no limit")
     ] = "",
@@ -101,7 +104,7 @@ def create_token(
 
     if engine and scopes:
         raise Terminal(f"An engine key has the single scope {ENGINE_SCOPE}. Use either --engine or --scopes.")
-    seconds = parse_duration(ttl) if ttl else None
+    seconds = _valid_for(ttl)
     names = [ENGINE_SCOPE] if engine else [scope.strip() for scope in scopes.split(",") if scope.strip()]
     with owner_database(data_dir) as owner_url:
         secret = store.create_token(owner_url, tenant, names, user, seconds, scraper_group=scraper_group, by=operator())
@@ -122,8 +125,28 @@ def list_tokens(tenant: Tenant = "default", data_dir: DataDir = None, output: Ou
     if not tokens:
         print_text(f"The tenant {tenant} has no tokens. Create one with `{_create_token_command(tenant, data_dir)}`.")
         return
-    times = {"created_at": "created", "expires_at": "expires", "revoked_at": "revoked"}
+    times = {"created_at": "created", "last_used_at": "last used", "expires_at": "expires", "revoked_at": "revoked"}
     print_table(tokens, {"id": "id", "user": "user", "scopes": "scopes", "scraper_group": "group"} | times)
+
+
+@token.command("rotate")
+def rotate_token(
+    token_id: TokenId,
+    grace: Annotated[str, option("--grace", "TIME", "How long the old token stays valid: 10m, 1h or 7d.")] = GRACE,
+    ttl: Annotated[str, option("--ttl", "TIME", "How long the new one is valid.", "as long as the old one was")] = "",
+    data_dir: DataDir = None,
+    output: OutputFormat = Format.text,
+) -> None:
+    """Create a token in the place of another and print it.
+
+    It has the scopes, the user and the group of the old one, which ends after the grace period.
+    """
+    from lily.store.postgres.access import administration as store
+
+    seconds, lifetime = parse_duration(grace), parse_duration(ttl) if ttl else None
+    with owner_database(data_dir) as owner_url:
+        secret = store.rotate_token(owner_url, token_id, seconds, lifetime, operator())
+    print_result(output, {"token": secret, "replaces": token_id}, secret)
 
 
 @token.command("revoke")
@@ -162,6 +185,13 @@ def list_tenants(data_dir: DataDir = None, output: OutputFormat = Format.text) -
         print_json({"items": tenants})
     else:
         print_table(tenants, {"name": "name", "created_at": "created"})
+
+
+def _valid_for(ttl: str) -> int | None:
+    """Seconds; None for ever."""
+    if ttl == FOREVER:
+        return None
+    return parse_duration(ttl) if ttl else TOKEN_SECONDS
 
 
 def _create_token_command(tenant: str, data_dir: Path | None) -> str:

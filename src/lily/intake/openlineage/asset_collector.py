@@ -14,16 +14,18 @@ Json = dict[str, Any]
 
 class AssetCollector:
     """`stated` holds the type and the attributes of each asset by qualified name, in order of appearance. `checker`
-    has the problems for which the event is refused, `warnings` those that spoil a facet alone."""
+    has the problems for which the event is refused, `warnings` those that spoil a facet alone. Unless the sender
+    `describes` assets, only that they exist is stated."""
 
-    def __init__(self, naming: Naming, tenant: str) -> None:
+    def __init__(self, naming: Naming, tenant: str, *, describes: bool = True) -> None:
         self.checker = Checker()
         self.warnings: list[Problem] = []
-        self.tenant = tenant
+        self.tenant, self.describes = tenant, describes
         self.stated: dict[str, tuple[str, Json]] = {}
         self.deleted: set[str] = set()  # qualified names among the stated
         self._naming = naming
         self._named: dict[tuple[str, str], DatasetName] = {}  # an event names the same few datasets many times
+        self._ids: dict[str, str] = {}
 
     def state(self, qualified_name: str, entity_type: str, attributes: Json) -> None:
         known = self.stated.get(qualified_name)
@@ -76,7 +78,10 @@ class AssetCollector:
         return checker.name(given, f"{entity}.namespace", MAX_QUALIFIED_NAME)
 
     def id(self, qualified_name: str) -> str:
-        return ids.asset_id(self.tenant, qualified_name)
+        found = self._ids.get(qualified_name)
+        if found is None:
+            found = self._ids[qualified_name] = ids.asset_id(self.tenant, qualified_name)
+        return found
 
 
 def column_name(checker: Checker, dataset: str, field: Any, entity: str) -> tuple[str, str] | None:
@@ -84,5 +89,8 @@ def column_name(checker: Checker, dataset: str, field: Any, entity: str) -> tupl
     name = checker.name(field, entity)
     if name is None:
         return None
-    qualified_name = checker.name(f"{dataset}.{name}", entity, MAX_QUALIFIED_NAME)
+    qualified_name: str | None = f"{dataset}.{name}"
+    if len(dataset) + len(name) >= MAX_QUALIFIED_NAME or not (dataset.isascii() and name.isascii()):
+        # Else it is valid because both parts are.
+        qualified_name = checker.name(qualified_name, entity, MAX_QUALIFIED_NAME)
     return None if qualified_name is None else (qualified_name, name)

@@ -2,7 +2,7 @@
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
-from lily.intake.openlineage.facets import Json, is_deleted, objects
+from lily.intake.openlineage.facets import MAX_ENTRIES, Json, is_deleted, objects
 from lily.intake.openlineage.flows import End, Flow, column_of, flow_kind, whole
 from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import INFLUENCES
@@ -24,6 +24,11 @@ class ColumnLineage:
         fields = facet.get("fields")
         if fields is not None and not isinstance(fields, dict):
             checker.refuse("INVALID_TYPE", f"{where}.fields must be an object", f"{where}.fields")
+            return []
+        if len(fields or ()) > MAX_ENTRIES:
+            checker.refuse(
+                "TOO_LONG", f"{where}.fields must not have more than {MAX_ENTRIES} entries", f"{where}.fields"
+            )
             return []
         found = [flow for field, about in (fields or {}).items() for flow in self._into(checker, field, about, where)]
         where, target = f"{where}.dataset", whole(self._output)

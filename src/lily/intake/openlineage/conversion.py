@@ -13,6 +13,8 @@ from lily.intake.openlineage.event_time import rfc3339
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
+from lily.intake.openlineage.run_query import unexpanded
+from lily.intake.openlineage.schemas import of_sender
 from lily.intake.openlineage.symlinks import resolve_symlinks
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
@@ -21,6 +23,7 @@ from lily.model.edges import MAX_RUN, RUN_STATES, ClaimsEvent, EdgeEvent, EdgeKe
 from lily.model.envelopes import FUTURE_SKEW, read_time
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
+from lily.model.table_changes import SenderLimits
 from lily.plugins import Sender
 
 MAX_ASSETS = 10_000  # per event: each becomes one record in the log
@@ -44,7 +47,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
     time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
-    collector = AssetCollector(naming, sender.tenant)
+    collector = AssetCollector(naming, sender.tenant, describes=sender.describes)
     checks = Checks(collector)
     shape = event_shape(event)
     if shape == "run":
@@ -61,6 +64,8 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     claims = None
     if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
+    if claims is not None and claims.query is not None:
+        collector.warnings += unexpanded(claims.query)
     keys = claimed.lineage.renamed if claimed is not None else ()
     renamed = [_edge_event(key, sender, (numbered_id(first, -number), time)) for number, key in enumerate(keys, 1)]
     return Conversion(stated, claims, incidents, list(dict.fromkeys(collector.warnings)), renamed)
@@ -104,7 +109,9 @@ def _of_run(collector: AssetCollector, event: Json, checks: Checks) -> _Claimed 
 
 
 def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tuple[str, str]) -> ClaimsEvent:
-    lineage = claimed.lineage
+    lineage = claimed.lineage if sender.describes else _of_limited(claimed.lineage, sender)
+    if lineage.query is not None and not sender.reads:
+        lineage = lineage._replace(query=lineage.query._replace(expands=False))
     complete = claimed.complete and lineage.understood  # what was not understood completely adds edges and ends none
     query = lineage.query
     return ClaimsEvent(
@@ -121,8 +128,19 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         claimed.state,
         lineage.facets,
         None if query is None else query._replace(complete=complete),
+        tables=lineage.tables,
         correlation=sender.correlation,
         trace=sender.trace,
+    )
+
+
+def _of_limited(lineage: Lineage, sender: Sender) -> Lineage:
+    """A schema deletes columns, so the limits of the sender are needed with it."""
+    if not lineage.schemas:
+        return lineage
+    limits = SenderLimits(None, own_only=True)
+    return lineage._replace(
+        tables=lineage.tables._replace(limits=limits), schemas=of_sender(lineage.schemas, sender.by)
     )
 
 

@@ -7,8 +7,11 @@ from lily.intake.openlineage.asset_collector import AssetCollector, column_name
 from lily.intake.openlineage.facet_reader import FacetReader
 from lily.intake.openlineage.facets import Json, Tags, dataset_type, documentation, kept_as, ownership
 from lily.intake.openlineage.naming import JOB, DatasetName, job_name
-from lily.intake.openlineage.schema_fields import schema_columns
+from lily.intake.openlineage.schema_fields import Column, schema_columns
+from lily.model.errors import Problem
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
+
+_DESCRIBING = ("documentation", "ownership", "tags")
 
 
 class Stated(NamedTuple):
@@ -27,8 +30,8 @@ def state_dataset(collector: AssetCollector, dataset: Json, entity: str) -> Stat
     facets, columns = FacetReader(collector.warnings, dataset, entity), None
     if facets:
         kind = facets.read("datasetType", dataset_type) or named.entity_type
-        tags = facets.read("tags", Tags)
-        collector.state(named.qualified_name, kind, {"name": named.title, **_described(facets, tags)})
+        tags = _tags(collector, facets)
+        collector.state(named.qualified_name, kind, {"name": named.title, **_described(collector, facets, tags)})
         columns = _state_columns(collector, named.qualified_name, facets, tags)
     else:
         collector.mention(named.qualified_name, named.entity_type, {"name": named.title})
@@ -46,14 +49,21 @@ def state_job(collector: AssetCollector, job: Json) -> Stated | None:
     if qualified_name is None or title is None:
         return None
     facets = FacetReader(collector.warnings, job, "job")
-    stated = _described(facets, facets.read("tags", Tags))
+    stated = _described(collector, facets, _tags(collector, facets))
     for facet, attribute in (("jobType", "job_type"), ("sourceCodeLocation", "source_code_location")):
         stated |= facets.read(facet, partial(kept_as, attribute=attribute)) or {}
     collector.state(qualified_name, JOB, {"name": title, **stated})
     return Stated(DatasetName(qualified_name, title, JOB), facets)
 
 
-def _described(facets: FacetReader, tags: Tags | None) -> Json:
+def _tags(collector: AssetCollector, facets: FacetReader) -> Tags | None:
+    return facets.read("tags", Tags) if collector.describes else None
+
+
+def _described(collector: AssetCollector, facets: FacetReader, tags: Tags | None) -> Json:
+    if not collector.describes:
+        collector.warnings += [_undescribed(place) for place in facets.places(_DESCRIBING)]
+        return {}
     stated = (facets.read("documentation", documentation) or {}) | (facets.read("ownership", ownership) or {})
     return stated if tags is None else stated | {"tags": tags.own}
 
@@ -63,6 +73,8 @@ def _state_columns(
 ) -> dict[str, str] | None:
     """States the columns of the schema, and those that have tags. Returns the names of the former."""
     columns = facets.read("schema", partial(schema_columns, dataset=dataset))
+    if not collector.describes and columns is not None:
+        columns = _without_descriptions(collector, facets, columns)
     of_fields = tags if tags is not None and tags.covers_fields else None
     for column in columns or ():
         if of_fields is not None:
@@ -72,6 +84,19 @@ def _state_columns(
         for field in of_fields.fields():
             _state_tagged_field(collector, dataset, field, of_fields)
     return None if columns is None else {column.qualified_name: column.attributes["name"] for column in columns}
+
+
+def _without_descriptions(collector: AssetCollector, facets: FacetReader, columns: list[Column]) -> list[Column]:
+    if any("description" in column.attributes for column in columns):
+        collector.warnings += [_undescribed(f"{place}.fields.description") for place in facets.places(("schema",))]
+    for column in columns:
+        column.attributes.pop("description", None)
+    return columns
+
+
+def _undescribed(place: str) -> Problem:
+    described = "ignored: stating owners, tags and descriptions needs the scope metadata:write beside lineage:write"
+    return Problem("FORBIDDEN", described, place)
 
 
 def _state_tagged_field(collector: AssetCollector, dataset: str, field: str, tags: Tags) -> None:

@@ -27,7 +27,10 @@ class EdgeClaims:
             if EdgeKey(start, end, DERIVED_FROM) not in self._masking:
                 self._masking[EdgeKey(start, end, INFLUENCES)] = False
         if len(self._masking) > MAX_CLAIMS:
-            self._collector.checker.refuse("TOO_LONG", too_many(len(self._masking)), "outputs")
+            described = (
+                f"the event claims {len(self._masking)} edges, more than {MAX_CLAIMS}; send one event per output"
+            )
+            self._collector.checker.refuse("TOO_LONG", described, "outputs")
             return ()
         return tuple(map(Claim, self._masking, self._masking.values()))
 
@@ -78,7 +81,3 @@ class EdgeClaims:
             self._influenced[start, end] = None
         else:
             self._masking[EdgeKey(start, end, kind)] = False
-
-
-def too_many(count: int) -> str:
-    return f"the event claims {count} edges, more than {MAX_CLAIMS}; send one event per output"

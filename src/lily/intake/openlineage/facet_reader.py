@@ -1,10 +1,11 @@
 """Reads the facets of one run, job or dataset, each on its own: what is wrong with one is reported, and spoils that
 facet alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from lily.model.errors import Problem
+from lily.model.errors import Problem, Refused
 from lily.model.values import Checker
 
 Json = dict[str, Any]
@@ -30,14 +31,21 @@ class FacetReader:
     def __bool__(self) -> bool:
         return bool(self._given)
 
+    def places(self, names: Iterable[str]) -> list[str]:
+        """Where those of the facets are that are present."""
+        return [f"{self._where}.{name}" for name in names if self._given.get(name) is not None]
+
     def read(self, name: str, parse: Callable[[Checker, Json, str], Found]) -> Found | None:
         """What `parse` returns of the facet; None if it is absent, null, or something in it is wrong."""
         facet = self._given.get(name)
         if facet is None:
             return None
         where, checker = f"{self._where}.{name}", Checker()
-        found = parse(checker, facet, where) if isinstance(facet, dict) else None
-        if not isinstance(facet, dict):
+        found = None
+        if isinstance(facet, dict):
+            with suppress(Refused):  # too many problems: the checker has them
+                found = parse(checker, facet, where)
+        else:
             checker.refuse("INVALID_TYPE", f"{where} must be an object", where)
         if not checker.problems:
             return found

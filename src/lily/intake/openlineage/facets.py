@@ -2,9 +2,14 @@
 
 from typing import Any
 
+import orjson
+
 from lily.model.values import MAX_ITEMS, MAX_TAG, Checker
 
 Json = dict[str, Any]
+
+MAX_KEPT = 16 << 10  # bytes of a facet that is kept as it came
+MAX_ENTRIES = 20_000  # of one list or object in a facet: no event may have more assets or edges
 
 _TYPES = frozenset({"table", "view", "materialized_view", "file", "topic", "stream", "model"})
 
@@ -16,6 +21,9 @@ def is_deleted(facet: Json) -> bool:
 def objects(checker: Checker, given: Any, entity: str) -> list[Json]:
     """A list of objects. Absent and null mean an empty list."""
     if given is None:
+        return []
+    if isinstance(given, list) and len(given) > MAX_ENTRIES:
+        checker.refuse("TOO_LONG", f"{entity} must not have more than {MAX_ENTRIES} items", entity)
         return []
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         checker.refuse("INVALID_TYPE", f"{entity} must be a list of objects", entity)
@@ -52,7 +60,18 @@ def kept_as(checker: Checker, facet: Json, where: str, attribute: str) -> Json:
     if is_deleted(facet):
         return {attribute: None}
     fields = {name: value for name, value in facet.items() if not name.startswith("_")}
+    if json_size(fields) > MAX_KEPT:
+        checker.refuse("TOO_LONG", f"{where} must not exceed {MAX_KEPT} bytes", where)
+        return {}
     return {attribute: checker.free(fields, where)}
+
+
+def json_size(value: Any) -> int:
+    """In bytes. 0 for what is no valid JSON: checking it finds out why."""
+    try:
+        return len(orjson.dumps(value))
+    except TypeError:  # too deep, or text that is no Unicode
+        return 0
 
 
 def dataset_type(checker: Checker, facet: Json, where: str) -> str | None:

@@ -2,17 +2,16 @@
 the job or dataset that the event is about."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
-
-import orjson
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import Stated
-from lily.intake.openlineage.facets import Json, is_deleted
-from lily.model.errors import Problem
+from lily.intake.openlineage.facets import MAX_KEPT, Json, is_deleted, json_size
+from lily.model.errors import Problem, Refused
 from lily.model.values import Checker
 
-MAX_FACET = 16 << 10  # bytes of JSON
+MAX_FACET = MAX_KEPT
 MAX_FACETS = 128 << 10  # of one event
 
 # What is stated about assets and edges instead.
@@ -78,13 +77,15 @@ def _kept(collector: AssetCollector, facet: Any, where: str) -> tuple[Any, int]:
     if not isinstance(facet, dict):
         _ignore(collector, "INVALID_TYPE", f"{where} must be an object", where)
         return None, 0
-    checker = Checker()
-    kept = checker.free(facet, where)
-    collector.warnings.extend(checker.problems[:1])
-    length = 0 if checker.problems else len(orjson.dumps(kept))
-    if length > MAX_FACET:
+    length, checker = json_size(facet), Checker()
+    if length > MAX_FACET:  # before each part of it is looked at
         _ignore(collector, "TOO_LONG", f"{where} must not exceed {MAX_FACET} bytes", where)
-    return (None, 0) if checker.problems or length > MAX_FACET else (kept, length)
+        return None, 0
+    kept = None
+    with suppress(Refused):  # too many problems
+        kept = checker.free(facet, where)
+    collector.warnings.extend(checker.problems[:1])
+    return (None, 0) if checker.problems else (kept, length)
 
 
 def _ignore(collector: AssetCollector, code: str, described: str, where: str) -> None:

@@ -10,6 +10,8 @@ from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json, is_deleted
 from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import DERIVED_FROM, EdgeKey
+from lily.model.errors import Problem
+from lily.model.table_changes import NO_CHANGES, Renames, SenderLimits, TableChanges
 from lily.model.values import Checker
 
 CHANGES = frozenset({"ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"})
@@ -21,11 +23,16 @@ class Lifecycle(NamedTuple):
 
 
 class LifecycleChanges:
-    """Applies the changes of one event. `dropped` are datasets that no longer exist, `renamed` the edges from the
-    assets of an old name to those of the new one."""
+    """Applies the changes of one event: `apply` takes its datasets in their order, `finish` applies what they add up
+    to. `dropped` are datasets that no longer exist, `renamed` the edges from assets of old names to those of new ones.
+    A sender without `metadata:write` deletes only what nobody else has stated, which the worker decides."""
 
     def __init__(self, collector: AssetCollector) -> None:
         self._collector = collector
+        self._renames = Renames()
+        self._named: dict[str, DatasetName] = {}
+        self._columns: dict[str, tuple[str, ...]] = {}  # of the new names, as far as a schema is stated
+        self._drops: dict[str, DatasetName] = {}
         self.dropped: list[DatasetName] = []
         self.renamed: list[EdgeKey] = []
 
@@ -33,10 +40,47 @@ class LifecycleChanges:
         found = dataset.facets.read("lifecycleStateChange", self._parse)
         if found is None:
             return
+        named = dataset.named
+        self._columns[named.qualified_name] = tuple(dataset.columns or ())
         if found.change == "DROP":
-            self._drop(dataset.named)
-        elif found.previous is not None and found.previous.qualified_name != dataset.named.qualified_name:
-            self._rename(found.previous, dataset)
+            self._drops[named.qualified_name] = named
+        elif found.previous is not None and found.previous.qualified_name != named.qualified_name:
+            for one in (found.previous, named):
+                self._named.setdefault(one.qualified_name, one)
+            self._renames.add(found.previous.qualified_name, named.qualified_name)
+
+    def finish(self) -> TableChanges:
+        """What the worker has to do."""
+        moved = self._renames.moved()
+        for old, new in moved:
+            self._move(old, new)
+        gone = self._drops | {name: self._named[name] for name in self._renames.gone()}
+        existing = {new for _, new in moved}
+        self.dropped = [named for name, named in gone.items() if name not in existing]
+        names = tuple(named.qualified_name for named in self.dropped)
+        if self._collector.describes:
+            self._collector.deleted.update(names, *(self._columns.get(name, ()) for name in names))
+            return TableChanges(moved) if moved else NO_CHANGES
+        if names:
+            self._warn(names)
+        return TableChanges(moved, names, SenderLimits(None, own_only=True)) if moved or names else NO_CHANGES
+
+    def _warn(self, names: tuple[str, ...]) -> None:
+        described = (
+            "a token without the scope metadata:write deletes only what nobody else has stated; what others have "
+            "stated stays"
+        )
+        self._collector.warnings += [Problem("FORBIDDEN", described, name) for name in names]
+
+    def _move(self, old: str, new: str) -> None:
+        """The tags of the old name pass on to the new one: what it holds is the same."""
+        collector, previous, named = self._collector, self._named[old], self._named[new]
+        if collector.describes:
+            collector.state(old, previous.entity_type, {"name": previous.title, "renamed_to": new})
+        collector.state(new, named.entity_type, {"name": named.title, "renamed_from": old})
+        columns = self._columns.get(new, ())
+        pairs = [(old, new), *((f"{old}{column.removeprefix(new)}", column) for column in columns)]
+        self.renamed += [EdgeKey(collector.id(one), collector.id(other), DERIVED_FROM) for one, other in pairs]
 
     def _parse(self, checker: Checker, facet: Json, where: str) -> Lifecycle | None:
         if is_deleted(facet):
@@ -53,21 +97,3 @@ class LifecycleChanges:
             checker.refuse("INVALID_TYPE", f"{where} must be an object", where)
             return None
         return Lifecycle(change, self._collector.dataset_name(checker, previous, where))
-
-    def _drop(self, named: DatasetName) -> None:
-        self._collector.deleted.add(named.qualified_name)
-        self.dropped.append(named)
-
-    def _rename(self, previous: DatasetName, dataset: Stated) -> None:
-        """The old name is deleted, and its tags pass on to the new one: what it holds is the same."""
-        collector, named = self._collector, dataset.named
-        about = {"name": previous.title, "renamed_to": named.qualified_name}
-        collector.state(previous.qualified_name, previous.entity_type, about)
-        collector.state(named.qualified_name, named.entity_type, {"renamed_from": previous.qualified_name})
-        self._drop(previous)
-        pairs = [(previous.qualified_name, named.qualified_name)]
-        pairs += [
-            (f"{previous.qualified_name}.{column.removeprefix(f'{named.qualified_name}.')}", column)
-            for column in dataset.columns or ()
-        ]
-        self.renamed += [EdgeKey(collector.id(old), collector.id(new), DERIVED_FROM) for old, new in pairs]

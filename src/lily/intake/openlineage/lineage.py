@@ -1,6 +1,6 @@
 """What an event states about the flow of data: edges, and the datasets between which edges may have to be assumed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.column_lineage import ColumnLineage
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.datasets import Stated, state_dataset
-from lily.intake.openlineage.edge_claims import EdgeClaims, too_many
+from lily.intake.openlineage.edge_claims import EdgeClaims
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
 from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
@@ -16,8 +16,11 @@ from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.run_query import common_tables, is_covered, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
-from lily.model.edges import MAX_CLAIMS, Claim, DatasetSchema, EdgeKey, RunDatasets
+from lily.lineage.assumed_edges import MAX_ASSUMED, unexplained
+from lily.model.edges import Claim, DatasetSchema, EdgeKey, RunDatasets
+from lily.model.errors import Problem
 from lily.model.run_queries import RunQuery
+from lily.model.table_changes import NO_CHANGES, TableChanges
 
 NO_FACETS: Json = {}
 _LINEAGE_FACETS = frozenset({"lineage", "columnLineage"})
@@ -31,14 +34,15 @@ class Lineage(NamedTuple):
     facets: Json = NO_FACETS
     renamed: tuple[EdgeKey, ...] = ()
     query: RunQuery | None = None  # explains what the facets of the outputs do not
+    tables: TableChanges = NO_CHANGES
 
     @property
     def states_any(self) -> bool:
-        """Whether there are schemas, edges, edges to assume, targets that are stated to have no source, or facets to
-        keep."""
+        """Whether there are schemas, edges, edges to assume, targets that are stated to have no source, facets to keep,
+        or tables that were dropped or renamed."""
         between = self.datasets.inputs and self.datasets.outputs
-        explained = self.datasets.explained
-        return bool(self.schemas or self.claims or explained or between or self.query or self.facets)
+        changes = self.schemas or any(self.tables)
+        return bool(changes or self.claims or self.datasets.explained or between or self.query or self.facets)
 
 
 def run_lineage(
@@ -63,19 +67,20 @@ def run_lineage(
         in_full = claims.explained()
         known = [found is None or collector.id(found.named.qualified_name) in in_full for found in written]
     _connect_names(claims, symlinks, [*read, *written])
-    if len(read_ids) * len(written_ids) > MAX_CLAIMS:
-        collector.checker.refuse("TOO_LONG", too_many(len(read_ids) * len(written_ids)), "outputs")
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
     understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
     schemas = (*read_schemas(collector, event, read), *written_schemas(collector, event, written))
     facets, changes = kept_facets(collector, event, read, written), LifecycleChanges(collector)
     for output in filter(None, written if happened else ()):
         changes.apply(output)
+    tables = changes.finish()
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
-    schemas = limited(collector, (*schemas, *dropped_schemas(collector, event, changes.dropped)))
+    schemas = limited(collector, _without_dropped(collector, event, schemas, changes))
     query = run_query(sql, collector, inputs, outputs, known, starts=starts) if sql and (happened or starts) else None
-    return Lineage(claims.claims(), datasets, understood, schemas, facets, tuple(changes.renamed), query)
+    found = claims.claims()
+    _warn_of_too_many(collector, datasets, found)
+    return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables)
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, symlinks: Symlinks) -> Lineage:
@@ -86,13 +91,21 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
     changes = LifecycleChanges(collector)
     changes.apply(dataset)
-    schemas = (
-        *written_schemas(collector, event, [dataset]),
-        *dropped_schemas(collector, event, changes.dropped),
-    )
+    tables = changes.finish()
+    schemas = _without_dropped(collector, event, written_schemas(collector, event, [dataset]), changes)
     datasets = RunDatasets(explained=claims.explained())
     facets = facets_of_dataset(collector, event)
-    return Lineage(claims.claims(), datasets, understood, limited(collector, schemas), facets, tuple(changes.renamed))
+    renamed, schemas = tuple(changes.renamed), limited(collector, schemas)
+    return Lineage(claims.claims(), datasets, understood, schemas, facets, renamed, None, tables)
+
+
+def _without_dropped(
+    collector: AssetCollector, event: Json, schemas: Iterable[DatasetSchema], changes: LifecycleChanges
+) -> tuple[DatasetSchema, ...]:
+    """The schemas, where a dataset that no longer exists has no columns."""
+    gone = {collector.id(named.qualified_name) for named in changes.dropped}
+    kept = [schema for schema in schemas if schema.dataset_id not in gone]
+    return (*kept, *dropped_schemas(collector, event, changes.dropped))
 
 
 def _read_facets(
@@ -110,6 +123,16 @@ def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[St
     for dataset in filter(None, datasets) if symlinks else ():
         others = symlinks.get(dataset.named.qualified_name, ())
         claims.equate(same_flows(dataset.named, dataset.columns, others))
+
+
+def _warn_of_too_many(collector: AssetCollector, datasets: RunDatasets, claims: Sequence[Claim]) -> None:
+    inputs, outputs = len(datasets.inputs), len(unexplained(datasets, (claim.key for claim in claims)))
+    if inputs * outputs > MAX_ASSUMED:
+        described = (
+            f"{outputs} outputs are not explained, and to derive each of them from all {inputs} inputs would be more "
+            f"than {MAX_ASSUMED} edges; none was assumed. Send columnLineage or lineage facets, or one job per output"
+        )
+        collector.warnings.append(Problem("TOO_MANY_EDGES", described, "outputs"))
 
 
 def _ids(collector: AssetCollector, stated: list[Stated | None]) -> tuple[str, ...]:

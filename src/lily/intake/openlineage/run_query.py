@@ -7,6 +7,7 @@ from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json, is_deleted
+from lily.model.errors import Problem
 from lily.model.run_queries import MAX_TEXT, RunQuery, selects_star
 from lily.model.values import Checker
 
@@ -56,6 +57,13 @@ def run_query(
     target = str(unexplained[0]["name"]) if len(unexplained) == 1 else ""
     namespace = str(platform[0].get("namespace") or "") if platform else ""
     return RunQuery(sql.text, sql.dialect, namespace, names, target, complete=False)
+
+
+def unexpanded(query: RunQuery) -> list[Problem]:
+    if query.expands or not selects_star(query.text):
+        return []
+    described = "`*` is not expanded: reading the columns of its tables needs the scope metadata:read"
+    return [Problem("FORBIDDEN", described, "job.facets.sql.query")]
 
 
 def _parsed(checker: Checker, facet: Json, where: str) -> SqlFacet | None:

@@ -7,7 +7,7 @@ application. That is what Spark needs, which first reads a CSV file as one colum
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lily.intake.openlineage.asset_collector import AssetCollector
@@ -48,6 +48,12 @@ def producer(event: Json) -> str:
     """The producer's address without its version: a new version is the same producer."""
     parts = str(event.get("producer") or "").split("/")
     return "/".join(part for part in parts if not _VERSION.fullmatch(part))
+
+
+def of_sender(schemas: Iterable[DatasetSchema], by: str) -> tuple[DatasetSchema, ...]:
+    """The schemas in scopes of their own: what a sender that may not delete everything states is compared only with
+    what it stated itself. Otherwise a schema of others would delete, by their rights, what its own lacks."""
+    return tuple(schema._replace(scope=_scope(schema.scope, by)) for schema in schemas)
 
 
 def _application(event: Json) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from lily.intake.sql.defaults import Defaults
 from lily.intake.sql.dialects import dialect_of
 from lily.intake.sql.execution import Execution
 from lily.intake.sql.graph import Graph, Names
+from lily.intake.sql.moved_tables import connect_moved
 from lily.intake.sql.named_tables import named_tables
 from lily.intake.sql.outcomes import UNREAD, outcome_of, reason_without_edges
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Outcome
@@ -33,7 +34,7 @@ def analyze(request: AnalysisRequest) -> AnalysisResult:
 class Analysis:
     def __init__(self, request: AnalysisRequest) -> None:
         self._known = request.known or {}
-        self._tables = Tables(self._known)
+        self._tables = Tables(self._known, expands=request.expands)
         self._graph = Graph()
         self._outcomes: list[Outcome] = []
         self._filled: dict[int, list[str]] = {}  # by outcome: temporary tables, if it writes nothing else
@@ -48,6 +49,7 @@ class Analysis:
             self._add(statement)
         self._report_unread()
         complete_copies(self._writer)
+        self._warnings |= dict.fromkeys(connect_moved(self._writer))
         names, pairs = Names(self._known), dict(self._graph.pairs())
         edges = names.edges(pairs)
         definitions = [pairs[pair] for pair in pairs if len(set(names.edge(pair)[:2])) > 1]
@@ -94,13 +96,15 @@ class Analysis:
         for name in session.unknown:
             self._warnings[f"{start} the table of column {name} is not known"] = None
         for table in session.named:
-            if not self._tables.is_known(table) and not self._graph.writes(table):
+            if self._tables.expands and not self._tables.is_known(table) and not self._graph.writes(table):
                 self._warnings[
                     f"{table} is not in the catalogue; if its name there is longer, set default_database and "
                     "default_schema"
                 ] = None
 
     def _star_warning(self, table: str) -> str:
+        if not self._tables.expands:
+            return f"* of {table} is not expanded, because reading its columns needs the scope metadata:read"
         if self._tables.columns(table):
             return (
                 f"* of {table} may have more columns than the catalogue knows, because not all have an ordinal_position"

@@ -24,7 +24,8 @@ class Defaults:
         return False
 
     def _use(self, use: exp.Use) -> None:
-        kind = str(use.args["kind"].name if use.args.get("kind") else "").upper()
+        given = use.args.get("kind")  # sqlglot has text for `USE SECONDARY ROLES`, else a variable
+        kind = (given.name if isinstance(given, exp.Expr) else str(given or "")).upper()
         if kind.split(" ")[0] in _IGNORED or not isinstance(use.this, exp.Table):
             return
         parts = name_parts(use.this)
@@ -34,5 +35,7 @@ class Defaults:
             self.database, self.schema = parts[-2:]
         elif kind == "CATALOG" or (kind in {"", "DATABASE"} and self._dialect in _DATABASE_FIRST):
             self.database = parts[0]
+            if self._dialect == "snowflake":
+                self.schema = "public"  # which every database has
         else:
             self.schema = parts[0]

@@ -58,7 +58,7 @@ class Execution:
         piece, expression = statement.piece, statement.expression
         if self._defaults.apply(expression, piece):
             return None
-        if self._moved(piece, session):
+        if self._moved(piece, session) or commands.parted(piece, session, self._writer):
             return None
         if expression is not None and not isinstance(expression, exp.Command):
             into_table = select_into_makes_a_table(self._dialect, in_routine=piece.in_routine)

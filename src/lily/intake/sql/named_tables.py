@@ -36,6 +36,8 @@ def _named(expressions: list[exp.Expr | None], piece: Piece, session: Session) -
         yield key, key[: len(key) - len(own)] + own if key.endswith(own.lower()) else key
     for pair in (commands.moved(piece, session), commands.stream(piece, session)):
         yield from ((key, key) for key in pair or ())
+    yield from ((key, key) for key in commands.named_parts(piece, session))
+    yield from ((key, key) for key in commands.named_renames(piece, session))
 
 
 def _inside(piece: Piece, dialect: str, loops: set[str]) -> Iterator[exp.Expr]:

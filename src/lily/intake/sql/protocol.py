@@ -25,7 +25,8 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRequest:
-    """`known` is None in a first request, which only lists the tables so that the catalogue can be read."""
+    """`known` is None in a first request, which only lists the tables so that the catalogue can be read. Unless it
+    `expands`, the catalogue only spells the names that the script has itself: `*` stands for nothing."""
 
     sql: str
     dialect: str
@@ -33,6 +34,7 @@ class AnalysisRequest:
     schema: str | None = None
     known: dict[str, KnownTable] | None = None
     target: str | None = None  # the key of the table that a query without a target of its own writes
+    expands: bool = True
 
     def with_tables(self, known: dict[str, KnownTable]) -> "AnalysisRequest":
         return replace(self, known=known)

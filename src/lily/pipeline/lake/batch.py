@@ -3,18 +3,19 @@
 The tasks of a batch write the files of both tables; then there are two commits. The first adds the states to `assets`.
 Repeating it after a crash does no harm, because the same states merge to the same assets. The second adds the events to
 `events`, with the batch's number and its end offsets in the snapshot's summary. The query starts where the last such
-commit ends, so each event is in `events` exactly once, whatever happened between the two commits. Spark's own
-checkpoint is not used for recovery.
+commit ends, so each event is in `events` exactly once, whatever happened between the two commits; a driver that another
+one has replaced cannot commit (`fence.py`). Spark's own checkpoint is not used for recovery.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lily.bus.authority import SigningKey
 from lily.pipeline.lake.commits import Commit
 from lily.pipeline.lake.iceberg import LakeTable
 from lily.pipeline.lake.task import OUTPUT, PartitionReport, TaskSettings, read_output, write_partition
@@ -42,6 +43,7 @@ class LakeBatch:
     tasks: int  # at most; 0 for one per Kafka partition
     io_properties: Mapping[str, str]
     last: Callable[[], Commit]
+    keys: Callable[[], Sequence[SigningKey]] = tuple  # verify claims of authority
     _tables: dict[str, LakeTable] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +60,7 @@ class LakeBatch:
         last, began = self.last(), time.time()
         targets = {name: table.target() for name, table in self._tables.items()}
         number = last.number + 1
-        settings = TaskSettings(number, self.database_url, self.skew, targets, dict(self.io_properties))
+        settings = TaskSettings(number, self.database_url, self.skew, targets, dict(self.io_properties), self.keys())
         records = batch.coalesce(self.tasks) if self.tasks else batch
         with worker_niceness(self.spark, LAKE_NICENESS):
             output = records.mapInArrow(partial(write_partition, settings=settings), OUTPUT)
@@ -72,4 +74,5 @@ class LakeBatch:
 
     def append_events(self, prepared: PreparedBatch) -> None:
         files = [file for file in prepared.files if file.table == tables.EVENTS]
-        self._tables[tables.EVENTS].append(files, prepared.commit.as_properties())
+        commit = prepared.commit
+        self._tables[tables.EVENTS].append(files, commit.as_properties(), follows=commit.number - 1)

@@ -55,7 +55,8 @@ class LastCommit:
 
 
 def last_commit(spark: SparkSession) -> LastCommit:
-    """The newest snapshot with offsets. Maintenance creates snapshots too, without offsets, but never expires this one.
+    """The snapshot with offsets and the greatest number. Maintenance creates snapshots too, without offsets, but never
+    expires this one.
 
     If `events` has rows and no such snapshot, something other than Lily changed it; then its rows give the offsets.
     """
@@ -80,7 +81,8 @@ def _newest_snapshot(spark: SparkSession) -> Row | None:
     return (
         spark.table(f"{tables.identifier(tables.EVENTS)}.snapshots")
         .where(F.col("summary")[tables.BATCH_PROPERTY].isNotNull())
-        .orderBy(F.col("committed_at").desc())
+        # By number: clocks of two drivers differ, and two commits may have the same millisecond.
+        .orderBy(F.col("summary")[tables.BATCH_PROPERTY].cast("long").desc())
         .select("summary", "committed_at")
         .first()
     )

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from lily.model.errors import Terminal
+from lily.model.errors import Terminal, Transient
+from lily.pipeline.lake.fence import Follows, accept_calls, is_refused
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, with_field_ids
 from lily.store.lake.rows import EVENT_SCHEMA, STATE_SCHEMA
@@ -35,15 +37,34 @@ class LakeTable:
         self._table.refresh()
         return str(self._table.operations().current().metadataFileLocation())
 
-    def append(self, files: Iterable[WrittenFile], properties: Mapping[str, str], *, run: int | None = None) -> None:
-        """Commits the files, with the properties in the snapshot's summary."""
+    def append(
+        self,
+        files: Iterable[WrittenFile],
+        properties: Mapping[str, str],
+        *,
+        run: int | None = None,
+        follows: int | None = None,
+    ) -> None:
+        """Commits the files, with the properties in the snapshot's summary. Raises Transient and commits nothing if the
+        table's newest batch is not the one that they are to follow."""
         append = self._table.newAppend()
+        if follows is not None:
+            accept_calls()
+            append.validateWith(Follows(follows))
         metrics = self._iceberg.MetricsConfig.forTable(self._table)
         for file in files:
             append.appendFile(self._data_file(file, metrics, run))
         for key, value in properties.items():
             append.set(key, value)
-        append.commit()
+        try:
+            append.commit()
+        except Py4JJavaError as error:
+            if follows is None or not is_refused(error):
+                raise
+            raise Transient(
+                f"Another process has written to the lake since batch {follows}. This one starts again once it has the "
+                "lock; the files that it wrote are removed by maintenance."
+            ) from error
 
     def _data_file(self, file: WrittenFile, metrics: Any, run: int | None) -> Any:
         values = self._array_list()

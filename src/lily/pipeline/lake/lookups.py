@@ -2,7 +2,8 @@
 and a Spark job would cost many times as much."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from pyspark.sql import SparkSession
 
@@ -11,18 +12,19 @@ from lily.pipeline.lake.iceberg import LakeTable
 from lily.store.lake import tables
 from lily.store.lake.data_files import TableFiles, read_files
 from lily.store.lake.parquet import ParquetFiles
-from lily.store.lake.scans import Scan
+from lily.store.lake.scans import LakeEvent, Scan
 
 Asset = tuple[str, str]  # tenant and id
+Result = TypeVar("Result")
 
 
 class LakeLookups:
     """A call sees every earlier commit. Raises OSError if the warehouse cannot be read."""
 
     def __init__(self, spark: SparkSession, properties: Mapping[str, str]) -> None:
-        self._table = LakeTable(spark, tables.ASSETS)
+        self._tables = {name: LakeTable(spark, name) for name in (tables.ASSETS, tables.EVENTS)}
         self._properties = properties
-        self._files: TableFiles | None = None
+        self._files: dict[str, TableFiles] = {}
         self._parquet = ParquetFiles()
 
     def states(self, assets: Iterable[Asset]) -> dict[Asset, AssetState]:
@@ -30,17 +32,25 @@ class LakeLookups:
         ids: defaultdict[str, list[str]] = defaultdict(list)
         for tenant, asset_id in assets:
             ids[tenant].append(asset_id)
+        return self._read(
+            tables.ASSETS,
+            lambda scan: {
+                (tenant, found): state for tenant in ids for found, state in scan.states(tenant, ids[tenant]).items()
+            },
+        )
+
+    def events(self, tenant: str, asset_id: str) -> list[LakeEvent]:
+        """Every event of an asset, in the order of the log."""
+        return self._read(tables.EVENTS, lambda scan: scan.events(tenant, asset_id))
+
+    def _read(self, table: str, read: Callable[[Scan], Result]) -> Result:
         try:
-            return self._states(ids)
+            return read(self._scan(table))
         except FileNotFoundError:
-            return self._states(ids)  # maintenance has deleted files since their list was read
+            return read(self._scan(table))  # maintenance has deleted files since their list was read
 
-    def _states(self, ids: Mapping[str, list[str]]) -> dict[Asset, AssetState]:
-        scan = self._scan()
-        return {(tenant, found): state for tenant in ids for found, state in scan.states(tenant, ids[tenant]).items()}
-
-    def _scan(self) -> Scan:
-        location = self._table.metadata_location()
-        if self._files is None or self._files.location != location:
-            self._files = read_files(location, self._properties, self._files)
-        return Scan(self._files, self._parquet)
+    def _scan(self, table: str) -> Scan:
+        location, known = self._tables[table].metadata_location(), self._files.get(table)
+        if known is None or known.location != location:
+            known = self._files[table] = read_files(location, self._properties, known)
+        return Scan(known, self._parquet)

@@ -11,18 +11,21 @@ import structlog
 from pyspark.sql import DataFrame, SparkSession
 
 from lily.bus import topics
+from lily.bus.authority import SigningKeys
 from lily.bus.offsets import Offsets
 from lily.pipeline.lake.batch import LakeBatch
 from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.compaction import Compaction
 from lily.pipeline.lake.lookups import Asset, LakeLookups
 from lily.pipeline.lake.promotion import promote, set_parents
+from lily.pipeline.lake.restored import adopt_newest_metadata, align
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.pipeline.source import KafkaSource, start_query
 from lily.settings import Settings
 from lily.store.lake import tables
 from lily.store.lake.data_files import io_properties
+from lily.store.postgres.access.secrets import read_master_keys
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.lake.commits import LakeLedger
 from lily.store.postgres.propagation.propagator import Propagator
@@ -43,6 +46,7 @@ class LakeQuery:
         log = LogOffsets(self._settings.brokers, "lily-lake")
         store, propagator = CatalogueWriter(self._settings.database_url), Propagator(self._settings.database_url)
         try:
+            adopt_newest_metadata(ledger, io_properties(self._settings.s3))
             for statement in tables.definitions(self._settings.lake.buckets):
                 spark.sql(statement)
             LakeRun(
@@ -83,6 +87,7 @@ class LakeRun:
         self._write_lock = threading.Lock()  # a promotion during a batch would miss that batch's events
         self._written_at = 0.0
         self._expected: set[Asset] = set()  # columns that the batches written so far do not have
+        self._ends_at_start: Offsets = {}
         self._ends_read_at = datetime.min.replace(tzinfo=UTC)
         self._pending_ends: deque[tuple[datetime, Offsets]] = (
             deque()
@@ -95,6 +100,7 @@ class LakeRun:
             settings.lake.tasks,
             io_properties(settings.s3),
             lambda: self._last,
+            SigningKeys(settings.master_key_file, read_master_keys),
         )
 
     def run(self, checkpoint: Path) -> None:
@@ -118,9 +124,12 @@ class LakeRun:
             compaction.close()
 
     def _recover(self) -> None:
-        """Continues from the newest commit, and records it in PostgreSQL in case the last process did not."""
+        """Continues from the newest commit, and records it in PostgreSQL in case the last process did not. That process
+        may have added the states of a batch that this one has to repeat: of no event that is not in the log by now."""
         last = last_commit(self._spark)
         self._last = last.commit
+        self._ends_at_start = self._log.ends([topics.ASSETS])
+        align(self._spark, self._ledger, last.commit)
         if last.commit.number:
             self._record(last.commit, last.committed_at)
 
@@ -136,11 +145,12 @@ class LakeRun:
             written = self._batch.write(batch)
             self._last = commit = written.commit
             self._record(commit)
-            promoted = promote(self._lookups, self._store)
+            promoted = self._promote()
             overdue, self._expected = self._expected, set()
             self._set_parents(overdue)
         self._written_at = time.monotonic()
         seconds = self._written_at - began
+        self._metrics.unsigned.inc(sum(report.unsigned for report in written.reports))
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
 
@@ -148,10 +158,18 @@ class LakeRun:
         """If the lake was ahead of the hot lane, there may be no further batch to promote with."""
         if self._write_lock.acquire(blocking=False):
             try:
-                self._metrics.lake_promoted.inc(promote(self._lookups, self._store))
+                self._metrics.lake_promoted.inc(self._promote())
                 self._set_parents()
             finally:
                 self._write_lock.release()
+
+    def _promote(self) -> int:
+        """Not while the lake is ahead of the hot lane, which may refuse events that the lake has."""
+        applied = self._ledger.applied(topics.ASSETS)
+        ends = (*self._last.next_offsets.items(), *self._ends_at_start.items())
+        if any(applied.get(at, 0) < end for (topic, at), end in ends if topic == topics.ASSETS):
+            return 0
+        return promote(self._lookups, self._store, timedelta(seconds=self._settings.limits.future_skew_seconds))
 
     def _set_parents(self, overdue: Collection[Asset] = ()) -> None:
         set_parents(self._lookups, self._propagator, self._expected if self._pending_ends else None, overdue)

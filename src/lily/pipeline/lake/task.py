@@ -4,16 +4,18 @@ Events of the bulk lane are refused here if they are invalid, and if PostgreSQL 
 there as well. The hot query refuses and applies the events of its own topic.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
+import orjson
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
 from lily.bus import topics
+from lily.bus.authority import SigningKey, Verifier
 from lily.model import ids
 from lily.model.columns import AssetRecord, ColumnsEvent, states_of
 from lily.model.records import Record, Refusal
@@ -28,15 +30,15 @@ from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 CHUNK_BYTES = 6 << 20  # validated together: decoded, an event takes up to twenty times its bytes
 BUFFER_BYTES = 64 << 20  # collected before files are written: few large files, within a worker's small memory
-# Each output row is either a PartitionReport (the first six columns) or a WrittenFile (the others).
+# Each output row is either a PartitionReport (the first seven columns) or a WrittenFile (the others).
 OUTPUT = (
-    "topic string, partition int, next_offset long, events long, refused long, refreshed long,"
+    "topic string, partition int, next_offset long, events long, refused long, refreshed long, unsigned long,"
     "table string, path string, tenant string, bucket int, rows long, size long"
 )
 _OUTPUT_SCHEMA = pa.schema(
     [
         *(("topic", pa.string()), ("partition", pa.int32()), ("next_offset", pa.int64()), ("events", pa.int64())),
-        *(("refused", pa.int64()), ("refreshed", pa.int64())),
+        *(("refused", pa.int64()), ("refreshed", pa.int64()), ("unsigned", pa.int64())),
         *((name, pa.string()) for name in ("table", "path", "tenant")),
         *(("bucket", pa.int32()), ("rows", pa.int64()), ("size", pa.int64())),
     ]
@@ -52,6 +54,7 @@ class PartitionReport(NamedTuple):
     events: int
     refused: int  # of the bulk lane
     refreshed: int  # changes in PostgreSQL
+    unsigned: int  # of the bulk lane, that claimed authority without a valid signature
 
 
 _FILE_COLUMN = len(PartitionReport._fields)  # the first column of a WrittenFile
@@ -66,6 +69,7 @@ class TaskSettings:
     skew: timedelta
     targets: Mapping[str, WriteTarget]
     io_properties: Mapping[str, str]
+    keys: Sequence[SigningKey] = ()  # verify claims of authority
 
 
 class RowBuffer:
@@ -123,14 +127,19 @@ def _process(
     accepted: list[int] = []
     events: list[AssetRecord] = []
     refusals: list[Refusal] = []
+    bulk_verifier, verifier = Verifier(settings.keys), Verifier(settings.keys)
     for index, record in enumerate(records):
-        validate = validate_bulk_record if _is_bulk(record) else validate_asset_record
-        outcome = validate(record, store.knows_tenant, settings.skew)
+        if _is_bulk(record):
+            outcome = validate_bulk_record(record, store.knows_tenant, settings.skew, bulk_verifier)
+        else:
+            outcome = validate_asset_record(record, store.knows_tenant, settings.skew, verifier)
         if isinstance(outcome, Refusal):
             refusals.append(outcome)
         elif outcome is not None:
             accepted.append(index)
             events.append(outcome)
+    if bulk_verifier.rejected or verifier.rejected:
+        rows = _as_applied(rows, records, dict(zip(accepted, events, strict=True)))
     bulk = [(records[index], event) for index, event in zip(accepted, events, strict=True) if _is_bulk(records[index])]
     refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
     states = merge_states(state for _, event in bulk for state in states_of(event))
@@ -138,7 +147,7 @@ def _process(
     hot = (event for index, event in zip(accepted, events, strict=True) if not _is_bulk(records[index]))
     states = merge_states([*states.values(), *(state for event in hot for state in states_of(event))])
     return (
-        _reports(records, applied.refused, applied.changed),
+        _reports(records, applied.refused, applied.changed, bulk_verifier.rejected),
         states_to_batch(states.values(), settings.run),
         _event_rows(rows, records, accepted, events, settings.run),
     )
@@ -148,15 +157,15 @@ def _is_bulk(record: Record) -> bool:
     return record.topic == topics.ASSETS_BULK
 
 
-def _reports(records: list[Record], refused: int, refreshed: int) -> list[PartitionReport]:
-    """One per partition. The first one has the counts of refused and refreshed events."""
+def _reports(records: list[Record], refused: int, refreshed: int, unsigned: int) -> list[PartitionReport]:
+    """One per partition. The first one has the counts of refused, refreshed and unsigned events."""
     ends: dict[tuple[str, int], list[int]] = {}
     for record in records:
         counted = ends.setdefault((record.topic, record.partition), [0, 0])
         counted[0] = max(counted[0], record.offset + 1)
         counted[1] += 1
-    reports = [PartitionReport(topic, at, end, count, 0, 0) for (topic, at), (end, count) in ends.items()]
-    return [reports[0]._replace(refused=refused, refreshed=refreshed), *reports[1:]]
+    reports = [PartitionReport(topic, at, end, count, 0, 0, 0) for (topic, at), (end, count) in ends.items()]
+    return [reports[0]._replace(refused=refused, refreshed=refreshed, unsigned=unsigned), *reports[1:]]
 
 
 def _event_rows(
@@ -182,6 +191,15 @@ def _event_rows(
         for name, value in columns.items()
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
+
+
+def _as_applied(rows: pa.Table, records: list[Record], accepted: Mapping[int, AssetRecord]) -> pa.Table:
+    """The rows without claims of authority that were not signed: what is read from the lake is not verified again."""
+    values = [record.value for record in records]
+    for index, event in accepted.items():
+        if not event.has_authority and b'"authorised":true' in (values[index] or b""):
+            values[index] = orjson.dumps(event.as_cloudevent())
+    return rows.set_column(rows.schema.get_field_index("value"), "value", pa.array(values, pa.binary()))
 
 
 def _row_id(event: AssetRecord) -> str:

@@ -21,7 +21,7 @@ from lily.pipeline.session import LAKE_NICENESS, worker_niceness
 from lily.pipeline.source import KafkaSource, start_query
 from lily.settings import Settings
 from lily.store.postgres.connection import connect
-from lily.store.postgres.progress.positions import next_offsets
+from lily.store.postgres.progress.positions import next_offsets, raise_positions
 
 TOPICS = (topics.USAGE,)
 POLL_SECONDS = 2.0  # how often the log's end is looked at while the query rests
@@ -54,6 +54,7 @@ class QualityQuery:
 
     def _starts(self, log: LogOffsets) -> Offsets:
         with connect(self._settings.database_url, "lily-quality") as connection:
+            raise_positions(connection)
             counted = next_offsets(connection, topics.USAGE)
         return log.starts(TOPICS, {(topics.USAGE, at): offset for at, offset in counted.items()})
 

@@ -40,6 +40,7 @@ def read_snapshot(spark: SparkSession, database_url: str, tenant: str | None, ti
             edges=reader.read("recompute/edges"),
             assets=reader.read("recompute/assets"),
             nodes=reader.read("recompute/graph_nodes"),
+            held_parents=reader.read("recompute/held_parents"),
         )
         return Snapshot(graphs, reader.read("recompute/derived_tags"), behind)
 

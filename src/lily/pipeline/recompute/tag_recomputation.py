@@ -30,6 +30,7 @@ class Graphs:
     edges: DataFrame
     assets: DataFrame
     nodes: DataFrame
+    held_parents: DataFrame
 
 
 def recompute(graphs: Graphs, progress: Progress = lambda *_: None) -> DataFrame:
@@ -52,10 +53,11 @@ def partitioned(rows: DataFrame, *columns: str) -> DataFrame:
 
 
 def parents(graphs: Graphs) -> DataFrame:
-    """tenant, id, parent. The parents of assets that only the lake has are in `graph_nodes`."""
+    """tenant, id, parent, also of those that are held. The parents of assets that only the lake has are in
+    `graph_nodes`."""
     lake_only = graphs.nodes.join(graphs.assets, ["tenant", "id"], "left_anti")
     known = graphs.assets.select("tenant", "id", "parent").unionByName(lake_only)
-    return known.where(F.col("parent").isNotNull())
+    return known.where(F.col("parent").isNotNull()).unionByName(graphs.held_parents).distinct()
 
 
 def graph_members(graphs: Graphs, above: DataFrame, progress: Progress) -> DataFrame:

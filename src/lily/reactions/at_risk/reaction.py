@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry, Counter
 from psycopg import Connection
 
 from lily.bus import topics
-from lily.model.assets import PARENT_ID
 from lily.model.governance import ASSET, EDGE, INCIDENT
+from lily.model.held import PARENT_ID
 from lily.reactions.base import Event
 from lily.reactions.metrics import run_seconds
 from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks

@@ -157,7 +157,7 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
 def _plain_column(table: Facts) -> Facts:
     """Any column of a table that has no tags, lineage or policy of its own. Its name and attributes are unknown."""
     above = (Ancestor(table.id, table.qualified_name), *table.ancestors)
-    return Facts("", "", "column", table.data_source, above, table.tags)
+    return Facts("", "", "column", table.data_source, above, table.tags, names_above=table.names_above)
 
 
 def _essence(decision: Decision) -> Decision:

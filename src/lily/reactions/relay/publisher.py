@@ -4,7 +4,8 @@ Changes of assets and edges, what propagation reached and what administrators de
 What rules state goes to the ingestion topic, like a write of the API.
 
 It publishes whole batches and marks them once Kafka has confirmed every event, so a crash repeats events and never
-loses one. A change's event id follows from its position, so consumers can drop the repeats.
+loses one. A change's event id follows from its position, so consumers can drop the repeats. Apart from repeats, the
+changes of an asset are published in order.
 """
 
 import os
@@ -17,12 +18,15 @@ import structlog
 from confluent_kafka import KafkaError, Message, Producer
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from lily.bus import topics
+from lily.bus.authority import SigningKeys, sign
 from lily.model.errors import Transient
 from lily.reactions.pace import Pace
 from lily.reactions.relay.change_events import sendable
 from lily.reactions.relay.routing import Outgoing, outgoing
 from lily.reactions.relay.topic_ends import TopicEnds
 from lily.settings import Settings
+from lily.store.postgres.access.secrets import read_master_keys
 from lily.store.postgres.outbox.batches import Outbox
 
 BATCHES_AT_ONCE = 4  # bounds memory: a batch may hold tens of thousands of changes
@@ -44,6 +48,7 @@ class Relay:
                 **settings.brokers.client(),
                 "enable.idempotence": True,
                 "acks": "all",
+                "message.timeout.ms": 0,  # none: an event that expires would be published after newer ones of its asset
                 "linger.ms": 5,
                 "delivery.report.only.error": True,  # flush reports that all is delivered, so silence is success
                 "compression.type": "lz4",
@@ -53,6 +58,7 @@ class Relay:
             }
         )
         self._ends = TopicEnds(settings.brokers)
+        self._keys = SigningKeys(settings.master_key_file, read_master_keys)
         self._published = Counter("lily_relay_published", "Events published", ["topic"], registry=registry)
         self._lag = Histogram("lily_relay_lag_seconds", "From committed to published", registry=registry)
 
@@ -87,7 +93,9 @@ class Relay:
 
     def publish(self, outbox: Outbox) -> int:
         """Publishes what is unpublished, marks it, and returns how many batches that were. Raises Transient if Kafka
-        did not confirm all of it: then nothing is marked and the next call repeats the batches."""
+        did not confirm all of it: then nothing is marked, and a later call repeats the batches, once Kafka has
+        confirmed the events that are still on their way."""
+        self._require_confirmed()
         batches = outbox.unpublished(BATCHES_AT_ONCE)
         if not batches:
             return 0
@@ -97,9 +105,7 @@ class Relay:
             oldest = oldest or event.committed_at
             self._produce(event)
             sent[event.topic] += 1
-        if self._producer.flush(_FLUSH_SECONDS) or self._failed:
-            failed, self._failed = self._failed, []
-            raise Transient(f"Kafka did not confirm {len(failed) or 'all'} events: {failed[:1]}")
+        self._require_confirmed()
         outbox.mark_published(batches, self._ends.after(sent.keys()))
         for topic, count in sent.items():
             self._published.labels(topic).inc(count)
@@ -107,13 +113,22 @@ class Relay:
             self._lag.observe(time.time() - oldest.timestamp())
         return len(batches)
 
+    def _require_confirmed(self) -> None:
+        if self._producer.flush(_FLUSH_SECONDS) or self._failed:
+            failed, self._failed = self._failed, []
+            raise Transient(f"Kafka did not confirm {len(failed) or 'all'} events: {failed[:1]}")
+
     def _produce(self, event: Outgoing) -> None:
         value = sendable(event.event)
+        if event.topic == topics.ASSETS and event.event["data"].get("authorised"):
+            value = sign(value, self._keys())  # a statement that follows from one whose authority was verified
         while True:
             try:
                 self._producer.produce(event.topic, value, event.key, on_delivery=self._delivered)
                 break
             except BufferError:
+                if self._stop.is_set():
+                    raise Transient("The relay was stopped while Kafka took no events.") from None
                 self._producer.poll(0.1)
 
     def _delivered(self, error: KafkaError | None, _: Message) -> None:

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from lily.bus import topics
 from lily.model import governance
-from lily.model.assets import DELETED, PARENT_ID, SUPPRESSED
-from lily.model.layers import TAGS
 from lily.reactions.relay import change_events, refresh_events
 from lily.store.postgres.outbox.batches import Change, Outbox
 
@@ -105,15 +103,9 @@ def concerns_governance(change: Change, rule_attributes: frozenset[str], members
     before, after = change.before, change.after
     if before is None:
         return not governance.needs_graph(after) or change.asset_id in members
-    if any(before.get(field) != after.get(field) for field in (TAGS, PARENT_ID, DELETED)):
-        return True
-    if change.layer == "user" and _suppressions(before) != _suppressions(after):
+    if governance.concerns_tags([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]):
         return True
     return change.layer != "enriched" and any(before.get(name) != after.get(name) for name in rule_attributes)
-
-
-def _suppressions(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in fields.items() if field.startswith(SUPPRESSED)}
 
 
 def _record(change: Change) -> governance.Record:

@@ -24,8 +24,8 @@ Tables = Mapping[str, StoredTable]
 
 
 class Analyzed(NamedTuple):
-    """`reads` are the qualified names of the tables that the query names. `limited` if policies keep the sender from
-    reading or stating some of it."""
+    """`reads` are the qualified names of the tables that the query names. `limited` if policies, or a missing scope,
+    keep the sender from reading or stating some of it."""
 
     result: AnalysisResult
     tables: Tables
@@ -50,12 +50,14 @@ class QueryAnalysis:
         tables = self._with_lake(connection, event.tenant, found, needed=needs_lake)
         reads = sorted({tables[key].qualified_name for key in named})
         if query.sender is None:
-            return Analyzed(self._result(request, tables), tables, reads, limited=False)
+            result = self._result(request, tables)
+            return Analyzed(result, tables, reads, limited=_lacks_columns(query, result))
         policies = policies_of(connection, event.tenant, query.sender)
         visible = readable(policies, tables)
         result = self._result(request, visible)
         permitted = writable(policies, result, tables)
-        return Analyzed(permitted, tables, reads, limited=visible != tables or permitted is not result)
+        limited = visible != tables or permitted is not result or _lacks_columns(query, result)
+        return Analyzed(permitted, tables, reads, limited)
 
     def _with_lake(self, connection: Connection[Any], tenant: str, tables: Tables, *, needed: bool) -> Tables:
         try:
@@ -68,3 +70,8 @@ class QueryAnalysis:
 
     def _result(self, request: AnalysisRequest, tables: Tables) -> AnalysisResult:
         return self._analyzers.analyze(request.with_tables(known_tables(tables)))
+
+
+def _lacks_columns(query: RunQuery, result: AnalysisResult) -> bool:
+    """Whether something is missing that its sender may not read."""
+    return not query.expands and result.partial > 0

@@ -27,7 +27,14 @@ def request_of(query: RunQuery) -> AnalysisRequest:
     place = (query.target or next(iter(query.names), "")).lower().split(".")[:-1]
     database = place[-2] if len(place) > 1 else None
     schema = place[-1] if place else None
-    return AnalysisRequest(query.text, dialect_of_query(query), database, schema, target=query.target.lower() or None)
+    return AnalysisRequest(
+        query.text,
+        dialect_of_query(query),
+        database,
+        schema,
+        target=query.target.lower() or None,
+        expands=query.expands,
+    )
 
 
 class QueryTables:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
 import structlog
 from prometheus_client import CollectorRegistry, Counter
 from psycopg import Connection
@@ -28,7 +27,8 @@ from lily.store.postgres.run_queries.ledger import QueryLedger
 WAITS = timedelta(minutes=1)  # for what the catalogue or the lake may have soon; other queries of the tenant wait too
 
 _log = structlog.get_logger()
-Append = Callable[[Sequence[tuple[str, bytes, bytes]]], None]  # topic, key and value; returns when they are in the log
+# Events with their topics; returns when they are in the log.
+Append = Callable[[Sequence[tuple[str, AssetEvent | ClaimsEvent]]], None]
 
 
 class AnalyzingQueries:
@@ -76,16 +76,12 @@ class AnalyzingQueries:
         completes = query._replace(complete=query.complete and not found.limited)
         completed = with_claims(replace(event, query=completes), found.result)
         if completed is not None:
-            assets = [_asset_record(asset) for asset in new_assets(event, found.result, found.tables)]
-            value = orjson.dumps(completed.as_cloudevent())
-            self._append([*assets, (topics.LINEAGE_INTAKE, completed.key, value)])
+            assets = new_assets(event, found.result, found.tables)
+            stated = [(topics.OF_LANE[lane_of(asset)], asset) for asset in assets]
+            self._append([*stated, (topics.LINEAGE_INTAKE, completed)])
 
 
 def _outcome(found: Analyzed | None) -> str:
     if found is None or found.result.not_understood:
         return "not_understood"
     return "partial" if found.result.partial else "understood"
-
-
-def _asset_record(event: AssetEvent) -> tuple[str, bytes, bytes]:
-    return topics.OF_LANE[lane_of(event)], event.key, orjson.dumps(event.as_cloudevent())

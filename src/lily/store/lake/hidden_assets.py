@@ -7,6 +7,7 @@ from typing import Any
 from lily.model.assets import entity_type, parent_id
 from lily.model.states import AssetState
 from lily.policy import Ancestor, AssetSet, Facts
+from lily.policy.names_above import names_above
 from lily.store.lake.asset_filter import Hidden
 
 
@@ -23,7 +24,9 @@ class HiddenAssets:
         parent = parent_id(state.layers)
         above = () if parent is None else (Ancestor(parent, str(shown.get("parent") or "")),)
         source = str(shown.get("data_source") or "")
-        return self.assets.holds(Facts(state.id, state.qualified_name, entity_type(state.layers), source, above))
+        by_name = names_above(state.tenant, state.qualified_name, above)
+        kind = entity_type(state.layers)
+        return self.assets.holds(Facts(state.id, state.qualified_name, kind, source, above, names_above=by_name))
 
 
 def hidden_assets(assets: AssetSet) -> Hidden | None:

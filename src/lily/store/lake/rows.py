@@ -6,7 +6,8 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from lily.model.assets import LAYERS, PARENT_ID, TYPE, LayerName, entity_type, parent_id, shown_value
+from lily.model.assets import LAYERS, TYPE, LayerName, entity_type, parent_id, shown_value
+from lily.model.held import PARENT_ID
 from lily.model.layers import Layer
 from lily.model.states import AssetState
 from lily.store.lake.tables import id_prefix

@@ -90,6 +90,14 @@ def group_id(asset_id: str) -> str:
     return f"{id_prefix(asset_id)}0000-0000-0000-0000-000000000000"
 
 
+def ids_of_row(row_id: str) -> tuple[str, str]:
+    """The first and the last id that the record of a row of `events` can be about."""
+    if row_id != group_id(row_id):
+        return row_id, row_id
+    prefix = id_prefix(row_id)
+    return row_id, f"{prefix}ffff-ffff-ffff-ffff-ffffffffffff"
+
+
 def definitions(buckets: int) -> list[str]:
     """Spark SQL that creates what is missing. The number of buckets applies to new tables only."""
     statements = [f"create namespace if not exists {CATALOG}.{NAMESPACE}"]

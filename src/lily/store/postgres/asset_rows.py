@@ -23,8 +23,13 @@ def asset_of(tenant: str, row: Row, rules: TagRules) -> StoredAsset:
 
 
 def derived_tags_of(rules: TagRules, propagated: list[str] | None, inherited: dict[str, Any] | None) -> DerivedTags:
-    """The name of each tag is the defined one, else the one that the ancestor states."""
+    """The name of each tag is the defined one, else the one that the ancestor states. What an ancestor only holds is a
+    list, and counts where it is protective."""
     if propagated is None and inherited is None:
         return NO_DERIVED_TAGS
-    names = {tag: rules.name(tag, stated) for tag, stated in (inherited or {}).items()}
+    names = {
+        tag: rules.name(tag, stated if isinstance(stated, str) else stated[0])
+        for tag, stated in (inherited or {}).items()
+        if isinstance(stated, str) or tag in rules.protective
+    }
     return DerivedTags(rules.named(propagated or ()), names)

@@ -1,7 +1,7 @@
 """Merges staged rows into a table whose rows have layers: assets and edges, in the same two steps.
 
 First, one statement merges every row whose newer statement replaces the stored layer, which is nearly always. The
-rest (older, partial or repeated statements) is read, merged field by field with the model's `merge`, and written back.
+rest (older, partial or repeated statements) is read, merged field by field with the model's merge, and written back.
 """
 
 from collections import Counter
@@ -14,21 +14,38 @@ from psycopg.types.json import Jsonb
 from lily.model.layers import Layer, merge
 from lily.store.postgres.copying import copy_lines
 
+# Called for every merge field by field: name of the layer, key of the row, stored and merged layer, causes.
+Observer = Callable[[str, Mapping[str, Any], Layer, Layer, Sequence[Any]], None]
 LayerQuery = Callable[[str, Any], sql.Composed]  # by the name of the query and the layer
 
 
 class LayerMerge:
-    """Runs in the caller's transaction. `keys` are the columns that identify a row, in the order of `unmerged.sql`."""
+    """Runs in the caller's transaction. `keys` are the columns that identify a row, in the order of `unmerged.sql`.
+
+    The staged table is empty when a transaction begins, or, if its rows are `kept`, has those of the last one. TRUNCATE
+    makes a new file and has the next statement planned again, which costs more than to merge twenty rows: only a table
+    that is rarely used is emptied that way.
+    """
 
     def __init__(
-        self, connection: Connection[Any], subject: str, staged: str, keys: Sequence[str], layer_query: LayerQuery
+        self,
+        connection: Connection[Any],
+        subject: str,
+        staged: str,
+        keys: Sequence[str],
+        layer_query: LayerQuery,
+        *,
+        merge: Callable[[Layer, Layer], Layer] = merge,
+        observer: Observer | None = None,
+        kept: bool = False,
     ) -> None:
         self._connection, self._subject, self._staged, self._keys = connection, subject, staged, keys
-        self._query = layer_query
+        self._query, self._merge, self._observer = layer_query, merge, observer
+        self._clear = sql.SQL("truncate {}" if kept else "delete from {}").format(sql.Identifier(staged))
 
     def merge(self, batch: int, lines: Sequence[str], layers: Mapping[Any, int]) -> Counter[str]:
         """`lines` are the rows for COPY, `layers` the number of rows per layer."""
-        self._connection.execute(sql.SQL("truncate {}").format(sql.Identifier(self._staged)))
+        self._connection.execute(self._clear)
         copy_lines(self._connection, self._staged, lines)
         counts: Counter[str] = Counter()
         for layer, staged in layers.items():
@@ -49,15 +66,19 @@ class LayerMerge:
         rows = self._connection.execute(unmerged, parameters).fetchall()
         cursor = self._connection.cursor()
         if rows:
-            updates = [{**parameters, **self._merged(row)} for row in rows]
+            updates = [{**parameters, **self._merged(layer, row)} for row in rows]
             cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
         return max(cursor.rowcount, 0)
 
-    def _merged(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        key, (fields, at, clocks, first, last, causes, *stored) = row[: len(self._keys)], row[len(self._keys) :]
-        result = merge(Layer(*stored), Layer(fields, at, clocks))
+    def _merged(self, layer: str, row: tuple[Any, ...]) -> dict[str, Any]:
+        fields, at, clocks, first, last, causes, *stored = row[len(self._keys) :]
+        key = dict(zip(self._keys, row[: len(self._keys)], strict=True))
+        before = Layer(*stored)
+        result = self._merge(before, Layer(fields, at, clocks))
+        if self._observer is not None:
+            self._observer(layer, key, before, result, causes)
         return {
-            **dict(zip(self._keys, key, strict=True)),
+            **key,
             "fields": Jsonb(result.fields),
             "at": result.at,
             "clocks": None if result.clocks is None else Jsonb(result.clocks),

@@ -21,11 +21,13 @@ def query(name: str) -> LiteralString:
 @cache
 def layer_query(name: str, layer: LayerName) -> sql.Composed:
     """A query about one layer of assets or edges. `{values}`, `{at}` and `{clocks}` are that layer's columns,
-    `{set_merged}` assigns a merged layer, and `{change}` returns an edge's effective state before and after."""
+    `{set_merged}` assigns a merged layer, `{change}` returns an edge's effective state before and after, and `{audit}`
+    records what it no longer conducts."""
     columns = {
         "values": sql.Identifier(layer),
         "at": sql.Identifier(f"{layer}_at"),
         "clocks": sql.Identifier(f"{layer}_clocks"),
     }
     set_merged = sql.SQL(query("layers/set_merged")).format(**columns)
-    return sql.SQL(query(name)).format(**columns, set_merged=set_merged, change=sql.SQL(query("edges/change_columns")))
+    change, audit = sql.SQL(query("edges/change_columns")), sql.SQL(query("edges/audit"))
+    return sql.SQL(query(name)).format(**columns, set_merged=set_merged, change=change, audit=audit)

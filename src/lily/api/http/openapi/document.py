@@ -51,7 +51,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         413: "The body is too large",
         415: "The body's content type or encoding is not supported",
         422: "The pipeline refused the write (with `Prefer: wait`)",
-        429: "The log is full at the moment; see `Retry-After`",
+        429: "A quota of the tenant is exceeded, or the log is full at the moment; see `Retry-After`",
         500: "Internal error; search the log for the correlation id",
         503: "A dependency is unavailable at the moment; see `Retry-After`",
     }.items()

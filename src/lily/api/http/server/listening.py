@@ -1,5 +1,6 @@
 """Runs uvicorn with Lily's options."""
 
+import resource
 import signal
 import ssl
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from lily.model.errors import Terminal
 from lily.settings import Settings, Tls
 
 GRACE_SECONDS = 10
+OWN_FILES = 500  # connections to Kafka and PostgreSQL, files of the lake
 HEALTH_SECONDS = 30  # a worker that does not respond to uvicorn for this long is replaced; enough for a busy machine
 
 
@@ -24,6 +26,7 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
     requests may finish. Raises BadCertificate, and CannotServe if the port is taken or the application did not
     start."""
     identity(settings.tls)
+    _permit_open_files(settings.limits.open_connections + OWN_FILES)
     # uvicorn raises the signal that stopped it again at the end; a graceful stop must not look like a crash.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.Handlers.SIG_IGN)
@@ -53,6 +56,14 @@ def listen(target: Callable[..., Any] | str, settings: Settings) -> None:
             f"The API cannot listen on {settings.host}:{settings.port}. "
             "If another process uses the port, stop it or choose another with LILY_PORT."
         ) from error
+
+
+def _permit_open_files(wanted: int) -> None:
+    """Each connection is an open file. Many systems permit 1,024 unless a process asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def _tls(tls: Tls) -> dict[str, Any]:

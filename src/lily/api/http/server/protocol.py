@@ -22,8 +22,9 @@ class Protocol(HttpToolsProtocol):
     """A request that cannot be parsed does not reach the application, so its error response is written here.
 
     uvicorn keeps headers of any size and waits for the rest of a request without end. Here a connection is closed if
-    the client sends too many bytes that are not body, takes too long to send the headers, or stops in the middle of a
-    body. A timer per connection notices that; a request only counts its progress, which costs next to nothing.
+    the client sends too many headers or bytes that are not body, takes too long to send the headers, or stops in the
+    middle of a body, and at once if there are too many connections. A timer per connection notices that; a request only
+    counts its progress, which costs next to nothing.
     """
 
     def __init__(
@@ -35,6 +36,8 @@ class Protocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         limits = cast("Limits", app_state[LIMITS])
+        self._most_connections: Final = limits.open_connections
+        self._header_count: Final = limits.header_count
         self._header_bytes: Final = limits.header_bytes
         self._header_seconds: Final = limits.header_seconds
         self._body_seconds: Final = limits.body_idle_seconds
@@ -49,6 +52,12 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # uvicorn's signature
         super().connection_made(transport)
+        if len(self.connections) > self._most_connections:
+            problem = Problem(
+                "TOO_MANY_CONNECTIONS", "this process has no room for another connection; try again later"
+            )
+            self._respond("503 Service Unavailable", problem, b"retry-after: 1\r\n")
+            return
         self._timer = self.loop.call_later(self._tick, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -72,6 +81,10 @@ class Protocol(HttpToolsProtocol):
         if self._overhead + self._read > self._header_bytes and self._head_size() > self._header_bytes:
             self._problem = self._too_large()
             raise Refused(self._problem)  # the parser stops, and uvicorn calls send_400_response
+        if len(self.headers) > self._header_count:
+            described = f"a request must not have more than {self._header_count} headers"
+            self._problem = Problem("TOO_LARGE", described, "headers")
+            raise Refused(self._problem)
         self._overhead = 0
         self._progress += 1
         super().on_headers_complete()
@@ -83,9 +96,13 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Also for a URL of more than 64 KiB. Closes the connection, as uvicorn does."""
-        body = bytes(problems_response(400, [self._problem or Problem("INVALID_HTTP", msg, "request")]).body)
-        head = b"HTTP/1.1 400 Bad Request\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % len(body)
-        head += b"".join(b"%b: %b\r\n" % header for header in SAFE_HEADERS)
+        self._respond("400 Bad Request", self._problem or Problem("INVALID_HTTP", msg, "request"))
+
+    def _respond(self, status: str, problem: Problem, headers: bytes = b"") -> None:
+        """A response without the application. Closes the connection."""
+        body = bytes(problems_response(400, [problem]).body)
+        head = b"HTTP/1.1 %b\r\ncontent-length: %d\r\ncontent-type: application/json\r\n" % (status.encode(), len(body))
+        head += headers + b"".join(b"%b: %b\r\n" % header for header in SAFE_HEADERS)
         self.transport.write(head + b"connection: close\r\n\r\n" + body)
         self.transport.close()
 

@@ -6,7 +6,7 @@ from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Reads
 from lily.api.http.openapi.parameters import AssetId
 from lily.api.http.openapi.responses import AssetFacets, Json
-from lily.api.reads.lineage_pages import described
+from lily.api.reads.lineage_nodes import described
 from lily.api.reads.references import find
 from lily.api.reads.runs import Facets, datasets_of, design, own_facets
 from lily.store.postgres.runs.reader import design_facets_of

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from lily.api.auth.protection import guard
-from lily.api.calls import Reads, Writes
+from lily.api.calls import HttpCall, Reads, Writes
 from lily.api.http.bodies import read_body
 from lily.api.http.errors import not_found
 from lily.api.http.openapi import examples
@@ -17,8 +17,10 @@ from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
 from lily.model import clock
-from lily.model.assets import LAYERS, SUPPRESSED, suppressions, tag_key
+from lily.model.assets import LAYERS, SUPPRESSED, held_tags, suppressions, tag_key
 from lily.store.assets import StoredAsset
+from lily.store.postgres.catalogue.history import ended_tags
+from lily.store.postgres.propagation.held_steps import mark_held
 from lily.store.postgres.propagation.origins import origins_of
 from lily.store.postgres.propagation.tag_paths import Derivation, derivations, new_origins
 
@@ -36,7 +38,8 @@ async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Jso
         for layer in LAYERS
         for tag in asset.view["tags"][layer]
     ]
-    found = await derivations(call.services.database, asset)
+    items += await _held(call, asset)
+    found = await mark_held(call.services.database, asset.tenant, await derivations(call.services.database, asset))
     hidden = suppressions(asset.layers)
     added = await new_origins(call.services.database, asset) if hidden else {}
     for derivation in sorted(found, key=lambda one: (one.kind != "propagated", one.tag)):
@@ -69,7 +72,7 @@ async def tag(id: AssetId, call: Writes) -> Json:  # noqa: A002 - the contract's
 async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 - the contract's name
     """Suppresses a derived tag: it is no longer effective on this asset, and does not propagate further from it.
 
-    Suppressing a protective tag needs `policy:write`. A tag that the asset has in a layer of its own cannot be
+    It needs `policy:write`. A tag that the asset has in a layer of its own cannot be
     suppressed; delete it instead."""
     asset = await find(call, id, "WRITE")
     body = await read_body(call.request, SuppressBody, call.services.settings.limits.body_bytes)
@@ -77,8 +80,7 @@ async def suppress(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A0
     name = {**asset.derived_tags.inherited, **asset.derived_tags.propagated}.get(key)
     if name is None:
         raise not_found(tag, "derived tag on this asset")
-    if key in asset.rules.protective:
-        call.require("policy:write", f"suppressing the protective tag {name}", asset.id)
+    call.require("policy:write", f"suppressing the tag {name}", asset.id)
     origins = await origins_of(call.services.database, asset, key)
     await call.record("suppression.requested", asset.id, {"tag": name, "reason": body.reason})
     return await write(call, user_event(call, asset, "suppress", tag=name, reason=body.reason, origins=origins.ids))
@@ -100,8 +102,39 @@ async def untag(id: AssetId, tag: TagName, call: Writes) -> Json:  # noqa: A002 
     """Removes one tag from the user layer. Removing a protective tag needs `policy:write`."""
     asset = await find(call, id, "WRITE")
     event = user_event(call, asset, "untag", tag=tag)
-    await guard(call, asset, event)
+    guard(call, asset, event)
     return await write(call, event)
+
+
+async def _held(call: HttpCall, asset: StoredAsset) -> list[dict[str, Any]]:
+    """Protective tags that a layer no longer shows, and that nobody with authority took away."""
+    held = [
+        (layer, tag, name)
+        for layer in LAYERS
+        if layer in asset.layers
+        for tag, name in sorted(held_tags(asset.layers[layer]).items())
+        if tag in asset.rules.protective
+    ]
+    if not held:
+        return []
+    keys = [(layer, tag) for layer, tag, _ in held]
+    ended = await ended_tags(call.services.database, asset.tenant, asset.id, keys)
+    return [
+        {
+            "tag": asset.rules.name(tag, name),
+            "layer": layer,
+            "origin": asset.id,
+            "path": [asset.id],
+            "suppressed": False,
+            "held": True,
+            "ended": _ending(ended.get((layer, tag), {})),
+        }
+        for layer, tag, name in held
+    ]
+
+
+def _ending(cause: dict[str, str]) -> dict[str, str | None]:
+    return {"by": cause.get("by"), "at": cause.get("time")}
 
 
 def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
@@ -113,6 +146,7 @@ def _derived(asset: StoredAsset, derivation: Derivation) -> dict[str, Any]:
         "path": list(derivation.path),
         "suppressed": derivation.tag in suppressions(asset.layers),
         "depth": derivation.depth,
+        **({"held": True} if derivation.held else {}),
     }
 
 

@@ -1,12 +1,12 @@
 """`/lineage`: edges between assets, and the graph around an asset."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter
 
-from lily.api.auth.authorisation import authorise_edges, denied_references, raise_first
+from lily.api.auth.authorisation import authorise_edges, denied_references
 from lily.api.calls import Call, ReadsLineage, WritesLineage
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
@@ -18,8 +18,10 @@ from lily.api.http.openapi.requests import EdgeBody, EdgeNameBody, EdgeNamesBody
 from lily.api.http.openapi.responses import EdgesAccepted, EdgesApplied, Json, Lineage
 from lily.api.http.paging import Cursor
 from lily.api.ingest.edge_events import edge_events
-from lily.api.ingest.edge_writes import guard, missing, write_edges
-from lily.api.reads.edge_jobs import add_jobs
+from lily.api.ingest.edge_writes import missing, write_edges
+from lily.api.reads.edge_jobs import jobs_of
+from lily.api.reads.lineage_json import page_json
+from lily.api.reads.lineage_nodes import described_page
 from lily.api.reads.lineage_pages import (
     DEFAULT_DEPTH,
     MAX_DEPTH,
@@ -27,17 +29,12 @@ from lily.api.reads.lineage_pages import (
     Direction,
     LineagePosition,
     LineageRequest,
-    Page,
-    described,
-    page_of,
 )
 from lily.api.reads.references import resolve
-from lily.store.postgres.graph.nodes import Node
+from lily.model.edges import EdgeEvent
 from lily.store.postgres.graph.traversal import has_edges
 
 router = APIRouter(tags=["lineage"])
-
-_UNKNOWN = Node()
 
 BODY_BYTES = 24 << 20  # 10,000 edges between assets with the longest names
 WRITTEN: dict[int | str, dict[str, Any]] = {200: {"model": EdgesApplied}, 202: {"model": EdgesAccepted}}
@@ -56,13 +53,12 @@ async def relate(call: WritesLineage) -> Json:
     """Creates or changes edges, at most 10,000 per request: all of them or, if one is invalid, none.
 
     An edge points the way data flows. Assets are named by id or qualified name and may be ingested later. Ingestion
-    does not undo what a user set on an edge. Blocking or masking an edge that a protective tag passes needs
-    `policy:write`."""
+    does not undo what a user set on an edge. An edge that is blocked or masked without `policy:write` goes on
+    conducting protective tags until that is confirmed."""
     body = await read_body(call.request, EdgesBody, BODY_BYTES)
     stated = [edge.model_dump(by_alias=True, exclude_unset=True) for edge in body.edges]
     events = await edge_events(call, stated, "upsert")
-    await authorise_edges(call, [event.statement.key for event in events])
-    await guard(call, events)
+    await authorise_edges(call, [event.statement.key for event in events], _names(events))
     return await write_edges(call, events)
 
 
@@ -73,14 +69,13 @@ async def relate(call: WritesLineage) -> Json:
     openapi_extra=body_schema(edges_schema(EdgeNameBody), examples.EDGE_NAMES),
 )
 async def unrelate(call: WritesLineage) -> Json:
-    """Deletes edges. `POST /lineage` restores them. If a protective tag passes an edge, deleting it needs
-    `policy:write`."""
+    """Deletes edges. `POST /lineage` restores them. An edge that is deleted without `policy:write` is no longer shown,
+    and goes on conducting protective tags until that is confirmed."""
     body = await read_body(call.request, EdgeNamesBody, BODY_BYTES)
     events = await edge_events(call, [edge.model_dump(by_alias=True) for edge in body.edges], "delete")
-    await authorise_edges(call, [event.statement.key for event in events])
     if problems := await missing(call, events):
         return problems_response(404, problems)
-    await guard(call, events)
+    await authorise_edges(call, [event.statement.key for event in events], _names(events))
     return await write_edges(call, events)
 
 
@@ -107,58 +102,26 @@ async def lineage(
     start = resolve(call.tenant, id)
     question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
     after = None if cursor is None else cursors.unseal(cursor, POSITION, *question)
-    page = await page_of(call, LineageRequest(start, direction, depth, remove_deleted, columns, limit, after))
-    # An edge may lead to an asset of an earlier page.
-    assets = {start, *page.nodes, *(edge[end] for edge in page.edges for end in ("from", "to"))}
-    known = await described(call, assets)
-    denied = await _denied(call, start, assets)
-    if jobs:
-        await add_jobs(call, page.edges)
+    page, known = await described_page(
+        call, LineageRequest(start, direction, depth, remove_deleted, columns, limit, after)
+    )
+    denied = await _denied(call, start, id, page.assets())
     is_unknown = start in page.nodes and start not in known and not page.edges
     # It may still be the end of an edge in the other direction, or of a deleted one.
     if is_unknown and not await has_edges(call.services.database, call.tenant, start):
         raise not_found(id)
-    return Json(
-        {
-            "nodes": _nodes(page, known, denied),
-            "edges": [_named(edge, known, denied) for edge in page.edges],
-            "next_cursor": cursors.seal(page.next, *question) if page.next else None,
-        }
-    )
+    claims = await jobs_of(call, page.edges) if jobs else None
+    next_cursor = cursors.seal(page.next, *question) if page.next else None
+    return Json(page_json(page, known, denied, claims, next_cursor))
 
 
-def _named(edge: dict[str, Any], known: Mapping[str, Node], denied: Collection[str]) -> dict[str, Any]:
-    names = {f"{end}_name": known.get(edge[end], _UNKNOWN).qualified_name for end in ("from", "to")}
-    return edge | {name: None if edge[name[:-5]] in denied else value for name, value in names.items()}
+def _names(events: Sequence[EdgeEvent]) -> list[str]:
+    return [name for event in events for name in event.statement.names]
 
 
-async def _denied(call: Call, start: str, assets: Collection[str]) -> Collection[str]:
-    """Raises Declined with 403 if the start is denied: a graph around it would describe it."""
+async def _denied(call: Call, start: str, reference: str, assets: Collection[str]) -> Collection[str]:
+    """Raises Declined with 404 if the start is denied: a graph around it would describe it, and so would a 403."""
     denied = await denied_references(call, "READ", assets)
     if start in denied:
-        raise_first({start: denied[start]})
+        raise not_found(reference)
     return denied
-
-
-def _nodes(page: Page, known: dict[str, Node], denied: Collection[str]) -> list[dict[str, Any]]:
-    return [
-        _node(asset, depth, None, redacted=True) if asset in denied else _node(asset, depth, known.get(asset))
-        for asset, depth in page.nodes.items()
-    ]
-
-
-def _node(asset: str, depth: int, found: Node | None, *, redacted: bool = False) -> dict[str, Any]:
-    node = found or _UNKNOWN
-    return {
-        "id": asset,
-        "metadata_id": asset,
-        "qualified_name": node.qualified_name,
-        "name": node.name,
-        "entity_type": node.entity_type,
-        "is_deleted": node.is_deleted,
-        "depth": depth,
-        "known": found is not None and not found.placeholder,
-        "tags": node.tags,
-        "at_risk": node.at_risk,
-        "redacted": redacted,
-    }

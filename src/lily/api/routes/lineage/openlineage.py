@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +15,7 @@ from lily.api.http.errors import Declined, too_large
 from lily.api.http.openapi import examples
 from lily.api.http.openapi.document import body_schema
 from lily.api.http.openapi.responses import Json, LineageTaken, LineageTakenMany
+from lily.api.ingest.lineage_rights import limited
 from lily.api.ingest.log_append import LogAppend
 from lily.api.ingest.records import Record, bulk_asset_record, columns_records, incident_record, lineage_record
 from lily.incidents import IncidentEvent
@@ -25,7 +25,6 @@ from lily.model.columns import ColumnsEvent, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem, Refused
 from lily.model.events import AssetEvent
-from lily.model.run_queries import QuerySender
 from lily.observe import traces
 from lily.plugins import INTAKES, Delivery, Event, Intake, Sender, installed
 
@@ -111,7 +110,7 @@ async def _take_one(append: LogAppend, events: Sequence[Event], warnings: Sequen
     await _append(append, events)
     settlement = await append.settle()
     assets = sum(_assets(event) for event in events)
-    edges = sum(len(edge_keys(event)) for event in events if isinstance(event, ClaimsEvent))
+    edges = _edges(events)
     taken = {"status": "success", "assets": assets, "edges": edges}
     reported = [problem.as_dict() for problem in warnings[: append.call.services.settings.limits.bulk_errors]]
     return Json(taken | ({"warnings": reported} if reported else {}), settlement.status, settlement.headers())
@@ -123,12 +122,14 @@ async def _take_many(
     """An event that is refused does not affect the others."""
     if len(items) > MAX_EVENTS:
         raise Declined(413, Problem("TOO_LARGE", f"send at most {MAX_EVENTS} events at a time", "body"))
-    rejected = 0
+    rejected, edges, most_edges = 0, 0, append.call.services.settings.limits.request_edges
     errors: list[dict[str, Any]] = []
     warnings: list[dict[str, Any]] = []
     for row, item in enumerate(items, 1):
         try:
+            _require_few_edges(edges, most_edges)
             events, ignored = events_of(item)
+            edges += _edges(events)
             await _append(append, await _permitted(append.call, events))
             warnings += [{"row": row, **problem.as_dict()} for problem in ignored]
         except Refused as error:
@@ -145,30 +146,23 @@ async def _take_many(
 
 
 async def _append(append: LogAppend, events: Sequence[Event]) -> None:
-    """Raises LogFull or LogUnavailable; then sending the event again is harmless."""
+    """Raises LogFull or LogUnavailable; then sending the event again is harmless. A record that claims a thousand edges
+    counts as a thousand events of the tenant's quota."""
     said = [incident_record(event) for event in events if isinstance(event, IncidentEvent)]
     if said:
         await append.call.services.log.append(said)
+    append.call.services.quotas.written(append.call.tenant, len(said) + _edges(events), 0)
     await append.add([record for event in events for record in _records(event)])
 
 
 async def _permitted(call: Call, events: Sequence[Event]) -> Sequence[Event]:
-    """Raises Declined with 403 if a policy denies one of the assets or edges. A query is analyzed later: if policies
-    restrict the caller, it carries who that is, and states then what they permit."""
+    """Raises Declined with 403 if a policy denies one of the assets or edges. A query is analyzed later, and what a
+    schema deletes is known later: if policies restrict the caller, the event carries who that is, and then states and
+    deletes what they permit."""
     await _authorise(call, events)
-    if not any(isinstance(event, ClaimsEvent) and event.query for event in events):
+    if await restrictions_of(call.services, call.principal, "READ", "WRITE", "DELETE") is None:
         return events
-    if await restrictions_of(call.services, call.principal, "READ", "WRITE") is None:
-        return events
-    principal = call.principal
-    sender = QuerySender(principal.user, tuple(sorted(principal.groups)), principal.scraper_group)
-    return [_sent_by(event, sender) for event in events]
-
-
-def _sent_by(event: Event, sender: QuerySender) -> Event:
-    if not isinstance(event, ClaimsEvent) or event.query is None:
-        return event
-    return replace(event, query=event.query._replace(sender=sender))
+    return [limited(event, call.principal) if isinstance(event, ClaimsEvent) else event for event in events]
 
 
 async def _authorise(call: Call, events: Sequence[Event]) -> None:
@@ -188,7 +182,9 @@ def _intake(call: Call) -> Intake:
 
 def _sender(call: Call) -> Sender:
     may_declassify = call.principal.may("policy:write")
-    return Sender(call.tenant, call.principal.name, may_declassify, call.correlation, traces.traceparent())
+    envelope = (call.correlation, traces.traceparent())
+    describes, reads = call.principal.may("metadata:write"), call.principal.may("metadata:read")
+    return Sender(call.tenant, call.principal.name, may_declassify, *envelope, describes=describes, reads=reads)
 
 
 def _records(event: Event) -> list[Record]:
@@ -198,6 +194,16 @@ def _records(event: Event) -> list[Record]:
     if isinstance(event, ColumnsEvent):
         return columns_records(event)
     return [lineage_record(event)] if isinstance(event, EdgeEvent | ClaimsEvent) else []
+
+
+def _edges(events: Sequence[Event]) -> int:
+    return sum(len(edge_keys(event)) for event in events if isinstance(event, ClaimsEvent))
+
+
+def _require_few_edges(before: int, most: int) -> None:
+    if before > most:
+        described = f"the events before this one claim more than {most} edges; send this one in another request"
+        raise Refused(Problem("TOO_MANY_EDGES", described, "body"))
 
 
 def _assets(event: Event) -> int:

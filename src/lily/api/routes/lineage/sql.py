@@ -19,7 +19,6 @@ from lily.api.ingest.records import lineage_record
 from lily.api.ingest.sql_edges import Resolved, edge_events, resolved
 from lily.intake.sql.process import Unreadable
 from lily.intake.sql.protocol import MAX_SQL_LENGTH, AnalysisRequest, AnalysisResult, Edge
-from lily.model import ids
 from lily.model.edges import EdgeKey
 from lily.model.errors import Problem
 
@@ -37,7 +36,7 @@ router = APIRouter(tags=["lineage"])
 )
 async def from_sql(call: WritesLineage) -> Json:
     """Finds the lineage of tables and columns in a SQL script, and stores it unless `dry_run` is true. `*` is expanded
-    from the catalogue.
+    from the catalogue if the caller has `metadata:read`.
 
     A statement that cannot be parsed does not affect the others: `understood`, `partial` and `not_understood` count the
     statements, and `without_edges` has the position of each that has no lineage, with the reason. A view or table that
@@ -83,7 +82,8 @@ def _content(analysis: AnalysisResult, edges: dict[Edge, Resolved], *, stored: b
 async def _analysis(call: Call, body: SqlBody) -> AnalysisResult:
     if len(body.sql) > MAX_SQL_LENGTH:
         raise Unreadable(Problem("TOO_LONG", f"a script has at most {MAX_SQL_LENGTH} characters; split it", "sql"))
-    request = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema)
+    expands = call.principal.may("metadata:read")
+    request = AnalysisRequest(body.sql, body.dialect, body.default_database, body.default_schema, expands=expands)
     named = await call.services.sql_analyzer.analyze(call.tenant, request)
     if len(named.tables) > MAX_TABLES:
         raise Unreadable(Problem("TOO_LONG", f"a script names at most {MAX_TABLES} tables; split it", "sql"))
@@ -96,8 +96,9 @@ async def _store(
 ) -> tuple[int, dict[str, str]]:
     """Edges of an earlier definition end, also if the new one has none: WRITE is needed on what it defines."""
     call = append.call
-    await authorise_edges(call, [edge.key for edge in edges.values()])
-    await authorise_written(call, [ids.asset_id(call.tenant, name) for name in without_sources])
+    names = {name for edge in edges.values() for name in edge.names}
+    await authorise_edges(call, [edge.key for edge in edges.values()], names)
+    await authorise_written(call, list(without_sources))
     await append.add(lineage_record(event) for event in edge_events(call, edges.values(), without_sources))
     settlement = await append.settle()
     return settlement.status, settlement.headers()

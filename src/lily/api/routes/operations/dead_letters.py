@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from lily.api.auth.dead_letters import denied_letters
-from lily.api.calls import HttpCall, Reads, Writes
+from lily.api.calls import HttpCall, Reads, Replays
 from lily.api.http import cursors
 from lily.api.http.bodies import read_body
 from lily.api.http.openapi import examples
@@ -55,16 +55,20 @@ async def dead_letters(call: Reads, limit: Limit = DEFAULT, cursor: Cursor = Non
     responses={200: {"model": Replayed}},
     openapi_extra=body_schema(REPLAY_SCHEMA, examples.REPLAY),
 )
-async def replay(call: Writes) -> Json:
+async def replay(call: Replays) -> Json:
     """Replays dead letters that are not replayed yet: those named by id, or with `all` every one that the token may.
 
-    An event that the pipeline refused is appended to the log again; one about lineage needs the scope `lineage:write`
-    too. One that a reaction could not handle is passed to that reaction again, and a job is queued again; both need
-    the scope `admin`. A letter is replayed once; if it fails again, it can be replayed again. `missing` has the ids
-    that do not exist or are replayed already, `denied` those about assets that a policy denies to the caller."""
+    An event that the pipeline refused is appended to the log again, which needs the scope of what it states:
+    `lineage:write` or `metadata:write`, and also `policy:write` if it was stated with that. One that a reaction could
+    not handle is passed to that reaction again, and a job is queued again; both need the scope `admin`. A letter is
+    replayed once; if it fails again, it can be replayed again. `missing` has the ids that do not exist or are replayed
+    already, `denied` those about assets that a policy denies to the caller."""
     body = await read_body(call.request, ReplayBody, call.services.settings.limits.body_bytes)
     denied = partial(denied_letters, call, "WRITE")
-    run = Replay(call.services.database, call.services.log, call.principal, denied, partial(_record, call))
+    services = call.services
+    services.quotas.write(call.tenant)
+    written = partial(services.quotas.written, call.tenant)
+    run = Replay(services.database, services.log, call.principal, denied, partial(_record, call), written)
     done = await run.run(body.ids)
     missing = set(body.ids or ()) - set(done) - run.denied
     return Json({"replayed": len(done), "missing": sorted(missing), "denied": sorted(run.denied)})

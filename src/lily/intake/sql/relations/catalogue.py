@@ -9,8 +9,10 @@ from lily.intake.sql.relations.relation import Relation
 
 
 class Tables:
-    def __init__(self, known: dict[str, KnownTable]) -> None:
-        self.known = known
+    """`known` are those of the catalogue. Unless the catalogue `expands`, their columns are inferred from their use."""
+
+    def __init__(self, known: dict[str, KnownTable], *, expands: bool = True) -> None:
+        self.known, self.expands = known, expands
         self.temporary: dict[str, Relation] = {}
         self.read: set[str] = set()  # temporary tables whose rows are used
         self.used: dict[str, dict[str, None]] = {}  # columns that a script names, of tables that may have more
@@ -40,18 +42,24 @@ class Tables:
             contents: dict[str, Any] = {name: made.pop(name) for name in (one, other) if name in made}
             made.update({other if name == one else one: content for name, content in contents.items()})
 
+    def is_made(self, key: str) -> bool:
+        """Whether the script has made it."""
+        return key in self._made or key in self.temporary
+
     def is_known(self, key: str) -> bool:
         return key in self.known or key in self._made or key in self.temporary
 
     def columns(self, key: str) -> list[str]:
-        return self._made[key][0] if key in self._made else list(self.known[key].columns) if key in self.known else []
+        if key in self._made:
+            return self._made[key][0]
+        return list(self.known[key].columns) if key in self.known and self.expands else []
 
     def ordered_columns(self, key: str) -> list[str] | None:
         """All columns of a table by position; None if they are not known."""
         if key in self._made:
             columns, complete = self._made[key]
             return columns if complete else None
-        known = self.known.get(key)
+        known = self.known.get(key) if self.expands else None
         return list(known.columns) if known is not None and known.ordered and known.columns else None
 
     def relation(self, key: str) -> Relation:
@@ -66,6 +74,13 @@ class Tables:
         if self.ordered_columns(key):
             return Relation(fields, {key: None}, hidden=Rest.of(key, LISTED))
         return Relation([*fields, Rest.of(key, HINTED if fields else UNKNOWN)], {key: None})
+
+    def columns_before(self, key: str) -> list[str]:
+        """The columns that a table had before the script, as far as the catalogue has them or the script names them,
+        with nested fields."""
+        known = self.known.get(key) if self.expands else None
+        used = () if self.is_made(key) else self.used.get(key, ())  # else these may be of what the script made
+        return list(dict.fromkeys([*(known.columns if known else ()), *(known.nested if known else ()), *used]))
 
     def use(self, column: Column) -> None:
         if column.name.startswith("metadata$"):
@@ -87,4 +102,6 @@ class Tables:
     def fields_below(self, column: Column) -> list[str]:
         """The paths of the nested fields of a column."""
         known, start = self.known.get(column.table), f"{column.name}."
-        return [name[len(start) :] for name in known.nested if name.startswith(start)] if known is not None else []
+        if known is None or not self.expands:
+            return []
+        return [name[len(start) :] for name in known.nested if name.startswith(start)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlglot.tokenizer_core import Token, TokenType
 
 from lily.intake.sql.script.piece import Piece
+from lily.intake.sql.script.teradata import without_attributes
 
 Rewrite = Callable[[Piece], Piece]
 _COMPOUND = frozenset("+-*/%&|^")
@@ -131,10 +132,10 @@ def _is_compound(piece: Piece, at: int) -> bool:
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "MERGE": (_without_schema_evolution, _without_delete, _as_plain_assignments),
     "UPDATE": (_as_plain_assignments,),
-    "WITH": (_as_plain_assignments,),
-    "SELECT": (_as_plain_assignments,),
-    "CREATE": (_without_snapshot,),
-    "INSERT": (_without_format, _without_hint),
+    "WITH": (_as_plain_assignments, without_attributes),
+    "SELECT": (_as_plain_assignments, without_attributes),
+    "CREATE": (_without_snapshot, without_attributes),
+    "INSERT": (_without_format, _without_hint, without_attributes),
     "LOAD": (_as_load,),
-    "REPLACE": (_as_insert,),
+    "REPLACE": (_as_insert, without_attributes),
 }

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from lily.intake.sql.relations.scopes import Session
 from lily.intake.sql.script.piece import STRINGS, Piece
+from lily.intake.sql.statements.partitions import connect_part
 from lily.intake.sql.statements.renames import rename, swap
 from lily.intake.sql.statements.writer import Writer
 
@@ -27,6 +28,10 @@ _MOVES = [
         (r"(?:attach|replace)\s+partition\b.*?\bfrom", True),  # ClickHouse
         (r"move\s+partition\b.*?\bto\s+table", False),  # ClickHouse
     )
+]
+_PARTS = [
+    (re.compile(rf"alter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?{_NAME}\s+{clause}\s+{_NAME}", re.IGNORECASE), routed)
+    for clause, routed in ((r"attach\s+partition", True), (r"inherit", False))
 ]
 _QUOTES = re.compile(r'["`\[\]\s]')
 
@@ -60,6 +65,41 @@ def moved(piece: Piece, session: Session) -> tuple[str, str] | None:
             one, other = (_key(found[at], session) for at in (1, 2))
             return (other, one) if is_reversed else (one, other)
     return None
+
+
+def parted(piece: Piece, session: Session, writer: Writer) -> bool:
+    """Applies PostgreSQL's `attach partition` and `inherit`. False if the piece is something else."""
+    if piece.words[:2] != ["ALTER", "TABLE"] or not {"ATTACH", "INHERIT"} & set(piece.words):
+        return False
+    for pattern, routed in _PARTS:
+        found = pattern.match(piece.plain)
+        if found is not None:
+            one, other = (_key(found[at], session) for at in (1, 2))
+            part, whole = (other, one) if routed else (one, other)
+            connect_part(part, whole, writer, routed=routed)
+            return True
+    return False
+
+
+def named_parts(piece: Piece, session: Session) -> list[str]:
+    """The tables of such a statement."""
+    if piece.words[:2] != ["ALTER", "TABLE"]:
+        return []
+    matches = (pattern.match(piece.plain) for pattern, _ in _PARTS)
+    return [_key(found[at], session) for found in matches if found is not None for at in (1, 2)]
+
+
+def named_renames(piece: Piece, session: Session) -> list[str]:
+    """The tables of RENAME TABLE, EXCHANGE TABLES and sp_rename that have content before the statement."""
+    if (found := _EXCHANGE.match(piece.plain)) is not None:
+        return [_key(found[1], session), _key(found[2], session)]
+    if piece.words[:2] == ["RENAME", "TABLE"]:
+        pairs = _RENAMES.findall(piece.plain[len("rename") :].strip()[len("table") :])
+        return [_key(old, session) for old, _ in pairs]
+    if piece.words[0] in {"EXEC", "EXECUTE"} and "SP_RENAME" in piece.words:
+        names = [token.text for token in piece.tokens if token.token_type in STRINGS]
+        return [_key(names[0], session)] if len(names) > 1 else []
+    return []
 
 
 def loaded(piece: Piece, session: Session) -> tuple[str, str] | None:

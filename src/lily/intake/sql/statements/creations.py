@@ -1,9 +1,12 @@
 """CREATE TABLE, CREATE VIEW, clones and dictionaries."""
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Session
+from lily.intake.sql.statements.partitions import connect_part
 from lily.intake.sql.statements.reading import Reading
 from lily.intake.sql.statements.target import Target, is_temporary, target_of
 from lily.intake.sql.statements.writer import Writer
@@ -88,7 +91,27 @@ def _declare(statement: exp.Create, target: Target, session: Session, writer: Wr
     if isinstance(model, exp.Table):
         key = session.key(model)
         columns, complete = writer.tables.columns(key), writer.tables.ordered_columns(key) is not None
+    above = list(_above(statement, session))
+    complete = complete or bool(above)
+    for key in above:
+        columns = list(dict.fromkeys([*writer.tables.columns(key), *columns]))
+        complete = complete and writer.tables.ordered_columns(key) is not None
     writer.declare(target, columns, complete=complete)
+    for key in above:
+        connect_part(target.key, key, writer, routed=_is_partition(statement))
+
+
+def _above(statement: exp.Create, session: Session) -> Iterator[str]:
+    """PostgreSQL: the tables whose rows include those of this one, which has their columns."""
+    for entry in _properties(statement):
+        if isinstance(entry, exp.PartitionedOfProperty):
+            yield session.key(entry.this)
+        elif isinstance(entry, exp.InheritsProperty):
+            yield from (session.key(table) for table in entry.expressions if isinstance(table, exp.Table))
+
+
+def _is_partition(statement: exp.Create) -> bool:
+    return any(isinstance(entry, exp.PartitionedOfProperty) for entry in _properties(statement))
 
 
 def _dictionary(statement: exp.Create, target: Target, session: Session, writer: Writer) -> None:

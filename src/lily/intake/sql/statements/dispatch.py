@@ -64,8 +64,9 @@ def _select_into(query: exp.Query, session: Session, writer: Writer) -> None:
 
 
 def _drop(statement: exp.Drop, session: Session, writer: Writer) -> None:
-    if isinstance(statement.this, exp.Table):
-        writer.tables.forget(session.key(statement.this))
+    for table in statement.args.get("tables") or [statement.this]:
+        if isinstance(table, exp.Table):
+            writer.forget(session.key(table))
 
 
 def _cache(statement: exp.Cache, session: Session, writer: Writer) -> None:

@@ -35,7 +35,6 @@ def _on_conflict(statement: exp.Insert, target: Target, rows: Relation, session:
     reading.scope.sources.append(Source("excluded", (), Relation(list(fields))))
     reading.scope.sources.append(Source(_alias(statement), (target.key.rpartition(".")[2],), written))
     reading.assign(conflict.expressions)
-    reading.rows.tables |= rows.tables
     if rows.tables:
         own = [field.name for field in reading.rows.fields]
         writer.insert(Target(target.key, own, target.temporary), reading.rows)

@@ -18,7 +18,8 @@ def alter(statement: exp.Alter, session: Session, writer: Writer) -> None:
 
 
 def rename(old: str, new: str, writer: Writer) -> None:
-    """Without rows that the script wrote, only the name of a table changes, which is not lineage."""
+    """What the table had before the script is derived from the old name, and so keeps its tags."""
+    writer.move({old: new})
     writer.graph.rename({old: new})
     writer.tables.rename(old, new)
     if old in writer.copies:
@@ -26,6 +27,7 @@ def rename(old: str, new: str, writer: Writer) -> None:
 
 
 def swap(one: str, other: str, writer: Writer) -> None:
+    writer.move({one: other, other: one})
     writer.graph.rename({one: other, other: one})
     writer.tables.swap(one, other)
 

@@ -17,11 +17,13 @@ class Writer:
         self.defined: list[str] = []  # tables that the statement makes
         self.filled: list[str] = []  # temporary tables that it writes
         self.copies: dict[str, list[Rest]] = {}  # tables that have the unknown columns of other tables
+        self.contents: dict[str, str | None] = {}  # of renamed tables: the name before the script; None if made by it
+        self._moves = 0
 
     @property
     def changes(self) -> int:
         """Grows with every statement that has lineage."""
-        return self.graph.additions + self._temporary
+        return self.graph.additions + self._temporary + self._moves
 
     def begin_statement(self) -> None:
         self.warnings.clear()
@@ -37,7 +39,7 @@ class Writer:
             self.tables.forget(target.key)
             self.tables.temporary[target.key] = named
             return
-        self.tables.forget(target.key)
+        self.forget(target.key)
         self.copies.pop(target.key, None)
         self.defined.append(target.key)
         self.graph.begin_definition(target.key)
@@ -48,12 +50,31 @@ class Writer:
 
     def declare(self, target: Target, columns: list[str], *, complete: bool) -> None:
         """The statement makes the table without rows."""
-        self.tables.forget(target.key)
+        self.forget(target.key)
         if target.temporary:
             every = None if complete else NO_ORIGINS
             self.tables.temporary[target.key] = Relation([Field(name) for name in columns], every=every)
         elif columns:
             self.tables.define(target.key, columns, complete=complete)
+
+    def forget(self, table: str) -> None:
+        """The table is dropped, or made anew."""
+        self.tables.forget(table)
+        self.contents.pop(table, None)
+
+    def move(self, names: dict[str, str]) -> None:
+        """Tables get other names, at the same time."""
+        moved = {new: self._content(old) for old, new in names.items()}
+        for old in names:
+            self.contents.pop(old, None)
+        self.contents |= moved
+        self._moves += any(moved.values())
+
+    def _content(self, table: str) -> str | None:
+        if table in self.contents:
+            return self.contents[table]
+        made = self.tables.is_made(table) or table in self.graph.defined
+        return None if made else table
 
     def insert(self, target: Target, rows: Relation, *, by_name: bool = False) -> None:
         named = self._matched(target, rows, by_name=by_name)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import psycopg
 from psycopg.rows import dict_row
 
-from lily.model.access import Scope
+from lily.model.access import TOKEN_SECONDS, Scope
 from lily.model.errors import Terminal
 from lily.model.values import MAX_NAME, Checker
 from lily.store.postgres.access.changes import OWNER, change_statement
@@ -17,11 +17,17 @@ from lily.store.postgres.queries import query
 
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _PREFIX = "lily_"
+_TOKEN = re.compile(r"lily_[A-Za-z0-9_-]{43}")  # 32 random bytes
 
 
 def token_hash(token: str) -> bytes:
     # A token has 256 random bits, which cannot be guessed, so it needs neither a salt nor a slow hash.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def is_token(text: str) -> bool:
+    """Whether an API token can look like this. What cannot is not looked up."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def create_tenant(owner_url: str, name: str, by: str = OWNER) -> None:
@@ -66,7 +72,7 @@ def create_token(
             "A token of a scraper group cannot have the scopes admin and policy:write, which would let it change its "
             "own policies. Name the scopes that it needs, such as metadata:write."
         )
-    token = _PREFIX + secrets.token_urlsafe(32)
+    token = _new_secret()
     with psycopg.connect(owner_url) as connection:
         try:
             connection.execute(
@@ -91,10 +97,41 @@ def list_tokens(owner_url: str, tenant: str) -> list[dict[str, Any]]:
     with psycopg.connect(owner_url, row_factory=dict_row) as connection:
         return connection.execute(
             "select id, tenant_id as tenant, scopes, user_name as user, scraper_group, created_at, expires_at, "
-            "revoked_at "
+            "revoked_at, last_used_at, replaces "
             "from tokens where tenant_id = %s order by created_at",
             [tenant],
         ).fetchall()
+
+
+def rotate_token(
+    owner_url: str, token_id: str, grace_seconds: int, ttl_seconds: int | None = None, by: str = OWNER
+) -> str:
+    """Returns a new token with the scopes, user and group of this one, which is valid for the grace period from now on.
+    The new one is valid for `ttl_seconds`; if None, as long as the old one was meant to be, or TOKEN_SECONDS if that
+    was for ever. Raises Terminal if the token is not valid, or was rotated before."""
+    token = _new_secret()
+    values = {
+        "id": token_id,
+        "hash": token_hash(token),
+        "grace_seconds": grace_seconds,
+        "ttl_seconds": ttl_seconds,
+        "default_seconds": TOKEN_SECONDS,
+        "by": by,
+        "action": "token.rotated",
+    }
+    with psycopg.connect(owner_url) as connection:
+        try:
+            row = connection.execute(change_statement("token.rotated"), values).fetchone()
+        except psycopg.DataError as error:
+            raise _bad_id(token_id) from error
+        except psycopg.errors.UniqueViolation as error:
+            raise _rotated(token_id) from error
+    if row is None or not row[0]:
+        raise Terminal(
+            f"There is no valid token with the id {token_id}: it has expired or was revoked. `lily token list` shows "
+            "the tokens, `lily token create` makes a new one."
+        )
+    return token
 
 
 def revoke_token(owner_url: str, token_id: str, by: str = OWNER) -> bool:
@@ -104,10 +141,29 @@ def revoke_token(owner_url: str, token_id: str, by: str = OWNER) -> bool:
         try:
             row = connection.execute(change_statement("token.revoked"), values).fetchone()
         except psycopg.DataError as error:
-            raise Terminal(f"{token_id!r} is not a valid token id. See `lily token list`.") from error
+            raise _bad_id(token_id) from error
     return row is not None and bool(row[0])
 
 
-def authenticates(owner_url: str, token: str) -> bool:
+def seconds_left(owner_url: str, token: str) -> float:
+    """How long the token is still valid: 0 if it is not, infinity if it does not expire."""
     with psycopg.connect(owner_url) as connection:
-        return connection.execute("select 1 from authenticate(%s)", [token_hash(token)]).fetchone() is not None
+        found = connection.execute(
+            "select extract(epoch from coalesce(expires_at, 'infinity') - now())::float8 from authenticate(%s)",
+            [token_hash(token)],
+        ).fetchone()
+    return float(found[0]) if found else 0.0
+
+
+def _new_secret() -> str:
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def _bad_id(token_id: str) -> Terminal:
+    return Terminal(f"{token_id!r} is not a valid token id. See `lily token list`.")
+
+
+def _rotated(token_id: str) -> Terminal:
+    return Terminal(
+        f"The token {token_id} was rotated before. `lily token list` shows which token replaces it: rotate that one."
+    )

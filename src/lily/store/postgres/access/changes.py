@@ -6,7 +6,9 @@ from typing import Literal, LiteralString
 
 from lily.store.postgres.queries import query
 
-Change = Literal["user.disabled", "user.enabled", "token.created", "token.revoked"]  # as the audit names them
+Change = Literal[
+    "user.disabled", "user.enabled", "token.created", "token.rotated", "token.revoked"
+]  # as the audit names them
 
 DISABLED_USER = "disabled-user"  # of the decisions that keep users out or let them in, on `policy-events`
 OWNER = "owner"  # the principal in the audit for a change made as the database's owner, without a name
@@ -15,6 +17,7 @@ _STATEMENTS: dict[Change, str] = {
     "user.disabled": "access/disable_user",
     "user.enabled": "access/enable_user",
     "token.created": "access/create_token",
+    "token.rotated": "access/rotate_token",
     "token.revoked": "access/revoke_token",
 }
 

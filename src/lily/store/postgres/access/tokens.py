@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from typing import Any
 
 from lily.model.access import Principal
@@ -14,6 +15,11 @@ TICKET_SECONDS = 30
 async def principal_of(database: Database, token_hash: bytes) -> Principal | None:
     """The principal of a token; None if the token is unknown, expired or revoked."""
     return _principal(await database.fetch(None, query("access/authenticate"), {"hash": token_hash}))
+
+
+async def record_uses(database: Database, token_ids: Collection[str]) -> None:
+    """Records that the tokens are in use now. Raises StoreUnavailable."""
+    await database.fetch(None, query("access/record_token_uses"), {"used": sorted(token_ids)})
 
 
 async def issue_ticket(database: Database, principal: Principal) -> str:

@@ -1,5 +1,6 @@
 """The changes of an asset, and the outcome of one event."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,6 +24,15 @@ class EventOutcome:
 async def changes_of(database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int) -> list[Change]:
     parameters = {"id": asset_id, "below": below, "limit": limit}
     return [Change(*row) for row in await database.fetch(tenant, query("catalogue/history"), parameters)]
+
+
+async def ended_tags(
+    database: Database, tenant: str, asset_id: str, held: Sequence[tuple[LayerName, str]]
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Of tags that layers hold: who ended each, and when, as far as the history goes."""
+    parameters = {"id": asset_id, "layers": [layer for layer, _ in held], "tags": [tag for _, tag in held]}
+    rows = await database.fetch(tenant, query("catalogue/ended_tags"), parameters)
+    return {(layer, tag): causes[-1] for layer, tag, causes in rows if causes}
 
 
 async def event_outcome(

@@ -11,7 +11,7 @@ from typing import Any, cast
 from psycopg import sql
 
 from lily.lineage.tag_rules import TagRules
-from lily.model.assets import NO_DERIVED_TAGS, DerivedTags
+from lily.model.assets import NO_DERIVED_TAGS, DerivedTags, held_parents
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import asset_of, derived_tags_of
 from lily.store.postgres.copying import id_array
@@ -59,7 +59,13 @@ class AssetReader:
         """Assets that were read from the lake, with the tenant's tag rules, their derived tags and their incidents."""
         rules = await self._tag_rules.get(tenant)
         parents = {asset.id: asset.parent for asset in assets}
-        rows = await self._database.fetch(tenant, query("catalogue/reached"), _parameters(rules, parents))
+        held = [(asset.id, parent) for asset in assets for parent in sorted(held_parents(asset.layers))]
+        parameters = {
+            **_parameters(rules, parents),
+            "held_ids": id_array(asset_id for asset_id, _ in held),
+            "held_parents": id_array(parent for _, parent in held),
+        }
+        rows = await self._database.fetch(tenant, query("catalogue/reached"), parameters)
         reached = {row[0]: (derived_tags_of(rules, row[1], row[2]), row[3] or ()) for row in rows}
         return [asset.with_tag_rules(rules, *reached.get(asset.id, (NO_DERIVED_TAGS, ()))) for asset in assets]
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from lily.lineage.edge_protection import edge_name
+from lily.lineage.edge_state import edge_name
 from lily.lineage.lake_nodes import LakeNode, adds_nothing
 from lily.model.assets import LAYERS
 from lily.model.columns import AssetRecord, TenantAsset, events_of
@@ -15,19 +15,19 @@ from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
+from lily.model.statements import Statement
 from lily.model.states import AssetState
-from lily.store.postgres.audit.entries import insert_audit
 from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.dead_letters.refusals import insert_refusals
+from lily.store.postgres.dead_letters.refused_records import Position, refused_of_assets
 from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
 from lily.store.postgres.known_tenants import KnownTenants
 from lily.store.postgres.layer_merge import LayerMerge
-from lily.store.postgres.progress.positions import next_offsets
-from lily.store.postgres.protection.asset_protection import AssetProtection
-from lily.store.postgres.protection.edge_protection import EdgeProtection
+from lily.store.postgres.progress.positions import next_offsets, raise_positions
+from lily.store.postgres.protection.ended_tags import EndedTags
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.staged_layers import StagedLayer
 
@@ -43,7 +43,15 @@ class BatchCounts:
     merged: int
     changed: int
     refused: int
-    kept: int = 0  # claims restored because a protective tag passes the edge: see lily.store.postgres.edges.claims
+    held: int = 0  # claims that ended without authority and still conduct protective tags
+
+    def __add__(self, other: "BatchCounts") -> "BatchCounts":
+        return BatchCounts(
+            self.merged + other.merged,
+            self.changed + other.changed,
+            self.refused + other.refused,
+            self.held + other.held,
+        )
 
 
 class CatalogueWriter:
@@ -61,16 +69,18 @@ class CatalogueWriter:
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))
         keys = ("tenant_id", "id", "entity_type")
-        self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query)
+        self._ended = EndedTags(self._connection)
+        self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query, observer=self._ended.note)
         self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
-        self._asset_protection, self._edge_protection = AssetProtection(), EdgeProtection(self._connection)
         self._tenants = KnownTenants(self._connection)
 
     def close(self) -> None:
         self._connection.close()
 
     def positions(self, topic: str) -> dict[int, int]:
-        """The next offset to apply, for every partition that was ever applied."""
+        """The next offset to apply, for every partition that was ever applied. Changes that are written from now on
+        have positions that were never used."""
+        raise_positions(self._connection)
         return next_offsets(self._connection, topic)
 
     def knows_tenant(self, tenant: str) -> bool:
@@ -91,7 +101,7 @@ class CatalogueWriter:
                 query("progress/advance"), [(topic, partition, offset) for partition, offset in next_offsets.items()]
             )
             self._connection.execute("select pg_notify('lily_applied', '')")
-        return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused), counts["kept"])
+        return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused), counts["held"])
 
     def merge_existing(
         self,
@@ -112,8 +122,12 @@ class CatalogueWriter:
         return BatchCounts(counts["merged"], counts["changed"], len(refusals) + len(refused))
 
     def awaiting_lake(self, limit: int) -> list[TenantAsset]:
-        """Assets that may have a state in the lake that has not been promoted yet."""
-        return self._connection.execute(query("catalogue/awaiting_lake"), [limit]).fetchall()
+        """Assets that may have a state in the lake that has not been promoted yet, of every tenant that has any."""
+        return self._connection.execute(query("catalogue/awaiting_lake"), {"limit": limit}).fetchall()
+
+    def refused_records(self, assets: Sequence[TenantAsset], topics: Sequence[str]) -> dict[TenantAsset, set[Position]]:
+        """The records of these assets that were refused, by asset. The lake has merged them."""
+        return refused_of_assets(self._connection, assets, topics)
 
     def promote(self, states: Sequence[AssetState], assets: Sequence[TenantAsset]) -> int:
         """Merges the states that the lake has of these assets, and marks all of the assets as promoted.
@@ -146,7 +160,7 @@ class CatalogueWriter:
         """Marks the graph nodes of assets that only the lake has and about which these states have something new."""
         assets = list(states)
         rows = self._connection.execute(query("graph/lake_nodes"), _columns(assets)).fetchall() if assets else []
-        nodes = {(tenant, asset_id): LakeNode(*known) for tenant, asset_id, *known in rows}
+        nodes = {(row[0], row[1]): LakeNode(row[2], row[3], row[4], row[5], row[6], frozenset(row[7])) for row in rows}
         if changed := [asset for asset, node in nodes.items() if not adds_nothing(states[asset], node)]:
             self._connection.execute(query("graph/mark_awaiting_lake"), _columns(changed))
 
@@ -162,23 +176,19 @@ class CatalogueWriter:
         counts, refused = self._merge_assets(batch, assets)
         if len(assets) < len(events):
             edges = [(record, event) for record, event in events if isinstance(event, EdgeEvent)]
-            accepted, forbidden = self._edge_protection.validate(edges)
             claims = [(record, event) for record, event in events if isinstance(event, ClaimsEvent)]
-            merged, poison = self._bisect(accepted, lambda some: self._edges.merge(batch, some), _edge_name)
+            merged, poison = self._bisect(edges, lambda some: self._edges.merge(batch, some), _edge_name)
             claimed, more = self._bisect(claims, lambda some: self._claims.merge(batch, some), _job_name)
-            counts, refused = counts + merged + claimed, [*refused, *forbidden, *poison, *more]
+            counts, refused = counts + merged + claimed, [*refused, *poison, *more]
         return counts, refused
 
     def _merge_assets(
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
-        """Merges the events, and refuses those that remove a protective tag without authorisation."""
-        validation = self._asset_protection.validate(self._connection, events)
-        insert_audit(self._connection, validation.audit)
-        counts, refused = self._bisect(
-            validation.accepted, lambda some: self._merge(batch, aggregate(some)), _qualified_name
-        )
-        return counts, [*validation.refused, *refused]
+        """What a statement ends without authority is held (`lily.model.held`), so none is refused for that."""
+        if requests := [event for _, event in events if _may_stop_tags(event.statement)]:
+            self._ended.audit_requests(requests)
+        return self._bisect(events, lambda some: self._merge(batch, aggregate(some)), _qualified_name)
 
     def _bisect(
         self,
@@ -206,7 +216,10 @@ class CatalogueWriter:
         counts = Counter(row.name for row in rows)
         # The source layer first: it states the type with which the changes of the other layers are published.
         layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
-        return self._layers.merge(batch, copy_rows(rows), layers)
+        self._ended.clear()
+        result = self._layers.merge(batch, copy_rows(rows), layers)
+        self._ended.audit_noted()
+        return result
 
 
 def _offset_range(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refusal]) -> OffsetRange:
@@ -214,6 +227,16 @@ def _offset_range(events: Sequence[tuple[Record, Any]], refusals: Sequence[Refus
     records = [record for record, _ in events] + [refusal.record for refusal in refusals]
     offsets = [record.offset for record in records]
     return records[0].topic, records[0].partition, min(offsets), max(offsets) + 1
+
+
+def _may_stop_tags(statement: Statement) -> bool:
+    """Whether what the statement does not leave out, but adds, stops tags: see `EndedTags`."""
+    if statement.release is not None:
+        return statement.release.kind == "deletion"
+    return statement.authorised and (
+        statement.operation in {"suppress", "delete"}
+        or (statement.layer != "source" and "parent" in statement.attributes)
+    )
 
 
 def _qualified_name(event: AssetEvent) -> str:

@@ -26,6 +26,7 @@ class DeadLetter(NamedTuple):
 class Unreplayed(NamedTuple):
     id: int
     topic: str
+    authorised: bool = False  # it seems to be stated with authority over protective tags
 
 
 class Replayable(NamedTuple):

@@ -1,66 +1,53 @@
 """Stores the claims of jobs' runs, and updates the edges that they claim. `lily.lineage.claims` has the rules."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 import psycopg
 
-from lily.lineage.claims import ClaimId, JobId, NewestClaim
-from lily.lineage.edge_protection import EdgeEffect, edge_name
+from lily.lineage.claims import ClaimId, EndedClaim, JobId, NewestClaim
 from lily.lineage.runs import RunId, RunLineage, run_id
 from lily.model.causes import cause_of
 from lily.model.edges import ClaimsEvent, EdgeKey
-from lily.store.postgres.audit.entries import AuditEntry, insert_audit
-from lily.store.postgres.copying import copy_lines, escaped, escaped_json
-from lily.store.postgres.edges.completions import CompletedJobs, JobCompletions, job_columns
+from lily.store.postgres.copying import NULL, copy_lines, escaped, escaped_json
+from lily.store.postgres.edges.completions import NO_JOBS, CompletedJobs, JobCompletions, job_columns
 from lily.store.postgres.edges.named_ends import name_ends
-from lily.store.postgres.protection.edge_states import (
-    CUT_OF_ANY_TENANT,
-    TenantEdge,
-    edge_parameters,
-    edge_states,
-    edge_states_query,
-)
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.run_queries.queueing import queue_queries
 from lily.store.postgres.runs.design_facets import merge_design_facets
 from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.schemas.retirement import retire_columns
+from lily.store.postgres.table_changes.queueing import queue_table_changes
 
 Claims = Mapping[ClaimId, NewestClaim]
-
-
-class Dropped(NamedTuple):
-    """A claim that an event drops: that of another run, or one that its own run withdraws."""
-
-    event: ClaimsEvent
-    masking: bool = False
-    assumed: bool = False
-    withdrawn: bool = False
-
-
-DroppedClaims = Mapping[TenantEdge, Dropped]
+TenantEdge = tuple[str, EdgeKey]
 
 
 class TouchedEdge(NamedTuple):
     """An edge whose claims change, and what the claims of the batch, without those set aside, make of it."""
 
     event: ClaimsEvent
-    suspect: bool = False
     claimed: bool = False
     masking: bool = False
+    by_authority: bool = False
     assumed: bool = False
+    authority: ClaimsEvent | None = None  # an event that has it
+
+    @classmethod
+    def by(cls, event: ClaimsEvent, authority: ClaimsEvent | None = None) -> "TouchedEdge":
+        return cls(event, authority=event if event.authorised else authority)
 
     def claimed_by(self, claim: NewestClaim) -> "TouchedEdge":
-        suspect = self.suspect or claim.masking
+        authority = claim.event if claim.event.authorised else self.authority
         if claim.aside:
-            return self._replace(event=claim.event, suspect=suspect)
-        masking, assumed = claim.masking, claim.assumed
+            return self._replace(event=claim.event, authority=authority)
+        masking, by_authority, assumed = claim.masking, claim.masks_by_authority, claim.assumed
         if self.claimed:
             masking, assumed = self.masking and masking, self.assumed and assumed
-        return TouchedEdge(claim.event, suspect, claimed=True, masking=masking, assumed=assumed)
+            by_authority = self.by_authority and by_authority
+        return TouchedEdge(claim.event, True, masking, by_authority, assumed, authority)
 
 
 class ClaimMerger:
@@ -72,143 +59,188 @@ class ClaimMerger:
         connection.execute(query("edges/stage_claims"))
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
+        if confirming := [event for event in events if event.released]:
+            changed = self._confirm(batch, confirming)
+            others = [event for event in events if not event.released]
+            counts = self.merge(batch, others) if others else Counter[str]()
+            return counts + Counter(merged=len(confirming), changed=changed)
         runs, events = merge_runs(self._connection, events)
         jobs = self._jobs.complete(events, runs)
-        merged, changed, kept = len(events), 0, 0
-        if jobs.changed:
+        merged, changed, held = len(events), 0, 0
+        released = self._release(jobs.authorised)
+        if jobs.changed or released:
             of_jobs = [event for event in events if (event.tenant, event.job_id) in jobs.changed]
             some = {run: lineage for run, lineage in runs.items() if run[:2] in jobs.changed}
-            changed, kept = self._merge_claims(batch, of_jobs, some, jobs)
+            changed, held = self._merge_claims(batch, of_jobs, some, jobs, released)
             self._jobs.record_digests(jobs)
-        retire_columns(self._connection, batch, events)
+        gone = retire_columns(self._connection, batch, events)
+        queue_table_changes(self._connection, events, gone)
         merge_design_facets(self._connection, events)
         name_ends(self._connection, events)
         queue_queries(self._connection, events)
-        return Counter(merged=merged, changed=changed, kept=kept)
+        return Counter(merged=merged, changed=changed, held=held)
+
+    def _confirm(self, batch: int, events: Sequence[ClaimsEvent]) -> int:
+        """Releases the claims whose end the events confirm. Returns how many edges changed."""
+        by_clock = sorted(events, key=lambda event: event.clock)
+        newest = {(event.tenant, event.job_id, key): event for event in by_clock for key in event.released}
+        columns = {
+            "tenants": [tenant for tenant, _, _ in newest],
+            "jobs": [job for _, job, _ in newest],
+            "froms": [key.from_id for _, _, key in newest],
+            "tos": [key.to_id for _, _, key in newest],
+            "types": [key.type for _, _, key in newest],
+            "clocks": [event.clock for event in newest.values()],
+        }
+        rows = self._connection.execute(query("edges/confirm_releases"), columns).fetchall()
+        released = {(tenant, EdgeKey(*key)): newest[tenant, job, EdgeKey(*key)] for tenant, job, *key in rows}
+        return self._merge_claims(batch, (), {}, NO_JOBS, released)[0] if released else 0
+
+    def _release(self, authorised: Mapping[JobId, ClaimsEvent]) -> dict[TenantEdge, ClaimsEvent]:
+        """The edges of claims that are no longer held, because their job has completed a run with authority."""
+        if not authorised:
+            return {}
+        rows = self._connection.execute(query("edges/release_claims"), job_columns(authorised)).fetchall()
+        return {(tenant, EdgeKey(*key)): authorised[tenant, job] for tenant, job, *key in rows}
 
     def _merge_claims(
-        self, batch: int, events: Sequence[ClaimsEvent], runs: Mapping[RunId, RunLineage], jobs: CompletedJobs
+        self,
+        batch: int,
+        events: Sequence[ClaimsEvent],
+        runs: Mapping[RunId, RunLineage],
+        jobs: CompletedJobs,
+        released: Mapping[TenantEdge, ClaimsEvent],
     ) -> tuple[int, int]:
-        """Returns how many edges changed, and how many claims were restored."""
-        claims, completing = jobs.claims, jobs.completing
-        self._connection.execute("truncate staged_claims, touched_edges")
-        copy_lines(self._connection, "staged_claims", [_claim_row(*claim) for claim in claims.items()])
+        """Returns how many edges changed, and how many claims are held from now on."""
+        self._connection.execute("truncate staged_claims, ended_claims, touched_edges")
+        copy_lines(self._connection, "staged_claims", [_claim_row(*claim) for claim in jobs.claims.items()])
         last = {run_id(event): event for event in sorted(events, key=lambda event: event.clock)}
-        revived = self._changed_by("edges/revived_claims", runs, last)
-        withdrawn = self._changed_by("edges/withdrawn_claims", runs, last)
-        ended = {edge: Dropped(event, withdrawn=True) for edge, event in withdrawn.items()}
-        dropped = ended | dict(self._dropped(completing))
-        touched = self._stage_touched_edges(claims, dropped, revived)
+        revived = {(job[0], key): event for job, key, event in self._revived(runs, last)}
+        withdrawn = self._withdrawn(runs, last)
+        superseded = self._superseded(jobs.completing)
+        touched = self._stage_touched_edges(jobs, {**revived, **released}, [*withdrawn, *superseded, *jobs.ended])
         new, created = self._connection.execute(
             layer_query("edges/insert_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0, 0)
         if new < touched:
             self._connection.execute(query("edges/lock_touched_edges"))
-        if completing:
-            self._connection.execute(query("edges/delete_superseded_claims"), job_columns(completing))
-        self._connection.execute(query("edges/upsert_claims"))
-        if new == touched:  # no other claims to look at, and no tag that passed them
+        if jobs.completing:
+            self._connection.execute(query("edges/delete_superseded_claims"), job_columns(jobs.completing))
+        ended = [*_without_authority(withdrawn, events), *superseded, *jobs.ended, *self._upsert(jobs.claims, last)]
+        if new == touched and not ended:  # no other claims to look at
             return created, 0
-        kept = self._protect(claims, dropped)
+        held = self._hold(ended)
+        self._connection.execute(query("edges/claimed_again"))
         (changed,) = self._connection.execute(
             layer_query("edges/update_touched_edges", "source"), {"batch": batch}
         ).fetchone() or (0,)
-        return created + changed, kept
+        return created + changed, held
 
-    def _changed_by(
-        self, name: str, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
-    ) -> dict[TenantEdge, ClaimsEvent]:
-        """Runs a statement that changes claims of these runs. Returns their edges, with the newest event of the run."""
+    def _revived(
+        self, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
+    ) -> list[tuple[JobId, EdgeKey, ClaimsEvent]]:
         if not runs:
-            return {}
-        rows = self._connection.execute(query(name), run_columns(runs)).fetchall()
-        return {(tenant, EdgeKey(*key)): last[tenant, job, run] for tenant, job, run, *key in rows}
+            return []
+        rows = self._connection.execute(query("edges/revived_claims"), run_columns(runs)).fetchall()
+        return [((tenant, job), EdgeKey(*key), last[tenant, job, run]) for tenant, job, run, *key in rows]
 
-    def _dropped(self, completing: Mapping[JobId, ClaimsEvent]) -> DroppedClaims:
+    def _withdrawn(self, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]) -> list[EndedClaim]:
+        """What was assumed of these runs and is no longer."""
+        if not runs:
+            return []
+        return _of_runs(self._connection.execute(query("edges/withdrawn_claims"), run_columns(runs)).fetchall(), last)
+
+    def _upsert(self, claims: Claims, last: Mapping[RunId, ClaimsEvent]) -> list[EndedClaim]:
+        """Stores the staged claims. Returns unmasked ones that masked claims of the same run have replaced."""
+        rows = self._connection.execute(query("edges/upsert_claims")).fetchall()
+        replaced = [row[1:] for row in rows if row[1] is not None]
+        if rows[0][0] < len(claims):  # some of them are not newer than the stored ones
+            replaced += self._connection.execute(query("edges/losing_claims")).fetchall()
+        return _of_runs(replaced, last)
+
+    def _superseded(self, completing: Mapping[JobId, ClaimsEvent]) -> list[EndedClaim]:
         """The claims that completions end and that no run of the batch makes again."""
         if not completing:
-            return {}
+            return []
         rows = self._connection.execute(query("edges/superseded_claims"), job_columns(completing)).fetchall()
-        return {
-            (tenant, EdgeKey(*key)): Dropped(completing[tenant, job], masking, assumed)
-            for tenant, job, *key, masking, assumed in rows
-        }
+        return [
+            EndedClaim((tenant, job), EdgeKey(*key), masking, at, completing[tenant, job])
+            for tenant, job, *key, masking, at in rows
+        ]
 
     def _stage_touched_edges(
-        self, claims: Claims, dropped: DroppedClaims, revived: Mapping[TenantEdge, ClaimsEvent]
+        self, jobs: CompletedJobs, changed: Mapping[TenantEdge, ClaimsEvent], ended: Iterable[EndedClaim]
     ) -> int:
-        """Stages the edges whose claims change, each with the event that changes them, whether a tag may be lost, and
-        what the claims of this batch alone make of it. Returns how many there are."""
-        touched = {edge: TouchedEdge(event) for edge, event in revived.items()}
-        touched |= {edge: TouchedEdge(claim.event, suspect=True) for edge, claim in dropped.items()}
-        for ((tenant, _), _, key), claim in claims.items():
+        """Stages the edges whose claims change, each with the event that changes them, and what the claims of this
+        batch alone make of it. Returns how many there are."""
+        touched = {edge: TouchedEdge.by(event) for edge, event in changed.items()}
+        for ending in ended:
+            edge = (ending.job[0], ending.key)
+            if edge not in touched or touched[edge].authority is None:
+                touched[edge] = TouchedEdge.by(ending.event, jobs.authorised.get(ending.job))
+        for ((tenant, _), _, key), claim in jobs.claims.items():
             known = touched.get((tenant, key))
             touched[tenant, key] = (
-                TouchedEdge(claim.event).claimed_by(claim) if known is None else known.claimed_by(claim)
+                TouchedEdge.by(claim.event).claimed_by(claim) if known is None else known.claimed_by(claim)
             )
-        causes = {
-            edge.event.id: escaped_json(orjson.dumps([cause_of(edge.event)]).decode()) for edge in touched.values()
-        }
+        causes = {edge.event.id: _json([cause_of(edge.event)]) for edge in touched.values()}
         lines = [
-            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{edge.suspect}\t{edge.claimed}\t{edge.masking}"
-            f"\t{edge.assumed}\t{edge.event.time}\t{causes[edge.event.id]}\n"
+            f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{edge.claimed}\t{edge.masking}"
+            f"\t{edge.by_authority}\t{edge.assumed}\t{edge.event.time}\t{causes[edge.event.id]}\t{_authority(edge.authority)}\n"
             for (tenant, key), edge in touched.items()
         ]
         copy_lines(self._connection, "touched_edges", lines)
         return len(lines)
 
-    def _protect(self, claims: Claims, dropped: DroppedClaims) -> int:
-        """Restores claims, unmasked, on edges that a protective tag passes, unless the sender of the run was authorised
-        to remove it: that is audited. Returns how many claims it restored."""
-        masked = {(job[0], key): claim.event for (job, _, key), claim in claims.items() if claim.masking}
-        if not dropped and not masked:
+    def _hold(self, ended: Iterable[EndedClaim]) -> int:
+        """Holds claims that ended without authority. Returns how many."""
+        newest: dict[tuple[JobId, EdgeKey, bool], EndedClaim] = {}
+        for claim in ended:
+            place = (claim.job, claim.key, claim.masking)
+            if place not in newest or newest[place].at < claim.at:
+                newest[place] = claim
+        if not newest:
             return 0
-        restored = 0
-        for edge, claimed in self._stopping_tags():
-            lost = dropped.get(edge) or Dropped(masked[edge], masking=True)
-            if claimed and lost.masking:
-                lost = lost._replace(event=masked.get(edge, lost.event))
-            if lost.event.authorised:
-                effect: EdgeEffect = "edge.masked" if claimed else "edge.deleted"
-                insert_audit(self._connection, [_audit_entry(lost.event, edge, effect)])
-            else:
-                self._restore(lost, edge, masked=claimed and lost.masking)
-                restored += 1
-        return restored
-
-    def _stopping_tags(self) -> Iterator[tuple[TenantEdge, bool]]:
-        """The edges where the changed claims would stop a protective tag, and whether any claim is left there."""
-        rows = self._connection.execute(query("edges/edges_losing_claims")).fetchall()
-        claimed = {(tenant, EdgeKey(*key)): is_claimed for tenant, *key, is_claimed in rows}
-        if not claimed:
-            return
-        edges = list(claimed)
-        rows = self._connection.execute(edge_states_query(CUT_OF_ANY_TENANT), edge_parameters(edges)).fetchall()
-        for edge, state in edge_states(edges, rows):
-            if state.effect_of_claims(claimed=claimed[edge]):
-                yield edge, claimed[edge]
-
-    def _restore(self, lost: Dropped, edge: TenantEdge, *, masked: bool) -> None:
-        tenant, key = edge
-        parameters: dict[str, Any] = {"tenant": tenant, "job": lost.event.job_id, **key._asdict()}
-        if masked:
-            self._connection.execute(query("edges/unmask_claims"), parameters)
-        elif lost.withdrawn:
-            parameters |= {"run": lost.event.run, "at": lost.event.clock}
-            self._connection.execute(query("edges/restore_withdrawn_claim"), parameters)
-        else:
-            parameters |= {"masking": lost.masking, "assumed": lost.assumed}
-            self._connection.execute(query("edges/restore_claim"), parameters)
+        copy_lines(self._connection, "ended_claims", [_ended_row(claim) for claim in newest.values()])
+        return self._connection.execute(query("edges/hold_claims")).rowcount
 
 
-def _audit_entry(event: ClaimsEvent, edge: TenantEdge, effect: EdgeEffect) -> AuditEntry:
-    detail = {"job": event.job_id, "run": event.run, "event": event.id}
-    return AuditEntry(edge[0], event.by or f"job:{event.job_id}", effect, edge_name(edge[1]), detail)
+def _of_runs(rows: Iterable[Sequence[Any]], last: Mapping[RunId, ClaimsEvent]) -> list[EndedClaim]:
+    """Claims that have ended, each by the newest event of its run."""
+    return [
+        EndedClaim((tenant, job), EdgeKey(*key), masking, at, last[tenant, job, run])
+        for tenant, job, run, *key, masking, at in rows
+    ]
+
+
+def _without_authority(withdrawn: Sequence[EndedClaim], events: Sequence[ClaimsEvent]) -> list[EndedClaim]:
+    """A run that withdraws what was assumed of it need not have completed. It does so with authority if all of the
+    events that may be the reason have it."""
+    plain = {run_id(event) for event in events if not event.authorised}
+    return [claim for claim in withdrawn if run_id(claim.event) in plain]
+
+
+def _authority(event: ClaimsEvent | None) -> str:
+    if event is None:
+        return NULL
+    return _json({**cause_of(event), "by": event.by or f"job:{event.job_id}", "job": event.job_id, "run": event.run})
+
+
+def _json(value: Any) -> str:
+    return escaped_json(orjson.dumps(value).decode())
 
 
 def _claim_row(claim_id: ClaimId, claim: NewestClaim) -> str:
     (tenant, job), run, key = claim_id
     return (
         f"{tenant}\t{job}\t{escaped(run)}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}"
-        f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\t{claim.aside}\n"
+        f"\t{claim.masking}\t{escaped(claim.at)}\t{claim.assumed}\t{claim.aside}\t{claim.masks_by_authority}\n"
+    )
+
+
+def _ended_row(claim: EndedClaim) -> str:
+    (tenant, job), key, masking, at, event = claim
+    return (
+        f"{tenant}\t{job}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{masking}\t{escaped(at)}"
+        f"\t{escaped(event.by)}\t{event.time}\n"
     )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from lily.lineage.claims import ClaimId, Completion, JobId, NewestClaim, merge_completions, newest_claims
+from lily.lineage.claims import ClaimId, Completion, EndedClaim, JobId, NewestClaim, merge_completions, newest_claims
 from lily.lineage.repeated_claims import Effect, JobClaims, StoredJob, by_job, effect_of
 from lily.lineage.runs import RunId, RunLineage
 from lily.model.edges import ClaimsEvent
@@ -14,14 +14,20 @@ from lily.store.postgres.queries import query
 
 
 class CompletedJobs(NamedTuple):
-    """The jobs of a batch whose claims change, with what its events claim for them and the runs that they complete.
-    `digests` are to be recorded if nothing else is stored."""
+    """The jobs of a batch whose claims change, with what its events claim for them, what has ended on arrival, and the
+    runs that they complete. `authorised` jobs have a newer completion with authority. `digests` are to be recorded if
+    nothing else is stored."""
 
     changed: set[JobId]
+    authorised: dict[JobId, ClaimsEvent]
     claims: dict[ClaimId, NewestClaim]
+    ended: list[EndedClaim]
     completing: dict[JobId, ClaimsEvent]
     completions: dict[JobId, Completion]
     digests: dict[JobId, tuple[str, JobClaims]]
+
+
+NO_JOBS = CompletedJobs(set(), {}, {}, [], {}, {}, {})
 
 
 class JobCompletions:
@@ -36,8 +42,8 @@ class JobCompletions:
         stored = self._lock({(event.tenant, event.job_id): None for event in events})
         known = {job: of.completion for job, of in stored.items()}
         completions, completing = merge_completions(known, events, runs)
-        claims = newest_claims(events, completions, runs)
-        claimed = by_job(events, claims)
+        claims, ended = newest = newest_claims(events, completions, runs)
+        claimed = by_job(events, newest)
         digests = {
             job: digest
             for job, completed in completing.items()
@@ -51,16 +57,24 @@ class JobCompletions:
         changed = {job for job, effect in effects.items() if effect == "changed"}
         self._move_repeated_claims(job for job in changed if job in stored and stored[job].claims_run is not None)
         self._write(stored, completions, effects)
+        deciding = {(event.tenant, event.job_id): event for event in events if event.authorised}
+        authorised = {
+            job: deciding.get(job, event)
+            for job, event in completing.items()
+            if completions[job].authorised_at != (known[job].authorised_at if job in known else None)
+        }
         return CompletedJobs(
             changed,
+            authorised,
             {claim_id: claim for claim_id, claim in claims.items() if claim_id[0] in changed},
+            ended,
             {job: event for job, event in completing.items() if job in changed},
             completions,
             {job: (digest, claimed[job]) for job, digest in digests.items() if job in changed},
         )
 
     def record_digests(self, jobs: CompletedJobs) -> None:
-        """Called after the claims were merged, so that claims that were restored or are of other runs count."""
+        """Called after the claims were merged, so that claims of other runs count."""
         if not jobs.digests:
             return
         found = [claimed.claims.values() for _, claimed in jobs.digests.values()]
@@ -76,8 +90,8 @@ class JobCompletions:
     def _lock(self, jobs: Iterable[JobId]) -> dict[JobId, StoredJob]:
         rows = self._connection.execute(query("edges/lock_completions"), job_columns(jobs)).fetchall()
         return {
-            (tenant, job): StoredJob(Completion(run, at, others_at), digest, claims_run)
-            for tenant, job, run, at, others_at, digest, claims_run in rows
+            (tenant, job): StoredJob(Completion(*completion), digest, claims_run)
+            for tenant, job, *completion, digest, claims_run in rows
         }
 
     def _move_repeated_claims(self, jobs: Iterable[JobId]) -> None:
@@ -97,6 +111,7 @@ class JobCompletions:
                 "runs": [of.completion.run for of in written.values()],
                 "completed": [of.completion.at for of in written.values()],
                 "others": [of.completion.others_at for of in written.values()],
+                "authorised": [of.completion.authorised_at for of in written.values()],
                 "digests": [of.digest for of in written.values()],
                 "claims_runs": [of.claims_run for of in written.values()],
             }

@@ -1,9 +1,12 @@
 """The nodes of a lineage graph: the few fields of an asset that the graph shows."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from lily.lineage.tag_rules import TagRules
 from lily.model.assets import DerivedTags, effective_tag_keys
+from lily.store.postgres.asset_rows import derived_tags_of
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
@@ -20,24 +23,33 @@ class Node(NamedTuple):
     awaits_lake: bool = False
     at_risk: Sequence[str] = ()  # ids of incidents
     stated: Sequence[Mapping[str, str] | None] = NOTHING_STATED  # tags of the layers
-    parent: str | None = None
     suppressed: Collection[str] = ()
     placeholder: bool = False  # only edges have named it
 
 
-async def read_nodes(
-    database: Database, tenant: str, ids: Sequence[str], protective: Collection[str]
-) -> dict[str, Node]:
-    """The nodes that PostgreSQL has, by id; of columns in the lake those that propagation has looked up."""
-    rows = await database.fetch(tenant, query("graph/nodes"), {"ids": id_array(ids)})
-    return {row[0]: _node(row, protective) for row in rows}
+_made = partial(tuple.__new__, Node)  # a third of the cost of Node(…), of which a graph needs tens of thousands
 
 
-def _node(row: Row, protective: Collection[str]) -> Node:
-    _, qualified_name, name, entity_type, is_deleted, awaits_lake, stated, at_risk, parent, suppressed = row
-    tags = own_tags(stated, protective) if stated else ()
-    shown = (qualified_name, name, entity_type, is_deleted, tags, awaits_lake, at_risk or ())
-    return Node(*shown, stated or NOTHING_STATED, parent, suppressed)
+async def read_nodes(database: Database, tenant: str, ids: Collection[str], rules: TagRules) -> dict[str, Node]:
+    """The nodes that PostgreSQL has, by id; of columns in the lake those that propagation has looked up. With all of
+    their effective tags, as far as PostgreSQL knows the parents of those that await the lake."""
+    given = {"ids": id_array(ids), "tags": rules.propagating_array, "cut": rules.cut_deleted}
+    rows = await database.fetch(tenant, query("graph/nodes"), given)
+    nodes = {row[0]: _node(row) for row in rows if row[1] is not None}
+    for asset, _, _, _, _, _, stated, _, propagated, inherited, incidents in rows:
+        if stated is None and propagated is None and inherited is None and incidents is None:
+            continue  # as nearly all
+        node = nodes[asset] if incidents is None else nodes[asset]._replace(at_risk=incidents)
+        nodes[asset] = with_derived_tags(node, derived_tags_of(rules, propagated, inherited), rules.protective)
+    return nodes
+
+
+def _node(row: Row) -> Node:
+    """Without its tags."""
+    _, name, title, kind, is_deleted, awaits_lake, stated, suppressed, _, _, _ = row
+    return _made(
+        (name, title, kind, is_deleted, (), awaits_lake, (), stated or NOTHING_STATED, suppressed or (), False)
+    )
 
 
 def with_derived_tags(node: Node, derived: DerivedTags, protective: Collection[str]) -> Node:

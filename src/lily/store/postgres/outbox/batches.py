@@ -150,10 +150,9 @@ class Outbox:
             pass
 
     def unpublished(self, limit: int) -> list[int]:
-        rows = self._connection.execute(
-            "select id from batches where published_at is null order by id limit %s", [limit]
-        )
-        return [row["id"] for row in rows]
+        """In the order of their commits as far as it matters: of two batches with the same asset, the one that changed
+        it first comes first."""
+        return [row["id"] for row in self._connection.execute(query("outbox/unpublished"), [limit])]
 
     def changes(self, batches: list[int]) -> Iterator[Change]:
         """In order of position. They are streamed, because a batch may not fit into memory."""

@@ -12,8 +12,9 @@ from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, rea
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Fetches
 
-# Only columns are directly below one of these. Names of topics and files have separators of their own.
-RELATIONAL = ("table", "view", "materialized_view")
+# Only columns are directly below one of these; producers of OpenLineage state tables as datasets. Names of topics and
+# files have separators of their own.
+RELATIONAL = ("table", "view", "materialized_view", "dataset")
 
 ByName = dict[str, list[Facts]]
 
@@ -141,7 +142,15 @@ def _is_above(table: Facts, assets: Sequence[Facts]) -> bool:
 def _column(tenant: str, table: Facts, name: str) -> Facts:
     """A plain column of the table. Its attributes are unknown."""
     ancestors = (Ancestor(table.id, table.qualified_name), *table.ancestors)
-    return Facts(ids.asset_id(tenant, name), name, "column", table.data_source, ancestors, table.tags)
+    return Facts(
+        ids.asset_id(tenant, name),
+        name,
+        "column",
+        table.data_source,
+        ancestors,
+        table.tags,
+        names_above=table.names_above,
+    )
 
 
 def _spelled(table: Facts, name: str) -> str:

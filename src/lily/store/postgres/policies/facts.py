@@ -7,6 +7,7 @@ from lily.lineage.tag_rules import TagRules
 from lily.model import ids
 from lily.model.assets import effective_tag_keys, merged_attributes
 from lily.policy import Ancestor, AssetSet, Facts
+from lily.policy.names_above import names_above
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.policies.ancestors import Ancestors
 from lily.store.postgres.queries import query
@@ -36,11 +37,11 @@ class Earlier:
     def __len__(self) -> int:
         return len(self._made)
 
-    def facts(self, reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
+    def facts(self, tenant: str, reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
         content, above = row[1:-1], ancestors.above(row[14])
         made = self._made.get(reference)
         if made is None or made[0] != content or made[1] != above:
-            made = self._made[reference] = (content, above, _facts(reference, row, ancestors, wanted))
+            made = self._made[reference] = (content, above, _facts(tenant, reference, row, above, wanted))
         return made[2]
 
 
@@ -88,7 +89,7 @@ async def _read(  # noqa: PLR0917 - what is read, of what and for whom
     for row in rows:
         if row[0] is not None and row[2]:
             reference = requested[row[0] - 1]
-            found[reference] = known.facts(reference, row, ancestors, wanted)
+            found[reference] = known.facts(tenant, reference, row, ancestors, wanted)
     return found
 
 
@@ -98,36 +99,45 @@ def _id_above(tenant: str, reference: str) -> str:
     return "null" if ids.looks_like_uuid(reference) or above == reference else ids.asset_id(tenant, above)
 
 
-def _facts(reference: str, row: Row, ancestors: Ancestors, wanted: Wanted) -> Facts:
+def _facts(tenant: str, reference: str, row: Row, ancestors: tuple[Ancestor, ...], wanted: Wanted) -> Facts:
     asset_id, _, stored, name, kind, source = row[1:7]
     stated, suppressed, fields = row[7:10], row[10], row[11:14]
-    parent, propagated, inherited = row[14:17]
+    propagated, inherited = row[15:17]
     tags: Collection[str] = ()
     if propagated or inherited or any(stated):
         derived = (*(propagated or ()), *(inherited or ()))
         tags = effective_tag_keys(stated, derived, suppressed or (), wanted.protective)
+    name = name or ("" if ids.looks_like_uuid(reference) else reference)
     return Facts(
         asset_id,
-        name or ("" if ids.looks_like_uuid(reference) else reference),
+        name,
         kind or "",
         source or "",
-        ancestors.above(parent),
+        ancestors,
         tags,
         merged_attributes(*fields) if wanted.attributes and stored else None,
+        names_above(tenant, name, ancestors),
     )
 
 
 async def read_arriving(
-    database: Fetches, tenant: str, parents: Mapping[str, str | None], rules: TagRules
+    database: Fetches,
+    tenant: str,
+    parents: Mapping[str, str | None],
+    rules: TagRules,
+    held: Sequence[tuple[str, str]] = (),
 ) -> dict[str, frozenset[str]]:
     """While propagation lags, by id: the tags of assets from elsewhere, with those that will have arrived once it has
-    caught up. Otherwise nothing. `parents` has the id of the parent of each."""
+    caught up. Otherwise nothing. `parents` has the id of the parent of each, `held` pairs of an asset and a parent that
+    is held."""
     rows = await database.fetch(
         tenant,
         query("policies/facts/arriving"),
         {
             "ids": id_array(parents),
             "parents": id_array(parent or "null" for parent in parents.values()),
+            "held_ids": id_array(asset_id for asset_id, _ in held),
+            "held_parents": id_array(parent for _, parent in held),
             "tags": rules.propagating_array,
             "cut": rules.cut_deleted,
         },

@@ -1,17 +1,16 @@
 """What decisions need to know of names that may not be assets yet."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from lily.model import ids
 from lily.policy import Ancestor, Facts
 from lily.policy.candidates import unknown_facts
+from lily.policy.names_above import prefixes
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Fetches
 
 CHUNK = 500  # names of one query: each is read with the names above it
-NEAREST = FARTHEST = 32  # names above one: a name may have hundreds of parts
 
 
 async def facts_with_names_above(
@@ -22,7 +21,7 @@ async def facts_with_names_above(
     facts: dict[str, Facts] = {}
     waiting = iter(names)
     while some := list(islice(waiting, CHUNK)):
-        references = {reference for name in some for reference in (name, *_above(name))}
+        references = {reference for name in some for reference in (name, *prefixes(name))}
         found = await read_facts(database, tenant, references, wanted)
         facts |= {name: _facts(tenant, name, found) for name in some}
     return facts
@@ -32,7 +31,7 @@ def _facts(tenant: str, name: str, found: Mapping[str, Facts | None]) -> Facts:
     own = found.get(name) or unknown_facts(tenant, name)
     if own.entity_type:
         return own
-    above = [found.get(one) or unknown_facts(tenant, one) for one in _above(name)]
+    above = [found.get(one) or unknown_facts(tenant, one) for one in prefixes(name)]
     ancestors = [*own.ancestors, *(one for facts in above for one in (_ancestor(facts), *facts.ancestors))]
     source = own.data_source or next((facts.data_source for facts in above if facts.data_source), "")
     tags = {tag for facts in (own, *above) for tag in facts.tags}
@@ -41,15 +40,3 @@ def _facts(tenant: str, name: str, found: Mapping[str, Facts | None]) -> Facts:
 
 def _ancestor(facts: Facts) -> Ancestor:
     return Ancestor(facts.id, facts.qualified_name)
-
-
-def _above(name: str) -> Sequence[str]:
-    """The names that this one begins with, the longest first."""
-    above = list(_prefixes(name))
-    return above if len(above) <= NEAREST + FARTHEST else [*above[:NEAREST], *above[-FARTHEST:]]
-
-
-def _prefixes(name: str) -> Iterator[str]:
-    while (prefix := ids.name_prefix(name)) != name:
-        yield prefix
-        name = prefix

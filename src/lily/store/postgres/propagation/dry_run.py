@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour
 from lily.lineage.tag_rules import TagRules
-from lily.model.assets import is_deleted
+from lily.model.assets import is_cut
 from lily.store.assets import StoredAsset
 from lily.store.postgres.propagation.level_queries import FORWARD, level_parameters, level_query
 from lily.store.postgres.sessions import Database
@@ -29,7 +29,7 @@ async def assets_reached(database: Database, asset: StoredAsset, rules: TagRules
     """The assets that would have the tag if the asset stated it, ordered by depth. Each level is a query of its own, so
     a change that is committed meanwhile may show in one level and not in another."""
     definition = rules.definitions.get(tag)
-    if definition is None or not definition.propagates or (rules.cut_deleted and is_deleted(asset.layers)):
+    if definition is None or not definition.propagates or (rules.cut_deleted and is_cut(asset.layers)):
         return []
     search, assets = BreadthFirstSearch(asset.id, definition.max_depth), dict[str, _Asset]()
     while frontier := search.frontier:

@@ -4,12 +4,15 @@ The SQL function `propagate` does the work for tags, one tenant per run. A run i
 handled already changes nothing, so after a crash it is enough to mark again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import psycopg
+import structlog
 from psycopg import Connection, IsolationLevel
 
 from lily.lineage.lake_nodes import LakeNode
@@ -19,11 +22,15 @@ from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import copy_lines, line
 from lily.store.postgres.propagation.new_origins import NewOrigins
+from lily.store.postgres.propagation.tenant_pauses import TenantPauses
 from lily.store.postgres.queries import query
 from lily.store.postgres.tenant_lock import tenant_lock
 
 ATTEMPTS = 5
+LOCK_TIMEOUT = "10s"
 PROPAGATION = "propagation"  # the name of the reaction, and of the lock that allows one run per tenant at a time
+_log = structlog.get_logger()
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,54 +51,105 @@ class Propagator:
         self._connection.isolation_level = IsolationLevel.REPEATABLE_READ  # a run sees one committed state
         self._propagation = TenantPropagation(self._connection)
         self._risks = TenantRisks(self._connection)
+        self._pauses = TenantPauses()
 
     def close(self) -> None:
         self._connection.close()
 
     def awaiting_lake(self, limit: int) -> list[tuple[str, str]]:
-        """Tenant and id of graph nodes that have to be looked up in the lake."""
-        return self._connection.execute(query("graph/awaiting_lake"), [limit]).fetchall()
+        """Tenant and id of graph nodes that have to be looked up in the lake. Nodes of tenants whose run failed a short
+        time ago are left out."""
+        parameters = {"limit": limit, "paused": self._pauses.paused()}
+        return self._connection.execute(query("graph/awaiting_lake"), parameters).fetchall()
 
     def set_parents(self, nodes: Mapping[tuple[str, str], LakeNode]) -> int:
         """Stores what the lake has of nodes, by tenant and id, and propagates tags and risks. Returns how many have
-        another parent or were unknown before."""
-        rows = {
-            "tenants": [tenant for tenant, _ in nodes],
-            "ids": [asset_id for _, asset_id in nodes],
-            "parents": [node.parent for node in nodes.values()],
-            "qualified_names": [node.qualified_name for node in nodes.values()],
-            "names": [node.name for node in nodes.values()],
-            "types": [node.entity_type for node in nodes.values()],
-            "deleted": [node.is_deleted for node in nodes.values()],
-        }
-        moved: dict[str, Marks] = {}
-        for tenant, asset_id in self._connection.execute(query("graph/update_lake_nodes"), rows).fetchall():
-            moved.setdefault(tenant, Marks()).assets.append(AssetMark(asset_id, placed=True))
-        for tenant, marks in moved.items():
-            self.propagate(tenant, marks)
-            self._spread_risks(tenant, {mark.asset_id for mark in marks.assets})
-        return sum(len(marks.assets) for marks in moved.values())
+        another parent or were unknown before. A tenant whose run fails is left as it was and tried again later; the
+        others go on. Raises if the connection is lost."""
+        tenants: dict[str, dict[str, LakeNode]] = {}
+        for (tenant, asset_id), node in nodes.items():
+            tenants.setdefault(tenant, {})[asset_id] = node
+        moved = 0
+        for tenant, found in tenants.items():
+            try:
+                moved += self._repeated(partial(self._set_parents, tenant, found))
+                self._pauses.succeeded(tenant)
+            except psycopg.Error as error:
+                if self._connection.broken or self._connection.closed:
+                    raise
+                seconds, cause = self._pauses.failed(tenant), str(error)[:500]
+                _log.warning("tenant's columns wait for their parents", tenant=tenant, seconds=seconds, error=cause)
+        return moved
+
+    def _set_parents(self, tenant: str, nodes: Mapping[str, LakeNode]) -> int:
+        """In one transaction: nodes that are stored are not looked up again, so nothing would mark them a second time.
+        No event names a parent that comes from the lake, so the reaction for risks does not learn of it either."""
+        with (
+            self._limited_waits(),
+            tenant_lock(self._connection, PROPAGATION, tenant),
+            tenant_lock(self._connection, AT_RISK, tenant),
+            self._connection.transaction(),
+        ):
+            rows = self._connection.execute(query("graph/update_held_parents"), _held_columns(tenant, nodes)).fetchall()
+            rows += self._connection.execute(query("graph/update_lake_nodes"), _columns(tenant, nodes)).fetchall()
+            moved = list(dict.fromkeys(asset_id for _, asset_id in rows))
+            if moved:
+                self._propagation.run(tenant, Marks(assets=[AssetMark(asset_id, placed=True) for asset_id in moved]))
+                if self._risks.concerns(tenant):
+                    self._risks.spread(tenant, RiskMarks(moved=set(moved)))
+        return len(moved)
+
+    @contextmanager
+    def _limited_waits(self) -> Iterator[None]:
+        """The lake must not wait for a long run of one tenant in a worker."""
+        self._connection.execute("select set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
+        try:
+            yield
+        finally:
+            if not self._connection.broken:
+                self._connection.execute("reset lock_timeout")
 
     def propagate(self, tenant: str, marks: Marks) -> PropagationResult:
         """Updates what is derived in the tenant, around the marks, from what is committed now."""
         with tenant_lock(self._connection, PROPAGATION, tenant):
-            # The lake query sets parents without this lock. A run that conflicts with it starts again.
-            for _ in range(ATTEMPTS - 1):
-                try:
-                    return self._run(tenant, marks)
-                except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
-                    continue
-            return self._run(tenant, marks)
+            return self._repeated(partial(self._run, tenant, marks))
 
     def _run(self, tenant: str, marks: Marks) -> PropagationResult:
         with self._connection.transaction():
             return self._propagation.run(tenant, marks)
 
-    def _spread_risks(self, tenant: str, moved: set[str]) -> None:
-        """No event names a parent that comes from the lake, so the at-risk reaction does not learn of it."""
-        if self._risks.concerns(tenant):
-            with tenant_lock(self._connection, AT_RISK, tenant), self._connection.transaction():
-                self._risks.spread(tenant, RiskMarks(moved=moved))
+    @staticmethod
+    def _repeated(work: Callable[[], Result]) -> Result:
+        """A run that conflicts with a concurrent change of what it read starts again."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return work()
+            except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
+                continue
+        return work()
+
+
+def _columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
+    return {
+        "tenants": [tenant] * len(nodes),
+        "ids": list(nodes),
+        "parents": [node.parent for node in nodes.values()],
+        "qualified_names": [node.qualified_name for node in nodes.values()],
+        "names": [node.name for node in nodes.values()],
+        "types": [node.entity_type for node in nodes.values()],
+        "deleted": [node.is_deleted for node in nodes.values()],
+    }
+
+
+def _held_columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
+    held = [(asset_id, parent) for asset_id, node in nodes.items() for parent in sorted(node.held_parents)]
+    return {
+        "tenants": [tenant] * len(nodes),
+        "ids": list(nodes),
+        "held_tenants": [tenant] * len(held),
+        "held_ids": [asset_id for asset_id, _ in held],
+        "held_parents": [parent for _, parent in held],
+    }
 
 
 class TenantPropagation:

@@ -1,12 +1,12 @@
 """The assets that would gain or lose a tag if some assets stated it or no longer did: read level by level."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from lily.lineage.breadth_first import BreadthFirstSearch, Neighbour, Place
 from lily.lineage.retagging import Link, Member, Region, Retagged, retagged
 from lily.lineage.tag_rules import TagRules
-from lily.model.assets import is_deleted, stated_tags, suppressions
+from lily.model.assets import conducting_tags, is_cut, suppressions
 from lily.store.assets import StoredAsset
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.propagation.level_queries import BACKWARD, FORWARD, level_parameters, level_query
@@ -34,25 +34,25 @@ async def consequences(
     """`assets` are those that the change names. Each level is a query of its own, so a change that is committed
     meanwhile may show in one level and not in another."""
     definition = rules.definitions.get(change.tag)
-    reader = _RegionReader(database, tenant, rules, change.tag, definition.max_depth if definition else None)
+    reader = RegionReader(database, tenant, rules, change.tag, definition.max_depth if definition else None)
     for asset_id in {*change.add, *change.remove}:
-        await reader.add(assets[asset_id])
+        await reader.add(asset_id, reader.member(assets[asset_id]))
     await reader.read_offers()
     return Consequences(retagged(reader.region, change.add, change.remove), reader.complete)
 
 
-class _RegionReader:
+class RegionReader:
     def __init__(self, database: Database, tenant: str, rules: TagRules, tag: str, max_depth: int | None) -> None:
         self._database, self._tenant, self._tag, self._cut = database, tenant, tag, rules.cut_deleted
         self.region = Region(max_depth)
         self._links: set[Link] = set()  # also those that lead out of the region
         self.complete = True
 
-    async def add(self, asset: StoredAsset) -> None:
+    async def add(self, asset_id: str, member: Member) -> None:
         """The asset, and everything that it could pass the tag on to."""
         region, seen = self.region, dict[str, Member]()
-        region.members[asset.id] = self._member(asset)
-        search = BreadthFirstSearch(asset.id, region.max_depth)
+        region.members[asset_id] = member
+        search = BreadthFirstSearch(asset_id, region.max_depth)
         while frontier := search.frontier:
             if len(region.members.keys() | search.visited.keys()) > MAX_REGION:
                 self.complete = False
@@ -70,8 +70,9 @@ class _RegionReader:
             )
         region.members |= {visited: seen[visited] for visited in search.visited}
 
-    async def read_offers(self) -> None:
-        """Once all assets are added."""
+    async def read_offers(self, without: Collection[tuple[str, str]] = ()) -> None:
+        """Once all assets are added. `without` are the starts and ends of edges, and held parents and their children,
+        that are left out."""
         members = self.region.members
         self.region.links = {link for link in self._links if link.end in members}
         parameters = {
@@ -80,14 +81,16 @@ class _RegionReader:
             "contents": [True] * len(members),
             "cut": self._cut,
             "max_depth": self.region.max_depth,
+            "without_starts": [start for start, _ in without],
+            "without_ends": [end for _, end in without],
         }
         rows = await self._database.fetch(self._tenant, level_query("propagation/region_offers", BACKWARD), parameters)
         self.region.offers = {Place(member, content): depth for member, content, depth in rows}
 
-    def _member(self, asset: StoredAsset) -> Member:
+    def member(self, asset: StoredAsset) -> Member:
         layers = asset.layers
         return Member(
-            self._tag in stated_tags(layers), self._tag in suppressions(layers), self._cut and is_deleted(layers)
+            self._tag in conducting_tags(layers), self._tag in suppressions(layers), self._cut and is_cut(layers)
         )
 
 

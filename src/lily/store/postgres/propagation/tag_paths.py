@@ -1,15 +1,19 @@
 """Explains the derived tags of an asset: one path per tag, from the supports that propagation stores."""
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from lily.lineage.inheritance import Ancestor, inherited_tags
+from lily.model.assets import held_parents
 from lily.store.assets import StoredAsset
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
+
+MAX_PARENTS = 64  # of an asset and of what is above it, that are looked at for a path
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,7 @@ class Derivation:
     kind: Literal["propagated", "inherited"]
     path: tuple[str, ...]  # the origin first, the asset last
     depth: int  # the number of edges on the path
+    held: bool = False  # something on the path has ended without authority
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,29 @@ class DerivedTagsOf:
 async def derivations(database: Database, asset: StoredAsset) -> list[Derivation]:
     """One per derived tag and kind. If a tag changes while this reads, its path may consist of its end only."""
     derived = asset.derived_tags
-    ancestors = await _ancestors(database, asset) if derived.inherited else []
-    indexes = inherited_tags(ancestors, cut=asset.rules.cut_deleted)
-    inherited = {tag: indexes[tag] for tag in derived.inherited if tag in indexes}
-    return await derivations_at(
-        database, asset.tenant, DerivedTagsOf(asset.id, derived.propagated, inherited, ancestors), None
-    )
+    found = await derivations_at(database, asset.tenant, DerivedTagsOf(asset.id, derived.propagated, {}, ()), None)
+    missing = set(derived.inherited)
+    held = sorted(held_parents(asset.layers))
+    parents: deque[tuple[str, list[Ancestor]]] = deque((one, []) for one in (asset.parent, *held) if one is not None)
+    seen: set[str] = set()
+    while missing and parents and len(seen) < MAX_PARENTS:
+        parent, below = parents.popleft()
+        if parent in seen:
+            continue
+        ancestors = [*below, *await _ancestors(database, asset, parent)]
+        seen.add(parent)
+        indexes = inherited_tags(ancestors, cut=asset.rules.cut_deleted)
+        inherited = {tag: indexes[tag] for tag in sorted(missing) if tag in indexes}
+        of = DerivedTagsOf(asset.id, (), inherited, ancestors)
+        through_held = bool(below) or parent != asset.parent
+        found += [
+            replace(one, held=through_held or one.tag in ancestors[inherited[one.tag]].held)
+            for one in await derivations_at(database, asset.tenant, of, None)
+        ]
+        missing -= inherited.keys()
+        for index, ancestor in enumerate(ancestors):
+            parents.extend((parent, ancestors[: index + 1]) for parent in ancestor.held_parents)
+    return found
 
 
 async def derivations_at(database: Database, tenant: str, of: DerivedTagsOf, at: str | None) -> list[Derivation]:
@@ -65,14 +87,6 @@ async def new_origins(database: Database, asset: StoredAsset) -> dict[str, list[
     return {tag: origins for tag, origins in rows}  # noqa: C416 - rows are tuples of any length to the type checker
 
 
-async def tags_through(database: Database, asset: StoredAsset) -> list[str]:
-    """The protective tags that other assets have through this one."""
-    effective = sorted(asset.effective & asset.rules.protective)
-    parameters = {"id": asset.id, "tags": asset.rules.protective_array, "effective": effective}
-    rows = await database.fetch(asset.tenant, query("propagation/tags_through_asset"), parameters)
-    return [tag for (tag,) in rows]
-
-
 class _Wanted(NamedTuple):
     """The path of a propagated tag of an asset, or of an ancestor from which it is inherited."""
 
@@ -89,12 +103,20 @@ def _propagated(asset_id: str, tag: str, paths: _Paths) -> Derivation:
     return Derivation(tag, "propagated", path, depth)
 
 
-async def _ancestors(database: Database, asset: StoredAsset) -> list[Ancestor]:
-    parameters = {"parent": asset.parent, "tags": asset.rules.propagating_array}
+async def _ancestors(database: Database, asset: StoredAsset, parent: str) -> list[Ancestor]:
+    parameters = {"parent": parent, "tags": asset.rules.propagating_array}
     rows = await database.fetch(asset.tenant, query("propagation/ancestors"), parameters)
     return [
-        Ancestor(id_, frozenset(stated), frozenset(propagated), frozenset(suppressed), deleted)
-        for id_, stated, suppressed, deleted, propagated in rows
+        Ancestor(
+            id_,
+            frozenset(stated),
+            frozenset(propagated),
+            frozenset(suppressed),
+            deleted,
+            frozenset(held),
+            tuple(parents),
+        )
+        for id_, stated, suppressed, deleted, propagated, held, parents in rows
     ]
 
 

@@ -1,1 +1,1 @@
-"""Protective tags: which events would remove one, and the audit of the authorised ones."""
+"""Protective tags: which events on edges would stop one, and the audit of those that ended."""

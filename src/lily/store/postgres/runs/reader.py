@@ -37,9 +37,10 @@ async def runs_of_job(
     return [StoredRun(*row) for row in await database.fetch(tenant, query("runs/of_job"), parameters)]
 
 
-async def find_run(database: Database, tenant: str, run: str) -> StoredRun | None:
-    rows = await database.fetch(tenant, query("runs/find"), {"run": run})
-    return StoredRun(*rows[0]) if rows else None
+async def find_runs(database: Database, tenant: str, run: str, job_id: str | None, *, limit: int) -> list[StoredRun]:
+    """The runs of this id. The first is that of the job which had the id first."""
+    parameters = {"run": run, "job": job_id, "limit": limit}
+    return [StoredRun(*row) for row in await database.fetch(tenant, query("runs/find"), parameters)]
 
 
 async def design_facets_of(database: Database, tenant: str, asset_id: str) -> dict[str, list[Any]]:

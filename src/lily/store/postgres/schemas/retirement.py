@@ -16,28 +16,40 @@ from lily.model.edges import ClaimsEvent
 from lily.model.statements import Statement
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
+from lily.store.postgres.table_changes.queueing import Gone
 
 SchemaId = tuple[str, str, str]  # tenant, dataset and scope
 
 
-def retire_columns(connection: psycopg.Connection[Any], batch: int, events: Iterable[ClaimsEvent]) -> int:
-    """Runs in the caller's transaction; looks up only what has not changed. Returns how many columns are retired."""
+def retire_columns(
+    connection: psycopg.Connection[Any], batch: int, events: Iterable[ClaimsEvent]
+) -> dict[str, list[Gone]]:
+    """Runs in the caller's transaction; looks up only what has not changed. Returns, by the id of the event, columns
+    that are gone by schemas of senders that may not delete everything: these are not retired."""
     newest = newest_schemas(events)
     digests = {schema: _digest(columns) for schema, (_, columns) in newest.items()}
     changed = _changed(connection, digests)
     if not changed:
-        return 0
+        return {}
     values = {
         "ats": [newest[schema][0].clock for schema in changed],
         "digests": [digests[schema] for schema in changed],
         "columns": orjson.dumps([newest[schema][1] for schema in changed]).decode(),
     }
     gone = connection.execute(query("schemas/upsert"), _columns(changed) | values).fetchall()
-    retired = [_retirement(newest[tenant, dataset, scope][0], *column) for tenant, dataset, scope, *column in gone]
+    undecided: dict[str, list[Gone]] = {}
+    retired: list[dict[str, Any]] = []
+    for tenant, dataset, scope, *column in gone:
+        event = newest[tenant, dataset, scope][0]
+        if event.tables.limits is None:
+            retired.append(_retirement(event, *column))
+        else:
+            name, *more = column
+            undecided.setdefault(event.id, []).append((dataset, name, *more))
     if retired:
         statement = query("schemas/state_retirement")
         connection.cursor().executemany(statement, [{"batch": batch, **retirement} for retirement in retired])
-    return len(retired)
+    return undecided
 
 
 def _changed(connection: psycopg.Connection[Any], digests: Mapping[SchemaId, str]) -> list[SchemaId]:

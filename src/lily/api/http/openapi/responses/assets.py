@@ -116,6 +116,11 @@ class Suppression(BaseModel):
     new_origins: list[str] = Field(description="Origins added after the tag was suppressed.")
 
 
+class Ending(BaseModel):
+    by: str | None = Field(description="Who left the tag out; null if the history no longer has it.")
+    at: str | None
+
+
 class TagItem(BaseModel):
     tag: str
     layer: Literal["source", "enriched", "user", "propagated", "inherited"]
@@ -126,6 +131,8 @@ class TagItem(BaseModel):
     suppression: Suppression | None = None
     origins: list[str] | None = Field(None, description="With `origins=true`: all origins, nearest first.")
     more: bool | None = Field(None, description="Whether there are more origins than listed.")
+    held: bool = Field(False, description="It, or something on its path, ended without authority and still counts.")
+    ended: Ending | None = Field(None, description="Of a tag of the asset itself that is held.")
 
 
 class TagItems(BaseModel):

@@ -44,9 +44,11 @@ class RunDataset(BaseModel):
 
 
 class JobRun(RunSummary):
-    """`facets` and `job_facets` are kept as they came, without those from which assets and edges are stated."""
+    """`facets` and `job_facets` are kept as they came, without those from which assets and edges are stated.
+    `other_jobs` have a run of the same id, which they sent later."""
 
     job: str
+    other_jobs: list[str]
     facets: dict[str, Any]
     job_facets: dict[str, Any]
     inputs: list[RunDataset]

@@ -1,16 +1,22 @@
 -- Merges one layer of every staged asset whose newer statement replaces the stored layer, which is nearly always.
--- The rest (older, partial or repeated statements) is read by unmerged.sql and merged field by field.
+-- The rest (older, partial or repeated statements, and those that leave out a tag or change the parent) is read by
+-- unmerged.sql and merged field by field. What has clocks of its own and is not stated again stays as it is.
 with merged as (
   merge into assets a
   using (select * from staged where layer = %(layer)s order by tenant_id, id) s
   on a.tenant_id = s.tenant_id and a.id = s.id
   when matched and a.{at} is null
-                or (s.clocks is null and a.{clocks} is null and s.at > a.{at} and a.{values} - s.keys = '{{}}')
+                or (s.clocks is null and s.at > a.{at}
+                    and case when a.{clocks} is null then a.{values} - s.keys = '{{}}'
+                             else keeps_clocked(a.{values}, a.{clocks}, s.fields, s.keys) end
+                    and coalesce(s.fields -> 'tags' @> (a.{values} -> 'tags'), true)
+                    and coalesce(s.fields -> '$parent' = a.{values} -> '$parent', true))
   then update set
-    {values}   = s.fields,
+    {values}   = case when a.{clocks} is null then s.fields else (a.{values} - s.keys) || s.fields end,
     {at}       = s.at,
-    {clocks}   = s.clocks,
-    version    = a.version + (coalesce(a.{values}, '{{}}') <> s.fields)::integer,
+    {clocks}   = case when a.{at} is null then s.clocks else nullif(a.{clocks} - s.keys, '{{}}') end,
+    version    = a.version + (coalesce(a.{values}, '{{}}')
+                              <> case when a.{clocks} is null then s.fields else (a.{values} - s.keys) || s.fields end)::integer,
     created_at = least(a.created_at, s.first),
     updated_at = greatest(a.updated_at, s.last)
   when not matched then

@@ -13,18 +13,18 @@ with recursive candidates as materialized (
 -- passes none down if the tenant cuts there.
 up (root, id, above, name, stated, suppressed, inheritable, level) as (
   select r.root, p.id, p.parent, p.qualified_name, p.stated, p.suppressed,
-         array(select t from unnest(%(hidden_tags)s::text[]) as t where not (%(cut)s and p.is_deleted)), 1
+         array(select t from unnest(%(hidden_tags)s::text[]) as t where not (%(cut)s and p.is_cut)), 1
   from (select distinct parent from candidates where parent is not null) as r (root)
   cross join lateral (
-    select s.id, s.parent, s.qualified_name, s.stated, s.suppressed, s.is_deleted
+    select s.id, s.parent, s.qualified_name, s.stated, s.suppressed, s.is_cut
     from assets s where s.tenant_id = %(tenant)s and s.id = r.root offset 0
   ) p
   union all
   select up.root, p.id, p.parent, p.qualified_name, p.stated, p.suppressed,
-         array(select t from unnest(up.inheritable) as t where t <> all (up.suppressed) and not (%(cut)s and p.is_deleted)),
+         array(select t from unnest(up.inheritable) as t where t <> all (up.suppressed) and not (%(cut)s and p.is_cut)),
          up.level + 1
   from up cross join lateral (
-    select s.id, s.parent, s.qualified_name, s.stated, s.suppressed, s.is_deleted
+    select s.id, s.parent, s.qualified_name, s.stated, s.suppressed, s.is_cut
     from assets s where s.tenant_id = %(tenant)s and s.id = up.above::uuid offset 0
   ) p
   where up.level < 64

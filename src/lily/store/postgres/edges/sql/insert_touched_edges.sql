@@ -2,9 +2,9 @@
 -- its change is recorded. One that is not claimed has version 0 and counts as deleted until it is. Returns how many are
 -- new, and how many changes were recorded.
 with fresh as (
-  insert into edges as e (tenant_id, from_id, to_id, type, version, claimed, claims_mask, claims_assume, created_at,
-                          updated_at)
-  select tenant_id, from_id, to_id, type, claimed::integer, claimed, masking, assumed, time, time
+  insert into edges as e (tenant_id, from_id, to_id, type, version, claimed, claims_mask, claims_mask_by_authority,
+                          claims_assume, created_at, updated_at)
+  select tenant_id, from_id, to_id, type, claimed::integer, claimed, masking, by_authority, assumed, time, time
   from touched_edges
   order by tenant_id, from_id, to_id, type
   on conflict do nothing

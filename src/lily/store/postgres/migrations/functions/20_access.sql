@@ -50,3 +50,14 @@ begin
   end if;
 end
 $$;
+
+-- Records that tokens are in use. The API has no access to tokens, so this runs with the owner's rights. A token's row is
+-- written at most once a minute, however many processes report it.
+create or replace function record_token_uses(used uuid[]) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update tokens set last_used_at = now()
+  where id = any(used) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+$$;
+
+revoke all on function record_token_uses(uuid[]) from public;
+grant execute on function record_token_uses(uuid[]) to lily_api;

@@ -8,6 +8,8 @@
 -- that depend on it, even if they can still be reached another way. Then each asset takes the best offer of its
 -- neighbours, level by level. So a cycle cannot support itself, and the result equals that of a full recomputation.
 --
+-- A parent that was replaced without authority still passes tags down (`held_parents`, lily.model.held).
+--
 -- A tag that came along an `influences` edge is an influence from there on (kind `influenced`). It follows edges like any
 -- other, but is not inherited. An asset may have a tag both ways, each with a support of its own.
 --
@@ -26,7 +28,13 @@ declare
   cut   boolean := (select on_delete = 'cut' from tenants where id = p_tenant);
   -- Whether any asset may stop a tag. In most tenants none does, and then no asset has to be checked.
   holds boolean := cut or exists (select from assets where tenant_id = p_tenant and suppressed <> '{}');
+  -- Whether any asset has a parent that is held.
+  holding boolean := exists (select from held_parents where tenant_id = p_tenant)
+                     or exists (select from assets where tenant_id = p_tenant and held_parents is not null)
+                     or exists (select from assets where tenant_id = p_tenant and awaits_lake);
   nodes uuid[];
+  moved uuid[];
+  parents_before uuid[];
   roots uuid[];
   names text[];
   kinds text[];
@@ -50,15 +58,18 @@ begin
     from concerned c left join assets a on a.tenant_id = p_tenant and a.id = c.id
     on conflict (tenant_id, id) do update set parent = excluded.parent, awaits_lake = false
     where not excluded.awaits_lake and (g.awaits_lake or g.parent is distinct from excluded.parent)
-    returning g.id
+    returning g.id, old.parent as parent_before
   )
-  select array_agg(id) into nodes from placed;
+  select array_agg(id), array_agg(id), array_agg(parent_before) into nodes, moved, parents_before from placed;
+  if holding then
+    nodes := nodes || array(select sync_held_parents(p_tenant, moved, parents_before));
+    nodes := nodes || array(select sync_held_parents(p_tenant, array_agg(c.id), array_agg(null::uuid))
+                            from concerned c where c.id <> all (coalesce(moved, '{}')));
+  end if;
   -- Also the parents that were looked up in the lake.
   nodes := nullif(coalesce(nodes, '{}') || array(
     select c.id from concerned c
-    cross join lateral (
-      select parent from graph_nodes g
-      where g.id = c.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+    cross join lateral conducting_parents(p_tenant, c.id) g
     where (select count(*) from graph_nodes p where p.id = g.parent and p.tenant_id = p_tenant) = 0), '{}');
   delete from marked m where not exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id);
   while nodes is not null loop
@@ -69,24 +80,23 @@ begin
     select g.parent, c.root
     from unnest(nodes) as n (id)
     join concerned c on c.id = n.id
-    cross join lateral (
-      select parent from graph_nodes g
-      where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+    cross join lateral conducting_parents(p_tenant, n.id) g
     on conflict do nothing;
     with placed as (
       insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
       select p_tenant, b.id, a.parent::uuid, a.id is null
       from (
         select distinct g.parent as id from unnest(nodes) as n (id)
-        cross join lateral (
-          select parent from graph_nodes g
-          where g.id = n.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+        cross join lateral conducting_parents(p_tenant, n.id) g
       ) b
       left join assets a on a.tenant_id = p_tenant and a.id = b.id
       on conflict do nothing
       returning g.id
     )
-    select array_agg(id) into nodes from placed;
+    select array_agg(id), array_agg(null::uuid) into nodes, parents_before from placed;
+    if holding then
+      perform sync_held_parents(p_tenant, nodes, parents_before);
+    end if;
   end loop;
 
   -- Retract derived tags that have lost their support, and those that depend on them.
@@ -128,15 +138,14 @@ begin
           (select d.tag = any (a.stated) from assets a where a.tenant_id = p_tenant and a.id = d.asset_id)
           or not exists (select from tags f where f.tenant_id = p_tenant and f.key = d.tag and f.propagates)
           or d.kind = 'inherited' and not exists (
-            select from graph_nodes g cross join lateral carried(p_tenant, d.tag, d.via, cut) c
-            where g.tenant_id = p_tenant and g.id = d.asset_id and g.parent = d.via
-              and c.content and (c.depth, c.steps + 1) <= (d.depth, d.steps))
+            select from conducting_parents(p_tenant, d.asset_id) g cross join lateral carried(p_tenant, d.tag, d.via, cut) c
+            where g.parent = d.via and c.content and (c.depth, c.steps + 1) <= (d.depth, d.steps))
           or d.kind <> 'inherited' and not exists (
             select from tags f
             cross join lateral (
               select * from edges e where e.from_id = d.via and e.to_id = d.asset_id and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
-            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'upstream' and passes(e.conduction, e.type, f)
               and d.kind = arrives_as(e.type, c.content)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
             and not exists (
@@ -144,7 +153,7 @@ begin
             cross join lateral (
               select * from edges e where e.from_id = d.asset_id and e.to_id = d.via and e.tenant_id = p_tenant offset 0) e
             cross join lateral carried(p_tenant, d.tag, d.via, cut) c
-            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+            where f.tenant_id = p_tenant and f.key = d.tag and f.propagates and f.direction <> 'downstream' and passes(e.conduction, e.type, f)
               and d.kind = arrives_as(e.type, c.content)
               and (c.depth + 1, c.steps + 1) <= (d.depth, d.steps) and c.depth < coalesce(f.max_depth, c.depth + 1))
         )
@@ -174,10 +183,7 @@ begin
     from (
       select from_id as id from marked_edges union select to_id from marked_edges
       union
-      select g.parent from marked m
-      cross join lateral (
-        select parent from graph_nodes g
-        where g.id = m.id and g.tenant_id = p_tenant and g.parent is not null offset 0) g
+      select g.parent from marked m cross join lateral conducting_parents(p_tenant, m.id) g
       where not m.whole
     ) n
     where exists (select from derived_tags d where d.asset_id = n.id and d.tenant_id = p_tenant)
@@ -194,11 +200,11 @@ begin
     union all
     select f.key, m.id, m.root
     from marked m
-    cross join lateral (
-      select parent from graph_nodes g
-      where g.id = m.id and g.tenant_id = p_tenant and g.parent = any (carriers) offset 0) g
     join tags f on f.tenant_id = p_tenant and f.propagates
-    where not m.whole
+    -- `= any` of an empty array is false, from which the planner concludes that every partial index may be used: it would
+    -- read all nodes that await the lake, for each of these.
+    where not m.whole and carriers <> '{}'
+      and exists (select from conducting_parents(p_tenant, m.id) g where g.parent = any (carriers))
   ),
   offers as (
     select s.tag, s.id, arrives_as(e.type, c.content) as kind, e.from_id as via, c.depth + 1 as depth, c.steps + 1 as steps, s.root
@@ -206,22 +212,19 @@ begin
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'upstream'
     cross join lateral (select * from edges e where e.to_id = s.id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, s.tag, e.from_id, cut) c
-    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.conduction, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select s.tag, s.id, arrives_as(e.type, c.content), e.to_id, c.depth + 1, c.steps + 1, s.root
     from seeds s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates and f.direction <> 'downstream'
     cross join lateral (select * from edges e where e.from_id = s.id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, s.tag, e.to_id, cut) c
-    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.conduction, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select s.tag, s.id, 'inherited', g.parent, c.depth, c.steps + 1, s.root
     from placed s
     join tags f on f.tenant_id = p_tenant and f.key = s.tag and f.propagates
-    cross join lateral (
-      select parent from graph_nodes g
-      where g.id = s.id and g.tenant_id = p_tenant and g.parent is not null
-      offset 0) g
+    cross join lateral conducting_parents(p_tenant, s.id) g
     cross join lateral carried(p_tenant, s.tag, g.parent, cut) c
     where c.content
     union all
@@ -231,7 +234,7 @@ begin
     cross join lateral (
       select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, f.key, m.from_id, cut) c
-    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.conduction, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
     union all
     select f.key, m.from_id, arrives_as(e.type, c.content), m.to_id, c.depth + 1, c.steps + 1, m.root
     from (select * from marked_edges where to_id = any (carriers)) m
@@ -239,7 +242,7 @@ begin
     cross join lateral (
       select * from edges e where e.from_id = m.from_id and e.to_id = m.to_id and e.tenant_id = p_tenant offset 0) e
     cross join lateral carried(p_tenant, f.key, m.to_id, cut) c
-    where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
+    where passes(e.conduction, e.type, f) and c.depth < coalesce(f.max_depth, c.depth + 1)
   ),
   best as (
     select distinct on (tag, id, kind) * from offers o
@@ -285,7 +288,7 @@ begin
       select distinct on (n.tag, n.id, n.content) n.tag, n.id, n.depth, n.steps, n.content, n.root
       from unnest(names, nodes, depths, hops, solid, roots) as n (tag, id, depth, steps, content, root)
       where not holds or not coalesce((
-        select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_deleted
+        select not n.tag = any (a.stated) and n.tag = any (a.suppressed) or cut and a.is_cut
         from assets a where a.tenant_id = p_tenant and a.id = n.id), false)
       order by n.tag, n.id, n.content, n.depth, n.steps
     ),
@@ -295,18 +298,17 @@ begin
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'upstream'
       cross join lateral (select * from edges e where e.from_id = n.id and e.tenant_id = p_tenant offset 0) e
-      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      where passes(e.conduction, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
       union all
       select n.tag, e.from_id, arrives_as(e.type, n.content), n.id, n.depth + 1, n.steps + 1, n.root
       from frontier n
       join tags f on f.tenant_id = p_tenant and f.key = n.tag and f.propagates and f.direction <> 'downstream'
       cross join lateral (select * from edges e where e.to_id = n.id and e.tenant_id = p_tenant offset 0) e
-      where passes(e.is_deleted, e.propagates, e.masking, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
+      where passes(e.conduction, e.type, f) and n.depth < coalesce(f.max_depth, n.depth + 1)
       union all
       select n.tag, g.id, 'inherited', n.id, n.depth, n.steps + 1, n.root
       from frontier n
-      cross join lateral (
-        select id from graph_nodes g where g.parent = n.id and g.tenant_id = p_tenant offset 0) g
+      cross join lateral conducting_children(p_tenant, n.id) g
       where n.content
     ),
     best as (

@@ -58,6 +58,15 @@ language sql stable as $$
     where e."end"::bigint > coalesce(r.next_offset, 0))
 $$;
 
+-- The fields of a layer, beside those with a name of their own, that decide which tags an asset has or passes on: what is
+-- suppressed and what is held. As `concerns_tags` in lily.model.governance.
+create or replace function deciding_fields(fields jsonb) returns text[]
+language sql immutable parallel safe as $$
+  select coalesce(array_agg(field order by field), '{}')
+  from jsonb_object_keys(fields) as field
+  where field ^@ '$suppressed:' or field ^@ '$held:' or field ^@ '$held_parent:'
+$$;
+
 -- Whether a batch has a change of the tenant that can change derived tags: the same that the relay routes to
 -- `governance-events`, without what concerns attributes alone. True without a look if the batch is large: then finding
 -- out costs more than what it saves.
@@ -71,14 +80,16 @@ language sql stable as $$
         select count(*) > 200 or coalesce(bool_or(c.tenant_id = p_tenant and (
           case when c.before is null then
             coalesce(c.after -> 'tags', '{}') <> '{}' or coalesce((c.after ->> '$deleted')::boolean, false)
-            or suppressed_tags(c.after) <> '{}'
+            or deciding_fields(c.after) <> '{}'
             or exists (select from graph_nodes g where g.id = c.asset_id)
             or exists (select from edges e where e.from_id = c.asset_id)
             or exists (select from edges e where e.to_id = c.asset_id)
           else
-            (c.before -> 'tags', c.before -> '$parent', c.before -> '$deleted', suppressed_tags(c.before))
+            (c.before -> 'tags', c.before -> '$parent', c.before -> '$covers', c.before -> '$deleted', c.before -> '$cut',
+             deciding_fields(c.before))
             is distinct from
-            (c.after -> 'tags', c.after -> '$parent', c.after -> '$deleted', suppressed_tags(c.after))
+            (c.after -> 'tags', c.after -> '$parent', c.after -> '$covers', c.after -> '$deleted', c.after -> '$cut',
+             deciding_fields(c.after))
           end)), false)
         from (select * from changes where batch_id = p_batch limit 201) c
       )

@@ -50,13 +50,13 @@ begin
            p.tag = any (coalesce(s.suppressed, '{}')) as suppressed
     from (select distinct st.tag, st.from_id as id from steps st) p
     left join lateral (
-      select a.id, a.stated, a.suppressed, a.is_deleted, a.awaits_lake, a.parent
+      select a.id, a.stated, a.suppressed, a.is_cut, a.awaits_lake, a.parent
       from assets a where a.tenant_id = p_tenant and a.id = p.id offset 0
     ) s on true
     left join lateral (
       select n.awaits_lake from graph_nodes n where n.tenant_id = p_tenant and n.id = p.id offset 0
     ) g on true
-    where not (p_cut and coalesce(s.is_deleted, false))
+    where not (p_cut and coalesce(s.is_cut, false))
   ),
   -- The edges behind it count only for tags with a largest depth: without one, each pair is visited once.
   down (tag, id, depth, content) as (
@@ -82,21 +82,25 @@ end
 $$;
 
 -- From where a tag can come to an asset in one step, whether that step is an edge (1) or down the hierarchy (0), and whether
--- it is an influence. A parent that the graph still has, or has from the lake, counts beside the asset's own.
+-- it is an influence. A parent that the graph still has, or has from the lake, counts beside the asset's own, and so does one
+-- that is held.
 create or replace function steps_into(p_tenant text, p_tag text, p_id uuid)
 returns table (from_id uuid, edges integer, influences boolean)
 language sql stable as $$
   select e.from_id, 1, e.type = 'influences'
   from tags f cross join lateral (select * from edges e where e.to_id = p_id and e.tenant_id = p_tenant offset 0) e
   where f.tenant_id = p_tenant and f.key = p_tag and f.direction <> 'upstream'
-    and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+    and passes(e.conduction, e.type, f)
   union all
   select e.to_id, 1, e.type = 'influences'
   from tags f cross join lateral (select * from edges e where e.from_id = p_id and e.tenant_id = p_tenant offset 0) e
   where f.tenant_id = p_tenant and f.key = p_tag and f.direction <> 'downstream'
-    and passes(e.is_deleted, e.propagates, e.masking, e.type, f)
+    and passes(e.conduction, e.type, f)
   union all
   select a.parent::uuid, 0, false from assets a where a.tenant_id = p_tenant and a.id = p_id and a.parent is not null
   union all
-  select g.parent, 0, false from graph_nodes g where g.tenant_id = p_tenant and g.id = p_id and g.parent is not null
+  select h.parent, 0, false from assets a cross join lateral unnest(a.held_parents) as h (parent)
+  where a.tenant_id = p_tenant and a.id = p_id and a.held_parents is not null
+  union all
+  select c.parent, 0, false from conducting_parents(p_tenant, p_id) c
 $$;

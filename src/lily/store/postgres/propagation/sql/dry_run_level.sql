@@ -5,14 +5,14 @@ steps as (
   select id, via, hops, content and not influences as content from along_edges
   union all
   select g.id, n.id, 0, true
-  from frontier n join graph_nodes g on g.tenant_id = %(tenant)s and g.parent = n.id
+  from frontier n cross join lateral conducting_children(%(tenant)s, n.id) g
   where n.content
 )
 select distinct on (s.id, s.content) s.id::text, s.via::text, s.hops, s.content, a.qualified_name,
        has.stated or exists (
          select from derived_tags d where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.asset_id = s.id) as already,
        lacks.suppressed,
-       not lacks.suppressed and not (%(cut)s and coalesce(a.is_deleted, false)) as conducts
+       not lacks.suppressed and not (%(cut)s and coalesce(a.is_cut, false)) as conducts
 from steps s
 left join assets a on a.tenant_id = %(tenant)s and a.id = s.id
 cross join lateral (select %(tag)s = any (coalesce(a.stated, '{{}}')) as stated) has

@@ -8,12 +8,14 @@ steps as (
   from frontier n
   left join assets a on a.tenant_id = %(tenant)s and a.id = n.id
   left join graph_nodes g on g.tenant_id = %(tenant)s and g.id = n.id and a.id is null
+  union all
+  select h.parent, n.id, 0, true from frontier n cross join lateral held_parents_of(%(tenant)s, n.id) h
 )
 select distinct on (s.id, s.content) s.id::text, s.via::text, s.hops, s.content, %(tag)s = any (coalesce(a.stated, '{{}}'))
 from steps s
 left join assets a on a.tenant_id = %(tenant)s and a.id = s.id
 where s.id is not null
-  and not (%(cut)s and coalesce(a.is_deleted, false))
+  and not (%(cut)s and coalesce(a.is_cut, false))
   and (%(tag)s = any (coalesce(a.stated, '{{}}'))
        or %(tag)s <> all (coalesce(a.suppressed, '{{}}'))
           and (s.hops = 0 or exists (

@@ -6,11 +6,11 @@ steps as (
   select id, via, hops, content and not influences as content, influences, true as taken from along_edges
   union
   select g.id, n.id, 0, true, false, n.content
-  from frontier n join graph_nodes g on g.tenant_id = %(tenant)s and g.parent = n.id
+  from frontier n cross join lateral conducting_children(%(tenant)s, n.id) g
   union
   select a.id, n.id, 0, true, false, n.content
   from frontier n join assets a on a.tenant_id = %(tenant)s and a.parent = n.id::text
 )
 select s.id::text, s.via::text, s.hops, s.content, s.influences, s.taken, %(tag)s = any (coalesce(a.stated, '{{}}')),
-       %(tag)s = any (coalesce(a.suppressed, '{{}}')), %(cut)s and coalesce(a.is_deleted, false)
+       %(tag)s = any (coalesce(a.suppressed, '{{}}')), %(cut)s and coalesce(a.is_cut, false)
 from steps s left join assets a on a.tenant_id = %(tenant)s and a.id = s.id

@@ -1,0 +1,1 @@
+"""What ended without authority: the list of it, and the decisions about it."""

@@ -1,0 +1,1 @@
+"""What each tenant may send to this process: requests, decisions, events, bytes, connections."""

@@ -1,0 +1,94 @@
+"""What a rename states about columns: edges from the old ones, the new ones, and that the old ones are gone."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from lily.model import ids
+from lily.model.edges import DERIVED_FROM, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.events import AssetEvent
+from lily.model.statements import Operation, Statement
+from lily.model.values import MAX_QUALIFIED_NAME
+from lily.store.postgres.table_changes.ledger import ColumnBelow
+
+_KEPT = ("data_type", "ordinal_position")
+
+
+class Moves:
+    """Of all tables that one event renames: names may be exchanged, so a column that is gone here may be new there."""
+
+    def __init__(self, event: ClaimsEvent) -> None:
+        self._event = event
+        self._stated = {name for schema in event.schemas for name in schema.columns}  # by the event itself
+        self._at = datetime.fromisoformat(event.time)
+        self.edges: dict[EdgeKey, EdgeEvent] = {}
+        self.new: dict[str, AssetEvent] = {}
+        self._old: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
+
+    def add(self, old: str, new: str, columns: Iterable[ColumnBelow]) -> None:
+        for column in columns:
+            moved = _moved(column, old, new)
+            if len(moved) > MAX_QUALIFIED_NAME:
+                continue
+            self._connect(column.qualified_name, moved)
+            if column.attributes is not None and not self._was_deleted(column):
+                self._old[column.qualified_name] = column.name or ""
+                if moved not in self._stated:
+                    self.new[moved] = stated(self._event, moved, "column", _attributes(moved, column.attributes))
+                    self._origins[moved] = column.qualified_name
+
+    def origins(self) -> Mapping[str, str]:
+        """By the names of the columns that are stated: the columns that they were before."""
+        return self._origins
+
+    def state_only(self, permitted: Collection[str]) -> None:
+        """Leaves out all new columns but these, and the ends of the old ones. Edges connect all of them, so that tags
+        move in any case."""
+        for name in [name for name in self.new if name not in permitted]:
+            del self.new[name]
+            self._old.pop(self._origins.pop(name), None)
+
+    def gone(self) -> dict[str, str]:
+        """The names of the columns that are left behind, by qualified name."""
+        return {name: own for name, own in self._old.items() if name not in self.new and name not in self._stated}
+
+    def _was_deleted(self, column: ColumnBelow) -> bool:
+        return column.is_deleted and column.last_at is not None and column.last_at < self._at
+
+    def _connect(self, old: str, new: str) -> None:
+        event = self._event
+        key = EdgeKey(ids.asset_id(event.tenant, old), ids.asset_id(event.tenant, new), DERIVED_FROM)
+        said = EdgeStatement("source", "upsert", key, {}, event.by, event.authorised, (old, new))
+        self.edges[key] = EdgeEvent(
+            ids.event_id(), event.time, event.tenant, said, correlation=event.correlation, trace=event.trace
+        )
+
+
+def _moved(column: ColumnBelow, old: str, new: str) -> str:
+    name = column.qualified_name
+    rest = name[len(old) :] if name.startswith(f"{old}.") else f".{column.name or name.rpartition('.')[2]}"
+    return f"{new}{rest}"
+
+
+def _attributes(name: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    parent, _, own = name.rpartition(".")
+    kept = {key: known[key] for key in _KEPT if known.get(key) is not None}
+    return {"name": known.get("name") or own, "parent": parent, **kept}
+
+
+def stated(event: ClaimsEvent, name: str, kind: str, attributes: dict[str, Any]) -> AssetEvent:
+    return _event(event, _statement(event, "upsert", name, kind, attributes), event.time)
+
+
+def deleted(event: ClaimsEvent, name: str, kind: str, own_name: str, time: str) -> AssetEvent:
+    about = {"name": own_name or name.rpartition(".")[2]}
+    return _event(event, _statement(event, "delete", name, kind, about), time)
+
+
+def _statement(event: ClaimsEvent, operation: Operation, name: str, kind: str, about: dict[str, Any]) -> Statement:
+    return Statement("source", operation, name, kind, about, by=event.by, authorised=event.authorised)
+
+
+def _event(event: ClaimsEvent, statement: Statement, time: str) -> AssetEvent:
+    return AssetEvent(ids.event_id(), time, event.tenant, statement, correlation=event.correlation, trace=event.trace)

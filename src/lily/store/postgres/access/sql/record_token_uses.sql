@@ -1,0 +1,1 @@
+select record_token_uses(%(used)s::uuid[])

@@ -1,0 +1,56 @@
+"""What PostgreSQL knows of tables that change: what is below them, and who has stated them."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from psycopg import Connection
+
+from lily.model import ids
+from lily.store.postgres.queries import query
+
+
+class ColumnBelow(NamedTuple):
+    """A column, or a field of a struct. What only an edge or the graph has named has no times and no attributes."""
+
+    qualified_name: str
+    name: str | None = None
+    attributes: dict[str, Any] | None = None
+    is_deleted: bool = False
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+
+
+class TableLedger:
+    """Works in the transaction of the caller, for one tenant."""
+
+    def __init__(self, connection: Connection[Any], tenant: str) -> None:
+        self._connection, self._tenant = connection, tenant
+
+    def below(self, table: str) -> list[ColumnBelow]:
+        """What PostgreSQL has below a table, deleted columns too."""
+        first, last = ids.ids_below(self._tenant, table)
+        given = {
+            "tenant": self._tenant,
+            "table": ids.asset_id(self._tenant, table),
+            "first": first,
+            "last": last,
+            "prefix": f"{table}.",
+        }
+        return [ColumnBelow(*row) for row in self._connection.execute(query("table_changes/below"), given)]
+
+    def kinds(self, names: Collection[str]) -> dict[str, str]:
+        """The types of those of the names that are assets."""
+        given = {"tenant": self._tenant, "ids": [ids.asset_id(self._tenant, name) for name in names]}
+        return dict(self._connection.execute(query("table_changes/kinds"), given).fetchall())
+
+    def lake_is_fresh(self, at: datetime) -> bool:
+        """Whether the lake has everything that was in the log then."""
+        row = self._connection.execute(query("table_changes/lake_is_fresh"), {"at": at}).fetchone()
+        return bool(row and row[0])
+
+    def stated_by_others(self, names: Collection[str], by: str) -> set[str]:
+        """Those of the names that somebody else has stated, or of which that is not known."""
+        by_id = {ids.asset_id(self._tenant, name): name for name in names}
+        given = {"tenant": self._tenant, "ids": list(by_id), "by": by}
+        return {by_id[found] for (found,) in self._connection.execute(query("table_changes/of_others"), given)}

@@ -1,0 +1,1 @@
+"""Deliberate faults, one at a time, and the tests that have to notice each of them: `python -m tests.mutants`."""

@@ -1,0 +1,78 @@
+"""Faults in what PostgreSQL and the lake add up to: what is held, promotion, and columns that only the lake has."""
+
+from tests.mutants.mutant import Mutant, postgres
+
+FUNCTIONS = "store/postgres/migrations/functions"
+SEARCHED = postgres("test_both_stores_stateful")
+
+MUTANTS = [
+    Mutant("model/layers.py", "    hold_parents(fields, one.fields, other.fields)\n", "", SEARCHED),
+    Mutant(
+        "model/layers.py",
+        "    hold_tags(fields, (*one.presences(), *other.presences()), {tag for tag, _, _ in merged.presences()})\n",
+        "",
+        SEARCHED,
+    ),
+    Mutant("model/held.py", "if parent is not None and parent != shown:", "if False:", SEARCHED),
+    Mutant("model/held.py", "or fields[field][0] < max(ended,", "or fields[field][0] > max(ended,", SEARCHED),
+    Mutant("model/assets.py", "        found |= conducting_parents(layer)\n", "        pass\n", SEARCHED),
+    Mutant("model/statements.py", "fields[COVERS] = self.authorised", "fields[COVERS] = True", SEARCHED),
+    Mutant("model/statements.py", "fields[CUT] = self.authorised", "fields[CUT] = True", SEARCHED),
+    Mutant(
+        "model/columns.py",
+        "        if self.authorised:\n            implied[AUTHORISED_PARENT]",
+        "        if True:\n            implied[AUTHORISED_PARENT]",
+        SEARCHED,
+    ),
+    Mutant("lineage/lake_nodes.py", "deleted, frozenset(held_parents(layers)))", "deleted)", SEARCHED),
+    Mutant("lineage/lake_nodes.py", "((PARENT_ID, node.parent), (", "((", SEARCHED),
+    Mutant(
+        "lineage/lake_nodes.py", "value is None or layer.clocks is None or key not in layer.clocks", "True", SEARCHED
+    ),
+    Mutant("store/assets.py", "            whole.merge(state)\n", "            pass\n", SEARCHED),
+    Mutant(
+        "store/postgres/catalogue/reader.py",
+        "for parent in sorted(held_parents(asset.layers))]",
+        "for parent in ()]",
+        SEARCHED,
+    ),
+    Mutant(
+        "store/postgres/catalogue/writer.py",
+        "for state in states for row in rows_of_state(state)]",
+        "for state in () for row in rows_of_state(state)]",
+        SEARCHED,
+    ),
+    Mutant(
+        "store/postgres/catalogue/writer.py",
+        "            existing = self._existing(states)\n",
+        "            existing: set[TenantAsset] = set()\n",
+        SEARCHED,
+    ),
+    Mutant(
+        "store/postgres/graph/sql/update_held_parents.sql",
+        "insert into held_parents (tenant_id, id, parent) select w.tenant_id, w.id, w.parent from wanted w",
+        "insert into held_parents (tenant_id, id, parent) select w.tenant_id, w.id, w.parent from wanted w where false",
+        SEARCHED,
+    ),
+    Mutant(
+        f"{FUNCTIONS}/48_held.sql",
+        "where a.awaits_lake and n.parent_before <>",
+        "where false and n.parent_before <>",
+        SEARCHED,
+    ),
+    Mutant(
+        f"{FUNCTIONS}/80_decision_facts.sql",
+        "coalesce(q.above, a.above) then coalesce(q.above, a.above) end",
+        "coalesce(q.above, a.above) then null end",
+        SEARCHED,
+    ),
+    Mutant(
+        f"{FUNCTIONS}/80_decision_facts.sql", "when f.above_unknown then p_tags", "when false then p_tags", SEARCHED
+    ),
+    Mutant(
+        "pipeline/lake/row_merge.py",
+        "merge_states(read_states(table.filter(repeated))).values()",
+        "list(read_states(table.filter(repeated)))[-1:]",
+        SEARCHED,
+    ),
+]

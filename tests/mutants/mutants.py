@@ -1,0 +1,6 @@
+"""All mutants."""
+
+from tests.mutants import both_stores, held, held_sql, intake, lineage, model, policy, relay, sql, websocket
+
+_SUBJECTS = (model, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores)
+MUTANTS = [mutant for subject in _SUBJECTS for mutant in subject.MUTANTS]
