@@ -19,7 +19,8 @@ SETTINGS = {
     "unix_socket_directories": "",
     # For 2 cores shared with a broker and Spark.
     "shared_buffers": "192MB",
-    "max_connections": "60",
+    # Lily's own parts hold up to 50 under load; the rest is for further processes of the API and for people.
+    "max_connections": "120",
     "max_wal_size": "2GB",
     "checkpoint_completion_target": "0.9",
     "jit": "off",
