@@ -6,6 +6,7 @@ from event to event (id, time, and a number in the description, so that every ev
 
 import random
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ OWNER, SOURCE = "alice", "warehouse"
 ABOUT = "One row an order as the shop took it, by hour. Revision {}."
 CHUNK = 50  # events that share one time; their ids tell them apart
 _ID, _TIME, _NAME, _PARENT, _SERIAL = "@id@", "2000-01-01T00:00:00.000000Z", "@name@", "@parent@", "@serial@"
+_SAME = b"0" * 16  # the number of an event that changes nothing
 
 
 class Asset(NamedTuple):
@@ -77,11 +79,14 @@ TABLES = Template(statement)
 
 
 class Payloads:
-    """Events about some assets, in the order given, again and again."""
+    """Events about some assets, in the order given, again and again.
 
-    def __init__(self, assets: Iterable[Asset], template: Template = TABLES) -> None:
+    `changed` is the share of the assets whose events are changes, each with a number of its own. The others are stated
+    with the same number every time, as a source that is read again states what has not changed."""
+
+    def __init__(self, assets: Iterable[Asset], template: Template = TABLES, changed: float = 1.0) -> None:
         self._template = template
-        self._pieces = [template.pieces(of) for of in assets]
+        self._pieces = [(*template.pieces(of), _changes(of, changed)) for of in assets]
         self._next = 0
         self._serial = time.time_ns() // 1000  # later runs go on where earlier ones cannot have come
 
@@ -92,12 +97,17 @@ class Payloads:
         """Key and value of so many events, made as of now."""
         made, before_id, before_time = clock.now().encode(), self._template.before_id, self._template.before_time
         for _ in range(count):
-            key, before_serial, after_serial = self._pieces[self._next]
+            key, before_serial, after_serial, changes = self._pieces[self._next]
             self._next = (self._next + 1) % len(self._pieces)
             self._serial += 1
             number = b"%016x" % self._serial
             head = (before_id, b"00000000-0000-7000-", number, before_time, made, before_serial)
-            yield key, b"".join((*head, number, after_serial))
+            yield key, b"".join((*head, number if changes else _SAME, after_serial))
+
+
+def _changes(of: Asset, share: float) -> bool:
+    """The same assets every time, so that the others have not been changed in between."""
+    return share >= 1 or zlib.crc32(of.qualified_name.encode()) % 1000 < share * 1000
 
 
 def sample(pool: int, count: int, seed: int) -> list[Asset]:

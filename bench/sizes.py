@@ -12,6 +12,8 @@ class Sizes:
     single_commits: int
     rate: int  # events a second
     steady_seconds: float
+    window_seconds: float  # of load, of which three in a row must agree before it is measured
+    warm_up_seconds: float  # after which it is measured all the same
     growth_from: int
     growth_times: int
     growth_seconds: float
@@ -57,6 +59,8 @@ FULL = Sizes(
     single_commits=3_000,
     rate=10_000,
     steady_seconds=30,
+    window_seconds=15,
+    warm_up_seconds=420,
     growth_from=50_000,
     growth_times=10,
     growth_seconds=10,
@@ -101,6 +105,8 @@ QUICK = Sizes(
     single_commits=500,
     rate=10_000,
     steady_seconds=6,
+    window_seconds=3,
+    warm_up_seconds=45,
     growth_from=10_000,
     growth_times=10,
     growth_seconds=5,

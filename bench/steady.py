@@ -20,9 +20,11 @@ class Steady:
     load: dict[str, Any]
 
 
-def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float) -> Steady:
-    """Raises BenchError if the generator could not keep the rate."""
-    order = {"kafka": stack.kafka, "pool": pool, "rate": rate, "seconds": seconds, "seed": time.time_ns()}
+def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float, changed: float = 1.0) -> Steady:
+    """`changed` is the share of the events that are changes. Raises BenchError if the generator could not keep the
+    rate."""
+    load = {"pool": pool, "rate": rate, "seconds": seconds, "changed": changed}
+    order = {"kafka": stack.kafka, "seed": time.time_ns(), **load}
     command = [sys.executable, "-m", "bench.steady_load", json.dumps(order)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as generator:
         try:
@@ -33,9 +35,9 @@ def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float) -> Steady
             generator.stdin.write("go\n")
             generator.stdin.flush()
             tracer = Tracer(stack.kafka, stack.database_url, seconds)
-            load = json.loads(generator.stdout.read())
+            done = json.loads(generator.stdout.read())
         finally:
             generator.kill()
-    if load["per_second"] < rate * KEPT:
-        raise BenchError(f"the load generator reached only {load['per_second']:,.0f} of {rate:,} events/s")
-    return Steady(tracer.latencies(), load)
+    if done["per_second"] < rate * KEPT:
+        raise BenchError(f"the load generator reached only {done['per_second']:,.0f} of {rate:,} events/s")
+    return Steady(tracer.latencies(), done)

@@ -19,7 +19,7 @@ SLICE_SECONDS = 0.005
 def main() -> None:
     order = json.loads(sys.argv[1])
     rate, seconds = order["rate"], order["seconds"]
-    payloads = Payloads(sample(order["pool"], int(rate * seconds), order["seed"]))
+    payloads = Payloads(sample(order["pool"], int(rate * seconds), order["seed"]), changed=order["changed"])
     log = producer(order["kafka"])
     log.list_topics(timeout=15)
     print("ready", flush=True)

@@ -16,6 +16,7 @@ from lily.bus import topics
 from lily.bus.authority import SigningKey, Verifier, sign
 from lily.lineage.definitions import TagDefinition
 from lily.model import clock, governance, ids
+from lily.model.changes import differing
 from lily.model.columns import AssetRecord, ColumnsEvent, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.events import AssetEvent, LogEvent
@@ -228,7 +229,11 @@ class BothStores:
         )
         changes = [Change(*row) for row in rows]
         members = routing._members(outbox, changes)
-        records = [routing._record(one) for one in changes if routing.concerns_governance(one, frozenset(), members)]
+        records = [
+            routing._record(one, changed)
+            for one in changes
+            if routing.concerns_governance(one, changed := differing(one.before, one.after), frozenset(), members)
+        ]
         edges = self._parts.owner.execute(
             "select from_id::text, to_id::text, position from edge_changes where tenant_id = %s and position > %s",
             [tenant, since],

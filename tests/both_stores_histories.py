@@ -14,6 +14,10 @@ NEXT: Step = ("propagation_follows", {})
 PLACED: Step = ("the_lake_query_promotes_between_batches", {})
 NOWHERE: Step = ("the_source_states_a_plain_column_in_bulk", {"name": "t.a", "parent": None, "minutes": 4.9})
 AWAY: Step = ("the_source_moves", {"place": ("t.a", "u"), "minutes": 0})
+RETYPED: Step = (
+    "the_source_states_another_type",
+    {"name": "t.a", "kind": "table", "parent": "absent", "minutes": 0, "single": False},
+)
 HISTORIES: dict[str, tuple[dict[str, Any], list[Step]]] = {
     "a person moves a column": (
         A_TABLE_WITH_COLUMNS,
@@ -90,6 +94,55 @@ HISTORIES: dict[str, tuple[dict[str, Any], list[Step]]] = {
             NEXT,
             ("the_source_moves", {"place": ("t.a", "u"), "minutes": -30}),
             *ALL,
+            NEXT,
+        ],
+    ),
+    "a column of the lake is stated to be a table": (A_COLUMN_WITH_LINEAGE, [RETYPED, *ALL, NEXT, PLACED, NEXT]),
+    "a column is stated to be a table before it has lineage": (
+        A_TABLE_WITH_COLUMNS,
+        [
+            RETYPED,
+            ALL[0],
+            (
+                "an_edge_is_stated",
+                {"ends": ["t.a", "r"], "kind": "derived-from", "layer": "source", "settings": {}, "minutes": 0},
+            ),
+            NEXT,
+            ALL[1],
+            PLACED,
+            NEXT,
+        ],
+    ),
+    "a table and then its column without lineage are stated to be dashboards": (
+        A_TABLE_WITH_COLUMNS,
+        [
+            (
+                "the_source_states_another_type",
+                {"name": "t", "kind": "dashboard", "parent": "absent", "minutes": 0, "single": True},
+            ),
+            (
+                "the_source_states_another_type",
+                {"name": "t.a", "kind": "dashboard", "parent": None, "minutes": 0, "single": True},
+            ),
+            ALL[0],
+            ALL[1],
+            PLACED,
+        ],
+    ),
+    "a table and then its column are stated to be dashboards": (
+        A_COLUMN_WITH_LINEAGE,
+        [
+            (
+                "the_source_states_another_type",
+                {"name": "t", "kind": "dashboard", "parent": "absent", "minutes": 0, "single": True},
+            ),
+            (
+                "the_source_states_another_type",
+                {"name": "t.a", "kind": "dashboard", "parent": None, "minutes": 0, "single": True},
+            ),
+            *ALL,
+            NEXT,
+            PLACED,
             NEXT,
         ],
     ),

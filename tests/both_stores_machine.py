@@ -26,6 +26,7 @@ PLACES = st.tuples(NAMES, TABLE_NAMES).filter(lambda place: place[0] != place[1]
 TAGS = st.sampled_from(["pii", "gdpr", "secret"])
 TAG_LISTS = st.lists(TAGS, unique=True, max_size=2)
 KINDS = st.sampled_from(["derived-from", "derived-from", "influences"])
+TYPES = st.sampled_from(["table", "dashboard", "column"])
 MINUTES = st.sampled_from([0, 0, 0, -30, -5, 4.9])  # late, now, or from a clock that is ahead as far as is allowed
 SETTINGS = st.fixed_dictionaries({}, optional={name: st.none() | st.booleans() for name in ("propagates", "masking")})
 ABSENT = "absent"
@@ -80,6 +81,18 @@ class Estate(RuleBasedStateMachine):
     @rule(name=NAMES, minutes=MINUTES)
     def the_source_states_no_parent(self, name: str, minutes: float) -> None:
         self.source(name, minutes, parent=None)
+
+    @rule(name=NAMES, kind=TYPES, parent=st.sampled_from([ABSENT, None, "r"]), minutes=MINUTES, single=st.booleans())
+    def the_source_states_another_type(
+        self,
+        name: str,
+        kind: str,
+        parent: str | None,
+        minutes: float,
+        single: bool,  # noqa: FBT001
+    ) -> None:
+        stated: dict[str, Any] = {} if parent in {ABSENT, name} else {"parent": parent}
+        self.source(name, minutes, kind=kind, single=single, **stated)
 
     @rule(name=NAMES, minutes=MINUTES)
     def the_source_deletes(self, name: str, minutes: float) -> None:
@@ -183,9 +196,16 @@ class Estate(RuleBasedStateMachine):
             self.stores.close()
 
     def source(
-        self, name: str, minutes: float, *, operation: str = "upsert", single: bool = False, **attributes: Any
+        self,
+        name: str,
+        minutes: float,
+        *,
+        kind: str | None = None,
+        operation: str = "upsert",
+        single: bool = False,
+        **attributes: Any,
     ) -> None:
-        kind = "column" if name in COLUMNS else "table"
+        kind = kind or ("column" if name in COLUMNS else "table")
         stated = {"name": name.rpartition(".")[2], **attributes}
         told = {"entity_type": kind, "qualified_name": name, "operation": operation, "attributes": stated}
         self.statement(minutes, single=single, **told)

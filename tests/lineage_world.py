@@ -73,11 +73,11 @@ class World:
     def asset(self, name: str, **attributes: object) -> None:
         self.typed("table", name, **attributes)
 
-    def typed(self, kind: str, name: str, **attributes: object) -> None:
+    def typed(self, kind: str, name: str, /, **attributes: object) -> None:
         stated = {"name": name, **attributes}
         self._state({"entity_type": kind, "qualified_name": name, "attributes": stated, "by": "crawler"})
 
-    def column(self, name: str, table: str, **attributes: object) -> None:
+    def column(self, name: str, table: str, /, **attributes: object) -> None:
         stated = {"name": name.removeprefix(f"{table}."), "parent": table, **attributes}
         self._state({"entity_type": "column", "qualified_name": name, "attributes": stated, "by": "crawler"})
 

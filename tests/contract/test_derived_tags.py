@@ -69,7 +69,7 @@ def test_the_tags_of_an_ancestor_come_down_and_only_those_that_protect_take_effe
     assert tags_of(flow, "mart.people.email")["inherited"] == ["PII"]
     assert tags_of(flow, "mart.people.email")["effective"] == ["PII"]
     people = tags_of(flow, "crm.people")
-    assert (people["inherited"], people["effective"]) == (["Team"], ["pii"])
+    assert (people["inherited"], people["effective"]) == (["Team"], ["PII"])
 
 
 def test_a_column_that_only_the_lake_has_shows_what_reached_it(flow: Door) -> None:

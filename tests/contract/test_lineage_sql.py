@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from lily.model import ids
+from tests.contract.access import create, policy
 from tests.contract.door import WAIT, Door, codes, table
 
 
@@ -182,3 +183,44 @@ def test_it_needs_the_scope(door: Door) -> None:
     with door.limited("metadata:write", "lineage:read") as limited:
         answer = limited.http.post("/lineage/sql", json={"sql": "select 1", "dialect": "postgres"})
         assert (answer.status_code, codes(answer)) == (403, {"FORBIDDEN"})
+
+
+PEOPLE = "shop.public.people"
+COPIES = [
+    "alter table people rename to other",
+    "create table other as select * from people",
+    "create view other as select p.* from people p",
+    "alter table people swap with other",
+]
+
+
+@pytest.fixture
+def taken_away(door: Door) -> Door:
+    """A table whose columns with tags were stated to be a table, moved and deleted, without authority."""
+    for name in (PEOPLE, "shop.public.elsewhere"):
+        door.ingest(name)
+    columns(door, PEOPLE, "id")
+    for position, name in enumerate(("ssn", "email", "phone"), 2):
+        door.ingest(f"{PEOPLE}.{name}", "column", parent=PEOPLE, tags=["PII"], ordinal_position=position)
+    with door.limited("metadata:write", "metadata:read") as other:
+        other.ingest(f"{PEOPLE}.ssn", name="harmless")
+        other.ingest(f"{PEOPLE}.email", "column", parent="shop.public.elsewhere")
+        other.change("DELETE", f"/metadata/{PEOPLE}.phone")
+    return door
+
+
+def test_columns_that_were_taken_away_without_authority_are_copied_with_their_table(taken_away: Door) -> None:
+    for sql in COPIES:
+        told = ask(taken_away, sql, "snowflake", dry_run=True)
+        expected = ("id", "ssn", "email") if "select" in sql else ("id", "ssn", "email", "phone")
+        copied = {(f"{PEOPLE}.{name}", f"shop.public.other.{name}", "derived-from") for name in expected}
+        assert pairs(told) >= copied, sql
+        assert ("harmless" in str(told), "phone" in str(told)) == (False, "phone" in expected), sql
+
+
+def test_a_column_that_was_taken_away_is_not_shown_to_whom_a_policy_denies_it(taken_away: Door) -> None:
+    denied = policy({"user": "bob"}, {"asset": f"{PEOPLE}.ssn"}, "deny", actions=["READ"], applies_to=["metadata"])
+    create(taken_away, "/policies", denied)
+    with taken_away.limited("lineage:write", "metadata:read", user="bob") as bob:
+        told = str(ask(bob, COPIES[1], "snowflake", dry_run=True))
+    assert (f"{PEOPLE}.ssn" in told, f"{PEOPLE}.email" in told) == (False, True)

@@ -133,7 +133,7 @@ def test_a_tag_protects_from_the_moment_it_propagates(door: Door) -> None:
     door.change("POST", "/metadata/people/tags", {"tag": "Secret"})
     assert door.read("people")["tags"]["effective"] == ["public"]
     door.http.post("/tags", json={"name": "SECRET", "propagates": True})
-    assert door.read("people")["tags"]["effective"] == ["public", "Secret"]
+    assert door.read("people")["tags"]["effective"] == ["public", "SECRET"]
     door.ingest("report")
     connect(door, ("people", "report"))
     propagate(door)

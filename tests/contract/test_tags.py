@@ -23,7 +23,7 @@ def test_a_protective_tag_stays_effective_whatever_is_shown(door: Door) -> None:
     asset_id = door.ingest("shop.orders", tags=["Raw"])
     door.change("POST", f"/metadata/{asset_id}/tags", {"tag": "pii"})
     assert door.read(asset_id)["attributes"]["tags"] == ["Raw"]
-    assert tags_of(door, asset_id)["effective"] == ["pii", "Raw"]
+    assert tags_of(door, asset_id)["effective"] == ["PII", "Raw"]
 
 
 def test_concurrent_edits_of_different_tags_never_lose_each_other(door: Door) -> None:

@@ -4,6 +4,10 @@ from tests.mutants.mutant import Mutant, postgres
 
 FUNCTIONS = "store/postgres/migrations/functions"
 SEARCHED = postgres("test_both_stores_stateful")
+LISTED = postgres("test_lake_parents")
+MERGE = "store/postgres/catalogue/sql/merge.sql"
+BELOW = postgres("test_lake_columns_decided")
+FACTS, MEANT = f"{FUNCTIONS}/80_decision_facts.sql", "store/postgres/policies/any_case.py"
 
 MUTANTS = [
     Mutant("model/layers.py", "    hold_parents(fields, one.fields, other.fields)\n", "", SEARCHED),
@@ -62,8 +66,8 @@ MUTANTS = [
     ),
     Mutant(
         f"{FUNCTIONS}/80_decision_facts.sql",
-        "coalesce(q.above, a.above) then coalesce(q.above, a.above) end",
-        "coalesce(q.above, a.above) then null end",
+        "then nullif(coalesce(q.above, a.above), '00000000-0000-0000-0000-000000000000') end",
+        "then null end",
         SEARCHED,
     ),
     Mutant(
@@ -75,4 +79,21 @@ MUTANTS = [
         "list(read_states(table.filter(repeated)))[-1:]",
         SEARCHED,
     ),
+    Mutant(MERGE, "            or case when exists (", "            or case when false and exists (", SEARCHED),
+    Mutant(MERGE, "l.tenant_id = s.tenant_id and l.place = '*'\n", "false\n", LISTED),
+    Mutant(MERGE, "\n                and l.id = id_above_name(s.tenant_id, s.qualified_name)", "", LISTED),
+    Mutant("store/postgres/catalogue/writer.py", "        self._lake_parents.add(states.values())\n", "", SEARCHED),
+    Mutant("store/postgres/lake/parents.py", "pg_advisory_xact_lock(%s)", "%s", LISTED),
+    Mutant(
+        "store/postgres/migrations/functions/80_decision_facts.sql",
+        " or a.awaits_lake or exists (",
+        " or exists (",
+        BELOW,
+    ),
+    Mutant(FACTS, "substr(q.id::text, 1, 4) and l.id = t.id)", "substr(q.id::text, 1, 4))", BELOW),
+    Mutant(FACTS, "or a.awaits_lake or exists (", "or a.awaits_lake or false and exists (", BELOW),
+    Mutant(FACTS, "l.tenant_id = p_tenant and l.id = p_id\n", "l.tenant_id = p_tenant\n", BELOW),
+    Mutant(f"{FUNCTIONS}/66_fact_changes.sql", "    ['lake_parents', 'c.id', '100'],\n", "", BELOW),
+    Mutant(MEANT, "in TABLE_TYPES or asset.id in self._have_columns", "in TABLE_TYPES", BELOW),
+    Mutant(MEANT, "in RELATIONAL or table.id in self._have_columns or", "in RELATIONAL or", BELOW),
 ]

@@ -9,9 +9,20 @@ CONDUCTS = postgres("test_held_claims", "test_edge_conduction")
 QUEUED = postgres("test_pending_details", "test_pending")
 CONDITIONS, EXPLAINED = unit("test_tenant_conditions"), postgres("test_held_steps")
 MERGED = postgres("test_layer_merges")
-PARENTS = postgres("test_held_parents")
+PARENTS, MANY, NAMED = postgres("test_held_parents"), postgres("test_many_held"), postgres("test_inherited_names")
+INHERITED = "store/postgres/migrations/functions/70_reached_from_elsewhere.sql"
+ENDED = "store/postgres/catalogue/sql/ended_tags.sql"
+PLACEHOLDER = "store/postgres/graph/sql/placeholder.sql"
+NOT_DELETED_FROM, NOT_DELETED_TO = "e.from_id = n.id and not e.is_deleted", "e.to_id = n.id and not e.is_deleted"
+AUTHORS, PLACEHOLDERS = postgres("test_pending_authors"), postgres("test_placeholders")
+PROPAGATE = "store/postgres/migrations/functions/60_propagate.sql"
+TAKEN_AWAY, MOVED = "store/postgres/table_changes/sql/columns.sql", postgres("test_table_changes")
 
 MUTANTS = [
+    Mutant(TAKEN_AWAY, "\n    and (t.is_table or a.parent = t.id::text or t.id = any (a.held_parents))", "", MOVED),
+    Mutant(TAKEN_AWAY, "(t.is_table or a.parent = t.id::text or t.id = any (a.held_parents))", "t.is_table", MOVED),
+    Mutant(TAKEN_AWAY, "h.parent = t.id and", "false and", MOVED),
+    Mutant("reactions/table_changes/columns.py", "earliest = min(", "earliest = max(", MOVED),
     Mutant(
         MERGE,
         "\n                    and coalesce(s.fields -> 'tags' @> (a.{values} -> 'tags'), true)",
@@ -41,7 +52,12 @@ MUTANTS = [
         "",
         PARENTS,
     ),
-    Mutant(FUNCTIONS, "coalesce(enriched -> 'tags' ->> t.tag, \"user\"", 'coalesce("user"', PARENTS),
+    Mutant(FUNCTIONS, "  ) || coalesce(enriched -> 'tags', '{}') end\n", "  ) end\n", PARENTS),
+    Mutant(FUNCTIONS, "f.value order by layer.number)", "f.value order by layer.number desc)", PARENTS),
+    Mutant(INHERITED, "select t.tag, bool_or(t.held)", "select t.tag, false", MANY),
+    Mutant(INHERITED, "coalesce(own.names -> t.tag, to_jsonb(t.tag))", "to_jsonb(t.tag)", NAMED),
+    Mutant(INHERITED, "coalesce(own.names -> t.tag, to_jsonb(t.tag))", "own.names -> t.tag", NAMED),
+    Mutant(PROPAGATE, "    select unnest(nodes)\n    union\n", "    select unnest(nodes)\n    union all\n", MANY),
     Mutant(
         FUNCTIONS,
         "        and not coalesce(a.source ? '$authorised_parent', false) and not",
@@ -93,6 +109,24 @@ MUTANTS = [
     Mutant(f"{PENDING}/claim_details.sql", "order by h.masking limit 1", "order by h.masking desc limit 1", QUEUED),
     Mutant(f"{PENDING}/tags.sql", "id >= %(after)s::uuid", "id > %(after)s::uuid", QUEUED),
     Mutant(f"{PENDING}/tag_details.sql", "where k.tag = any (%(protective)s::text[])", "where true", QUEUED),
+    Mutant(
+        f"{PENDING}/tag_details.sql",
+        "  order by coalesce(c.before -> 'tags' ? k.tag, false) desc, c.position",
+        "  order by c.position",
+        AUTHORS,
+    ),
+    Mutant(f"{PENDING}/tag_details.sql", 'else a."user" end ?', "else a.source end ?", AUTHORS),
+    Mutant(
+        f"{PENDING}/tag_details.sql", "    and c.before -> 'tags' is distinct from c.after -> 'tags'\n", "", AUTHORS
+    ),
+    Mutant(FUNCTIONS, "order by c.cause ->> 'time' desc nulls last,", "order by", AUTHORS),
+    Mutant(ENDED, "t.tag, coalesce(c.before -> 'tags' ? t.tag, false) desc,", "t.tag,", AUTHORS),
+    Mutant(ENDED, " and c.before -> 'tags' is distinct from c.after -> 'tags'\n", "\n", AUTHORS),
+    Mutant(PLACEHOLDER, "e.from_id = n.id and (not e.is_deleted or e.conduction > 0)", NOT_DELETED_FROM, PLACEHOLDERS),
+    Mutant(PLACEHOLDER, "e.to_id = n.id and (not e.is_deleted or e.conduction > 0)", NOT_DELETED_TO, PLACEHOLDERS),
+    Mutant(
+        "model/assets.py", "names.get(tag, name) for tag, name in (", "name for tag, name in (", unit("test_assets")
+    ),
     Mutant(f"{PENDING}/deletion_details.sql", "where %(cut)s and t.tags", "where t.tags", QUEUED),
     Mutant(
         f"{PENDING}/deletions.sql",

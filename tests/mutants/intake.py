@@ -93,7 +93,7 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/column_lineage.py",
-        "            self.names_common_tables = True\n            return None\n",
+        "            self.is_doubtful = True\n            return None\n",
         "            return None\n",
         unit("test_openlineage_sql"),
     ),

@@ -53,7 +53,7 @@ class ReviewQueue:
         async def story(database: Any) -> list[Any]:
             if one.kind in {"edge", "claim"}:
                 (state,) = (await read_edges(database, self.world.tenant, [one.edge])).values()
-                return edge_events(one, decision, state, author, item.held_at)
+                return edge_events(one, decision, state, author, item.held_at, ended_at=item.ended_at or "")
             reader = AssetReader(database, TagRulesCache(database))
             (asset,) = (await reader.find_many(self.world.tenant, [one.keys[0]])).values()
             holding = HoldingAsset(asset.qualified_name, entity_type(asset.layers), asset.layers)

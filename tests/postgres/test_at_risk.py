@@ -208,7 +208,7 @@ def test_what_is_at_risk_is_what_can_be_reached_whatever_happened_before(
 
 @pytest.mark.campaign
 @pytest.mark.timeout(900)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(chance=CHANCE, rounds=ROUNDS)
 def test_the_same_for_many_more_graphs(
     risks: Risks, migrated: Migrated, make_world: Callable[[], World], chance: random.Random, rounds: list[int]

@@ -29,16 +29,23 @@ def writer(migrated: Migrated) -> Iterator[CatalogueWriter]:
 
 
 @contextmanager
-def held(migrated: Migrated, owner: psycopg.Connection, change: str, *values: object) -> Iterator[None]:
-    """A change that is not committed until the other transaction waits for it."""
+def held_open(migrated: Migrated, owner: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """A transaction that is not committed until another one waits for it."""
     with psycopg.connect(migrated.owner) as connection:
-        connection.execute(change.encode(), values)
-        yield
+        yield connection
         deadline = time.monotonic() + PATIENCE_SECONDS
         waiting = "select count(*) from pg_stat_activity where %s = any (pg_blocking_pids(pid))"
         while owner.execute(waiting, [connection.info.backend_pid]).fetchone() == (0,):
             assert time.monotonic() < deadline, "nothing waits for the change"
             time.sleep(0.02)
+
+
+@contextmanager
+def held(migrated: Migrated, owner: psycopg.Connection, change: str, *values: object) -> Iterator[None]:
+    """A change that is not committed until the other transaction waits for it."""
+    with held_open(migrated, owner) as connection:
+        connection.execute(change.encode(), values)
+        yield
 
 
 def begun(run: Callable[[], object]) -> threading.Thread:

@@ -237,6 +237,15 @@ class TestWhatQueuesARun:
         target.react(event_of(target, governance.edge_record(start, end, 1, "")))
         assert len(target.queued()) == 1
 
+    def test_one_of_several_edges_at_one_of_its_assets(self, target: EnforcedTarget) -> None:
+        names = (("crm.people", "crm.leads"), ("crm.leads", "shop.public.people"))
+        ids = [tuple(map(target.world.id_of, ends)) for ends in names]
+        changed = [governance.EdgeChanged(start, end, 1) for start, end in ids]
+        target.react(event_of(target, governance.edges_record(changed[:1])))
+        assert target.queued() == []
+        target.react(event_of(target, governance.edges_record(changed)))
+        assert len(target.queued()) == 1
+
     def test_not_one_of_another_asset(self, target: EnforcedTarget) -> None:
         target.react(changed_asset(target, "crm.people"))
         assert target.queued() == []

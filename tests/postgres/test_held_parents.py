@@ -114,3 +114,16 @@ def test_tags_keep_their_names_beside_those_that_are_held(
     world.asset("a", tags=[])
     asked = 'select enriched_or_held(held, source, enriched, "user") from assets where tenant_id = %s and id = %s'
     assert owner.execute(asked, [world.tenant, world.id_of("a")]).fetchall() == [({"pii": "PII", "gdpr": "GDPR"},)]
+
+
+def test_of_several_layers_that_hold_a_tag_the_persons_spelling_counts(
+    make_world: Callable[[], World], owner: psycopg.Connection
+) -> None:
+    world = make_world()
+    world.authorised = False
+    for tags in (["Vip"], []):
+        world.asset("a", tags=tags)
+    for tags in (["VIP"], []):
+        world.person("a", "upsert", attributes={"tags": tags})
+    asked = 'select held_names(source, enriched, "user") from assets where tenant_id = %s and id = %s'
+    assert owner.execute(asked, [world.tenant, world.id_of("a")]).fetchall() == [({"vip": "VIP"},)]

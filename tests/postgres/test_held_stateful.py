@@ -174,7 +174,7 @@ def run(machine: Callable[[], RuleBasedStateMachine], examples: int, steps: int)
 def test_without_authority_no_asset_loses_a_protective_tag(
     make_world: Callable[[], World], decided: DecidedTags, effective: Callable[[World], dict[str, set[str]]]
 ) -> None:
-    run(lambda: WithoutAuthority(make_world(), decided, effective), 8, 16)
+    run(lambda: WithoutAuthority(make_world(), decided, effective), 5, 16)
 
 
 @pytest.mark.campaign
@@ -182,12 +182,12 @@ def test_without_authority_no_asset_loses_a_protective_tag(
 def test_a_longer_search_finds_no_asset_that_loses_a_protective_tag(
     make_world: Callable[[], World], decided: DecidedTags, effective: Callable[[World], dict[str, set[str]]]
 ) -> None:
-    run(lambda: WithoutAuthority(make_world(), decided, effective), 60, 24)
+    run(lambda: WithoutAuthority(make_world(), decided, effective), 40, 24)
 
 
 @pytest.mark.timeout(400)
 def test_with_or_without_authority_what_is_stored_equals_the_recomputation(make_world: Callable[[], World]) -> None:
-    run(lambda: WithAndWithoutAuthority(make_world()), 12, 20)
+    run(lambda: WithAndWithoutAuthority(make_world()), 8, 20)
 
 
 @pytest.mark.timeout(400)

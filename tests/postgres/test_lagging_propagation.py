@@ -90,6 +90,17 @@ def test_what_would_arrive_is_exactly_what_propagation_derives(
     assert arriving == {(one.asset, one.tag) for one in derived}
 
 
+def test_a_parent_that_nobody_has_stated_has_no_tags_before_and_after_it_is_in_the_graph(
+    make_world: Callable[[], World], decided: DecidedTags
+) -> None:
+    world = make_world()
+    world.edge("a", "b")
+    world.asset("a", parent="c")
+    before = decided.of(world, ["c"])
+    world.settle()
+    assert (before, decided.of(world, ["c"])) == ({}, {"c": frozenset()})
+
+
 def test_an_edge_tags_its_target_from_its_commit_on(make_world: Callable[[], World], decided: DecidedTags) -> None:
     world = make_world()
     world.asset("people", tags=["PII"])

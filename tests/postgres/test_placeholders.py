@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import psycopg
+import pytest
 
 from lily.api.auth.placeholders import facts_of_placeholders
 from lily.lineage.tag_rules import DEFAULT_TAG_RULES
@@ -44,6 +45,20 @@ def test_a_placeholder_needs_an_edge(migrated: Migrated, make_world: Callable[[]
     assert migrated.as_api(lambda database: find_placeholder(database, other.tenant, asset)) is None
     assert migrated.as_api(lambda database: named_ends(database, other.tenant, [asset])) == {}
     world.unlink("a", "b")
+    assert migrated.as_api(lambda database: find_placeholder(database, world.tenant, asset)) is None
+
+
+@pytest.mark.parametrize(("start", "end"), [("a", "b"), ("b", "a")])
+def test_a_placeholder_on_an_edge_that_is_held_is_still_one(
+    migrated: Migrated, make_world: Callable[[], World], start: str, end: str
+) -> None:
+    world = make_world()
+    asset = world.id_of("b")
+    world.edge(start, end)
+    world.unlink(start, end, authorised=False)
+    found = migrated.as_api(lambda database: find_placeholder(database, world.tenant, asset))
+    assert found is not None
+    world.unlink(start, end)
     assert migrated.as_api(lambda database: find_placeholder(database, world.tenant, asset)) is None
 
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from lily.model.edges import RUN_STATES
@@ -42,12 +42,20 @@ def histories(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+def ends_again_after_another(history: list[dict[str, Any]]) -> bool:
+    """Whether a run completes twice, and another one in between: then what it named before is held and not shown
+    (docs/lineage.md, Limits), so arriving again makes a difference."""
+    ended = [event["run"]["runId"] for event in history if event["eventType"] == "COMPLETE"]
+    return any(run in ended[:at] and ended[at - 1] != run for at, run in enumerate(ended))
+
+
 @pytest.mark.campaign
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=histories(), random=st.randoms())
 def test_the_order_of_events_makes_no_difference(
     make_world: Callable[[], World], history: list[dict[str, Any]], random: Random
 ) -> None:
+    assume(not ends_again_after_another(history))
     ordered, shuffled = make_world(), make_world()
     arriving = history + history[:1]
     random.shuffle(arriving)

@@ -170,6 +170,32 @@ def test_what_others_add_to_a_run_with_authority_ends_no_protection(
     assert "c" not in world.derived("pii")
 
 
+@pytest.mark.parametrize(("facet", "keeps"), [({}, False), ({"lineage": {"inputs": []}}, True)])
+def test_a_start_by_somebody_else_takes_the_authority_of_a_run_only_with_lineage(
+    make_world: Callable[[], World], facet: dict[str, Any], *, keeps: bool
+) -> None:
+    """Datasets alone add what is assumed, and take nothing away: what the run claims is what it would have claimed, or
+    more. So the completion ends what its author left out."""
+    world = make_world()
+    world.take(run("a", "c", "10:00", "r0"), authorised=True)
+    world.person("a", "upsert", attributes={"tags": ["PII"]})
+    world.take(run("z", [dataset("c", **facet)], "11:00", eventType="START"), by="mallory")
+    world.take(run("z", [dataset("c", lineage={"inputs": []})], "11:20"), authorised=True)
+    world.settle()
+    assert world.derived("pii") == ({"c"} if keeps else set())
+
+
+def test_a_start_by_somebody_else_adds_to_what_is_assumed(make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.person("a", "upsert", attributes={"tags": ["PII"]})
+    world.take(run("a", "c", "10:00", "r0"), authorised=True)
+    world.take(run("a", "", "11:00", eventType="START"), by="mallory")
+    world.take(run("z", "c", "11:20"), authorised=True)
+    world.settle()
+    assert assumed(world) == {"ac", "zc"}
+    assert world.derived("pii") == {"c"}
+
+
 def test_a_newer_design_of_a_job_replaces_the_older_one(make_world: Callable[[], World]) -> None:
     def design(inputs: str, at: str) -> dict[str, Any]:
         event = run(inputs, "c", at)

@@ -18,6 +18,7 @@ from tests.lineage_world import World
 from tests.openlineage_words import dataset, schema
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Edges, Runs, opened
+from tests.postgres.test_table_changes import HOW, crawled, take_away
 from tests.warehouse import Warehouse
 
 WIDE = ("id", "email", "country")
@@ -140,3 +141,29 @@ def test_a_query_whose_columns_postgresql_has_does_not_need_the_lake(runs: Runs,
     runs.take(dataset("main.copy", schema=schema("id", "email")), "select * from main.stg", at="12:00")
     runs.analyze()
     assert copied("main.stg", "main.copy", "id", "email") <= runs.derived()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_star_has_a_column_that_was_taken_away_without_authority(runs: Runs, how: str) -> None:
+    crawled(runs.world, "raw.people", "id", "email", tagged="email")
+    take_away(runs.world, "raw.people.email", how)
+    runs.take("main.copy", "insert into main.copy select * from raw.people")
+    runs.analyze()
+    assert copied("raw.people", "main.copy", "id", "email") <= runs.derived()
+
+
+def test_a_star_has_no_column_that_was_deleted_and_stated_to_be_something_else(runs: Runs) -> None:
+    crawled(runs.world, "raw.people", "id")
+    runs.world.retire("raw.people.email")
+    runs.take("main.copy", "select * from raw.people")
+    runs.analyze()
+    check(runs, copied("raw.people", "main.copy", "id"))
+
+
+def test_a_column_that_is_named_elsewhere_displaces_none_that_is_named_below_the_table(runs: Runs) -> None:
+    crawled(runs.world, "raw.people", "email", tagged="email")
+    for odd in ("a.odd", "b.odd", "c.odd", "d.odd"):
+        runs.world.column(odd, "raw.people", name="EMAIL")
+    runs.take("main.copy", "select * from raw.people")
+    runs.analyze()
+    assert ("raw.people.email", "main.copy.email") in runs.derived()

@@ -261,3 +261,76 @@ def test_a_schema_that_a_policy_restricts_does_not_delete_by_the_rights_of_anoth
     tables.take(2, dataset("t", schema=schema("x", "y")))
     tables.work()
     assert tables.world.live("column") == {"t.x", "t.y"}
+
+
+def take_away(world: World, column: str, how: str) -> None:
+    """States that a column is something else, or of another table, without authority."""
+    table = column.rpartition(".")[0]
+    world.authorised = False
+    if how == "retyped":
+        world.typed("table", column)
+    elif how == "both retyped":
+        world.typed("file", table)
+        world.typed("table", column)
+    else:
+        world.asset("elsewhere")
+        world.column(column, "elsewhere", name=column.removeprefix(f"{table}."))
+    world.authorised = True
+    world.settle()
+
+
+HOW = ["retyped", "both retyped", "moved"]
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_column_that_was_taken_away_without_authority_passes_its_tags_on_with_a_rename(
+    tables: Tables, how: str
+) -> None:
+    crawled(tables.world, "s.t", "x", "y", tagged="y")
+    take_away(tables.world, "s.t.y", how)
+    age(tables)
+    tables.take(2, renamed("s.t", "s.u"))
+    tables.work()
+    assert tables.world.live("column") >= {"s.u.x", "s.u.y"}
+    assert "s.u.y" in tables.world.derived("pii")
+    assert tables.world.shown("s.u.y", "name") == "y"
+    assert "s.t.y" in tables.world.live("column" if how == "moved" else "table")  # it is not the table's to delete
+
+
+def test_a_column_that_is_named_elsewhere_and_was_moved_passes_its_tags_on_with_a_rename(tables: Tables) -> None:
+    crawled(tables.world, "t", "x")
+    tables.world.column("odd.y", "t", name="y", tags=["PII"])
+    tables.world.edge("odd.y", "copy")
+    tables.world.settle()
+    tables.world.authorised = False
+    tables.world.asset("elsewhere")
+    tables.world.column("odd.y", "elsewhere", name="y")
+    tables.world.settle()
+    age(tables)
+    tables.take(2, renamed("t", "u"))
+    tables.work()
+    assert "u.y" in tables.world.derived("pii")
+
+
+def test_what_is_below_another_table_or_a_file_is_no_column(tables: Tables) -> None:
+    crawled(tables.world, "t", "x")
+    tables.world.typed("table", "t2.y")
+    tables.world.typed("table", "t.deep.y")
+    tables.world.typed("file", "f")
+    tables.world.typed("file", "f.csv")
+    age(tables)
+    tables.take(2, renamed("t", "u"), renamed("f", "g"))
+    tables.work()
+    assert tables.world.live("column") == {"t.x", "u.x"}
+    assert tables.count("moved") == 1
+
+
+def test_a_column_of_the_lake_that_is_stated_again_is_as_old_as_it_was(tables: Tables) -> None:
+    tables.world.time = "2026-01-01T08:00:00Z"
+    tables.take(1, dataset("t"))
+    tables.lake.add(tables.world.tenant, "t", "x", ordinal_position=1)
+    tables.world.time = ""
+    take_away(tables.world, "t.x", "retyped")
+    tables.take(2, renamed("t", "u"))
+    tables.work()
+    assert tables.world.live("column") == {"u.x"}

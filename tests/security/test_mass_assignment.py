@@ -72,3 +72,22 @@ def test_a_statement_cannot_claim_authority_over_protective_tags(target: Door) -
         ):
             caller.http.post("/ingest-metadata", json=body, headers={"Prefer": "wait=30"})
         assert "PII" in caller.read("shop.public.people")["tags"]["effective"]
+
+
+@pytest.mark.parametrize(
+    "own", ["$authorised", "$held:pii", "$released:pii", "$authorised_parent", "$held_parent:x", "$covers", "$tags"]
+)
+def test_a_statement_cannot_clear_what_lily_keeps_in_a_layer(target: Door, own: str) -> None:
+    name = f"shop.public.people_{own.strip('$').replace(':', '_')}"
+    target.ingest(name, tags=["PII"])
+    with target.limited("metadata:write", "metadata:read") as caller:
+        cleared: dict[str, Any] = {"tags": [], own: None}
+        answers = [
+            caller.http.post("/ingest-metadata", json=table(name, **cleared)),
+            caller.http.put(f"/metadata/{name}", json={"attributes": {own: None}}),
+            caller.http.post("/ingest-metadata/bulk", json=[table(name, **cleared)]),
+        ]
+        assert [answer.status_code for answer in answers[:2]] == [400, 400]
+        assert answers[2].json()["rejected"] == 1
+        caller.ingest(name, tags=[])
+        assert "PII" in caller.read(name)["tags"]["effective"]

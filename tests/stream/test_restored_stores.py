@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.campaign, pytest.mark.filterwarnings("ignore::pytest.P
 
 COLUMN = "shop.public.orders.email"
 # What a backup of PostgreSQL has, as far as the lake is concerned.
-BACKED_UP = ("iceberg_tables", "lake_batches", "lake_progress", "applied", "assets", "graph_nodes")
+BACKED_UP = ("iceberg_tables", "lake_batches", "lake_progress", "applied", "assets", "graph_nodes", "lake_parents")
 
 
 class TrialLog(LogOffsets):
@@ -153,6 +153,26 @@ def test_a_restored_postgresql_gets_back_what_the_lake_has(drill: Drill) -> None
     assert comparable(stored(drill.lake.owner, drill.trial.tenant)) == oracle.catalogue([plain, edit, *later])
     drill.write(drill.state(9, entity_type="column", attributes={"name": "email", "rows": 9}))
     assert drill.trial.events_in_lake() == drill.trial.logged()
+
+
+def test_a_restored_postgresql_learns_again_what_the_lake_has_columns_of(drill: Drill) -> None:
+    drill.write(drill.state(1, entity_type="column", attributes={"name": "email"}))
+    drill.back_up_postgres()
+    items = {"qualified_name": "shop.public.items.sku", "attributes": {"name": "sku"}}
+    drill.write(drill.state(2, entity_type="column", **items))
+    drill.restore_postgres()
+    drill.start()
+    drill.trial.arrive([drill.state(3, entity_type="table", **items)])
+    drill.trial.arrive([drill.state(3, entity_type="table", qualified_name="shop.private.x", attributes={"name": "x"})])
+    drill.trial.apply_hot(2)
+    with psycopg.connect(drill.lake.owner) as owner:
+        asked = (
+            'select qualified_name, awaits_lake from assets where tenant_id = %s and source @> \'{"$type": "table"}\''
+        )
+        found: dict[str, bool] = dict(owner.execute(asked, [drill.trial.tenant]).fetchall())
+    assert found == {"shop.public.items.sku": True, "shop.private.x": False}
+    drill.trial.settle()
+    drill.record()
 
 
 def test_a_restored_lake_reads_the_log_again(drill: Drill) -> None:

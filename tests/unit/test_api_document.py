@@ -75,7 +75,7 @@ def test_a_change_event_fits_its_schema() -> None:
     after = {"$type": "table", "tags": {"pii": "PII"}}
     asset_id = "0b1c2d3e-0000-8000-8000-000000000000"
     change = Change(7, "t", asset_id, "a.b", "table", "source", 1, None, after, [cause], datetime.now(UTC))
-    jsonschema_rs.validator_for(SCHEMAS["change-event"]).validate(change_event(change))
+    jsonschema_rs.validator_for(SCHEMAS["change-event"]).validate(change_event(change, list(after)))
 
 
 def test_what_is_said_about_edges_fits_its_schema() -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from lily.model.assets import (
     NO_DERIVED_TAGS,
     DerivedTags,
@@ -126,3 +128,11 @@ def test_an_asset_has_the_shape_of_the_contract() -> None:
         "business_terms", "zone",
     ]  # fmt: skip
     assert set(view["tags"]) == {"source", "enriched", "user", "propagated", "inherited", "effective"}
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_tag_in_effect_is_called_as_it_is_defined_however_a_layer_spells_it(*, shown: bool) -> None:
+    source = layer("source", "1", tags=["Pii", "rAW"] if shown else ["public"])
+    tags = tags_of({"source": source, "user": layer("user", "2", tags=["piI"])}, names={"pii": "PII"})
+    assert tags["effective"] == (["PII", "rAW"] if shown else ["PII", "public"])
+    assert tags["user"] == ["piI"]

@@ -22,12 +22,13 @@ def test_incidents_edges_and_parents_matter_and_nothing_else() -> None:
     found = marks(
         governance.incident_record("i", 1),
         governance.edge_record("a", "b", 2, ""),
+        governance.edges_record([governance.EdgeChanged("f", "g", 7), governance.EdgeChanged("g", "h", 8)]),
         governance.asset_record("c", "source", ["name", "$parent", "parent"], 3, ""),
         governance.asset_record("d", "user", ["tags"], 4, ""),
         governance.asset_record("e", "source", ["$deleted"], 5, ""),
         governance.decision_record(governance.SETTING, "on_delete", 6),
     )
-    assert found == RiskMarks(incidents={"i"}, edges={("a", "b")}, moved={"c"})
+    assert found == RiskMarks(incidents={"i"}, edges={("a", "b"), ("f", "g"), ("g", "h")}, moved={"c"})
     assert found.any
     assert not marks(governance.decision_record(governance.TAG, "PII", 1)).any
 

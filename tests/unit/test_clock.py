@@ -1,6 +1,7 @@
 """Timestamps are UTC with microseconds in fixed width, so that text order is time order."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -66,3 +67,11 @@ def test_a_time_beyond_the_allowed_skew_is_refused() -> None:
 
 def test_an_event_without_a_time_gets_the_time_of_receipt() -> None:
     assert read_time(None, received="2026-11-15T08:36:00.000000Z") == "2026-11-15T08:36:00.000000Z"
+
+
+@pytest.mark.parametrize(
+    "zone", [UTC, timezone(timedelta(0)), timezone(timedelta(hours=5, minutes=45)), ZoneInfo("Europe/Rome")]
+)
+def test_a_stamp_is_in_utc_whatever_the_zone_of_the_moment(zone: tzinfo) -> None:
+    moment = datetime(2026, 11, 15, 8, 36, 0, 5, tzinfo=UTC)
+    assert clock.stamp(moment.astimezone(zone)) == "2026-11-15T08:36:00.000005Z"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lily.model import governance
+from lily.model.changes import differing
 from lily.reactions.relay.routing import concerns_governance
 from lily.store.postgres.outbox.batches import Change
 
@@ -21,7 +22,7 @@ def routed(
     members: frozenset[str] = frozenset(),
 ) -> bool:
     change = Change(7, "default", "id", "shop.t", "table", layer, 2, before, after, [], NOW)
-    return concerns_governance(change, rules, members)
+    return concerns_governance(change, differing(before, after), rules, members)
 
 
 @pytest.mark.parametrize(

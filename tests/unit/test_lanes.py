@@ -38,7 +38,7 @@ def stating(entity_type: str, stated: dict[str, Any], operation: str = "upsert")
 
 
 def with_attributes(event: AssetEvent, **stated: Any) -> AssetEvent:
-    return replace(event, statement=replace(event.statement, attributes=event.statement.attributes | stated))
+    return replace(event, statement=event.statement._replace(attributes=event.statement.attributes | stated))
 
 
 @given(plain_columns())
@@ -53,17 +53,17 @@ def test_an_event_with_a_tag_is_hot(event: AssetEvent, tags: list[str]) -> None:
 
 @given(plain_columns(), st.sampled_from(["user", "enriched"]))
 def test_what_a_person_or_a_rule_states_is_hot(event: AssetEvent, layer: LayerName) -> None:
-    assert lane_of(replace(event, statement=replace(event.statement, layer=layer))) == "hot"
+    assert lane_of(replace(event, statement=event.statement._replace(layer=layer))) == "hot"
 
 
 @given(plain_columns())
 def test_a_deletion_is_hot(event: AssetEvent) -> None:
-    assert lane_of(replace(event, statement=replace(event.statement, operation="delete"))) == "hot"
+    assert lane_of(replace(event, statement=event.statement._replace(operation="delete"))) == "hot"
 
 
 @given(plain_columns(), st.sampled_from(sorted(ENTITY_TYPES - BULK_TYPES)))
 def test_an_asset_other_than_a_column_or_field_is_hot(event: AssetEvent, entity_type: str) -> None:
-    assert lane_of(replace(event, statement=replace(event.statement, entity_type=entity_type))) == "hot"
+    assert lane_of(replace(event, statement=event.statement._replace(entity_type=entity_type))) == "hot"
 
 
 @given(events())

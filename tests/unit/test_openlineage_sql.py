@@ -78,6 +78,67 @@ def test_an_input_that_has_the_name_of_a_common_table_expression_is_a_dataset() 
     assert found.claims.query is None
 
 
+UNION = "select label from a union all select payer_email from b"
+
+
+def of_union(schema: dict[str, Any], query: str | None = UNION) -> dict[str, Any]:
+    """openlineage-dbt takes the columns of all queries of a union for columns of the model."""
+    named = column_lineage(label=[field("a", "label")], payer_email=[field("b", "payer_email")])
+    facets: dict[str, Any] = {"columnLineage": named, "schema": schema}
+    own = {} if query is None else {"job": job(query)}
+    return run_event(inputs=[dataset("a"), dataset("b")], outputs=[dataset("o", **facets)], **own)
+
+
+def test_a_field_that_the_schema_does_not_have_is_left_to_the_query() -> None:
+    found = converted(of_union({"fields": [{"name": "LABEL"}]}))
+    assert "o.payer_email" not in stated(found)
+    assert claims(found).keys() == {
+        ("a.label", "o.label", "derived-from"),
+        ("a", "o", "derived-from"),
+        ("b", "o", "derived-from"),
+    }
+    assert found.claims is not None
+    assert found.claims.query is not None
+    assert found.claims.query.target == "o"
+    assert found.claims.complete is False
+
+
+def test_a_column_that_only_filters_for_a_field_that_is_none_influences_the_output() -> None:
+    named = column_lineage(_0=[field("b", "id", {"type": "INDIRECT"})])
+    facets: dict[str, Any] = {"columnLineage": named, "schema": {"fields": [{"name": "total"}]}}
+    found = converted(run_event(job=job(PLAIN), inputs=[dataset("b")], outputs=[dataset("o", **facets)]))
+    assert ("b.id", "o", "influences") in claims(found)
+    assert found.claims is not None
+    assert found.claims.query is not None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"fields": [{"name": "label"}, {"name": "payer_email"}]},
+        {"fields": [{"name": "LABEL"}, {"name": "Payer_Email"}]},
+        {"fields": []},
+    ],
+)
+def test_fields_of_the_schema_in_any_case_make_the_query_superfluous(schema: dict[str, Any]) -> None:
+    found = converted(of_union(schema))
+    assert ("b.payer_email", "o.payer_email", "derived-from") in claims(found)
+    assert found.claims is not None
+    assert found.claims.query is None
+
+
+def test_a_nested_field_of_a_column_of_the_schema_is_no_doubt() -> None:
+    named = column_lineage(**{"address.city": [field("a", "city")]})
+    facets: dict[str, Any] = {"columnLineage": named, "schema": {"fields": [{"name": "address"}]}}
+    event = run_event(job=job(PLAIN), inputs=[dataset("a")], outputs=[dataset("o", **facets)])
+    assert claimed(event).query is None
+
+
+def test_without_a_query_a_field_that_the_schema_does_not_have_is_kept() -> None:
+    found = converted(of_union({"fields": [{"name": "label"}]}, query=None))
+    assert ("b.payer_email", "o.payer_email", "derived-from") in claims(found)
+
+
 def test_column_lineage_makes_the_query_superfluous() -> None:
     named = column_lineage(email=[field("raw.customers", "email")])
     event = claimed(run_event(job=job(PLAIN), outputs=[dataset("o", columnLineage=named)]))

@@ -93,6 +93,55 @@ def test_a_decision_has_its_own_time_where_clocks_are_behind() -> None:
     assert ADA.after(f"{NOW}/e").time == "2026-01-01T00:00:00.000001Z"
 
 
+LATER = Author("t", "ada", "2027-01-01T00:00:00.000000Z")
+
+
+def test_a_confirmation_does_not_end_a_tag_that_came_after_what_was_reviewed() -> None:
+    """It is in the log, and merged after the confirmation was made."""
+    reviewed: Layers = {"source": merge(stated(1, tags=["PII"]), stated(2, tags=[]))}
+    found = asset_events(TAG, "confirm", HoldingAsset("a", "table", reviewed), LATER)
+    confirmed = after(reviewed, [event for event in found if isinstance(event, AssetEvent)])
+    assert held_tags(confirmed["source"]) == {}
+    again = merge(stated(3, tags=["PII"]), stated(4, tags=[]))
+    assert held_tags(merge(confirmed["source"], again)) == {"pii": "PII"}
+
+
+def test_a_confirmation_does_not_end_a_parent_that_came_after_what_was_reviewed() -> None:
+    reviewed: Layers = {"source": merge(stated(1, parent="old"), stated(2, parent="new"))}
+    found = asset_events(PARENT, "confirm", HoldingAsset("a", "table", reviewed), LATER)
+    confirmed = after(reviewed, [event for event in found if isinstance(event, AssetEvent)])
+    assert held_parents(confirmed) == set()
+    again = merge(stated(3, parent="old"), stated(4, parent="new"))
+    assert held_parents({"source": merge(confirmed["source"], again)}) == {OLD}
+
+
+def test_a_confirmation_does_not_close_an_edge_that_came_after_what_was_reviewed() -> None:
+    reviewed = edge(("source", "upsert", {}), ("source", "delete", {}))
+    (event,) = edge_events(EDGE, "confirm", reviewed, LATER)
+    assert isinstance(event, EdgeEvent)
+    assert f"{NOW[:-10]}01.000000Z/e" < event.clock < f"{NOW[:-10]}02.000000Z/e"
+
+
+def test_a_confirmation_does_not_end_a_claim_that_came_after_what_was_reviewed() -> None:
+    claim = PendingId("claim", (ids.asset_id("t", "job"), *KEY))
+    (event,) = edge_events(claim, "confirm", EdgeState({}), LATER, held_at=f"{NOW}/e", ended_at=AHEAD)
+    assert f"{AHEAD}/e" < event.clock < f"{AHEAD[:-8]}1.000000Z/e"
+
+
+def test_a_decision_about_what_has_no_clock_is_of_now() -> None:
+    assert LATER.reviewing("") == LATER
+
+
+def test_what_is_undone_is_of_now() -> None:
+    (event,) = edge_events(EDGE, "undo", edge(("source", "upsert", {}), ("source", "delete", {})), LATER)
+    assert event.time == LATER.time
+
+
+def test_a_confirmation_of_what_only_the_graph_knows_is_of_now() -> None:
+    found = asset_events(PARENT, "confirm", HoldingAsset("a", "column", {"source": stated(1)}), LATER)
+    assert [event.time for event in found] == [LATER.time]
+
+
 def test_the_end_of_a_claim_is_confirmed_later_than_it_was_made() -> None:
     claim = PendingId("claim", (ids.asset_id("t", "job"), *KEY))
     (event,) = edge_events(claim, "confirm", EdgeState({}), ADA, held_at=f"{AHEAD}/e")

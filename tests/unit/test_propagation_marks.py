@@ -49,12 +49,16 @@ def test_an_asset_is_marked_with_what_of_it_changed() -> None:
 def test_edges_and_decisions_are_marked() -> None:
     records = [
         governance.edge_record("start", "end", 8, ""),
+        governance.edges_record([governance.EdgeChanged("a", "b", 9, "write"), governance.EdgeChanged("b", "c", 11)]),
         governance.decision_record("tag", "PII", 9),
         governance.decision_record("rule", "Owners", 9),
         governance.decision_record("setting", "on_delete", 9),
     ]
     assert marks_of(map(orjson.dumps, records), frozenset()) == Marks(
-        edges=[EdgeMark("start", "end", 8)], tags={"pii"}, rules={"owners"}, deletion=True
+        edges=[EdgeMark("start", "end", 8), EdgeMark("a", "b", 9, "write"), EdgeMark("b", "c", 11)],
+        tags={"pii"},
+        rules={"owners"},
+        deletion=True,
     )
 
 

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -11,6 +11,8 @@ from confluent_kafka import KafkaError
 from prometheus_client import CollectorRegistry
 
 from lily.bus import topics
+from lily.model import governance
+from lily.model.changes import differing
 from lily.model.clock import stamp
 from lily.model.errors import Transient
 from lily.model.events import read_event
@@ -25,7 +27,7 @@ from lily.reactions.relay.change_events import (
     sendable,
     statement_event,
 )
-from lily.reactions.relay.routing import outgoing
+from lily.reactions.relay.routing import EDGES_TOGETHER, outgoing
 from lily.settings import Settings
 from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
 
@@ -38,9 +40,13 @@ def a_change(before: dict[str, Any] | None, after: dict[str, Any]) -> Change:
     return Change(7, "default", "id", "shop.t", "table", "source", 2, before, after, causes, NOW)
 
 
+def event_of(change: Change) -> dict[str, Any]:
+    return change_event(change, differing(change.before, change.after))
+
+
 def test_a_change_names_its_kind_its_differences_and_its_cause() -> None:
     after = {"name": "t", "owner": "bob", "tags": {"pii": "PII"}}
-    event = change_event(a_change({"name": "t", "owner": "alice"}, after))
+    event = event_of(a_change({"name": "t", "owner": "alice"}, after))
     assert event["id"] == "change-7"
     assert event["correlationid"] == "c1"
     assert event["traceparent"] == "00-ab-cd-01"
@@ -51,7 +57,7 @@ def test_a_change_names_its_kind_its_differences_and_its_cause() -> None:
 
 def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     large = "x" * MAX_EVENT_BYTES
-    sent = sendable(change_event(a_change({"name": "t"}, {"name": "t", "notes": large})))
+    sent = sendable(event_of(a_change({"name": "t"}, {"name": "t", "notes": large})))
     assert len(sent) < 2_000
     data = orjson.loads(sent)["data"]
     assert data["changed"] == {"notes": None}
@@ -81,6 +87,32 @@ def an_edge_change(before: dict[str, bool] | None, *, deleted: bool = False, pro
     after = {"propagates": propagates, "masking": False, "is_deleted": deleted}
     causes = [{"id": "d", "time": "t", "correlation": "w1"}, {"id": "e", "time": "t", "correlation": "w2"}]
     return EdgeChange(9, "default", "f", "t", "used-in", before, after, causes, NOW)
+
+
+class EdgesOnly:
+    """An outbox with nothing but edges."""
+
+    def __init__(self, edges: Sequence[EdgeChange]) -> None:
+        self.edges = edges
+
+    def __getattr__(self, name: str) -> Any:
+        found = {"edge_changes": self.edges, "rule_attributes": {}, "subscribed_changes": {}}.get(name, ())
+        return lambda *_: found if isinstance(found, dict) else iter(found)
+
+
+def test_reactions_are_told_of_several_edges_at_once_and_others_of_each() -> None:
+    before = an_edge_change(None)
+    edges = [before._replace(position=at, to_id=f"t{at}") for at in range(EDGES_TOGETHER + 1)]
+    edges += [before._replace(position=100, tenant_id="other", to_id="x")]
+    sent = list(outgoing(cast("Outbox", EdgesOnly(edges)), [1]))
+    lineage = [(out.key, out.event["data"]["to"]) for out in sent if out.topic == topics.LINEAGE]
+    assert lineage == [(topics.key_of(edge.tenant_id, edge.to_id), edge.to_id) for edge in edges]
+    told = [out for out in sent if out.topic == topics.GOVERNANCE]
+    assert [out.key for out in told] == [b"default/t0", f"default/t{EDGES_TOGETHER}".encode(), b"other/x"]
+    records = [orjson.loads(sendable(out.event)) for out in told]
+    assert [record["kind"] for record in records] == ["edges", "edge", "edge"]
+    found = [edge for record in records for edge in governance.edges_of(record)]
+    assert found == [governance.EdgeChanged("f", edge.to_id, edge.position, "w2") for edge in edges]
 
 
 def test_an_edge_is_created_updated_deleted_and_restored() -> None:

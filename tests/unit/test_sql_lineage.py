@@ -1,11 +1,13 @@
 """Table and column lineage of SQL scripts."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lily.intake.sql.analysis import analyze
-from lily.intake.sql.dialects import case_rule, spellings
+from lily.intake.sql.dialects import case_rule, dialect_of, spellings
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, KnownTable
 from lily.model.errors import Refused
 
@@ -386,3 +388,28 @@ def test_without_the_right_to_read_the_catalogue_it_is_not_said_which_tables_it_
     tables = {"t": KnownTable("t")}
     scripts = ("create view v as select id from t", "create view v as select id from u")
     assert [analyzed(sql, known=tables, **UNREAD).warnings for sql in scripts] == [[], []]
+
+
+GONE = KnownTable("s.t", {"id": "s.t.id"}, ordered=True, deleted={"ssn": "s.t.SSN"})
+IN_S: dict[str, Any] = {"database": None, "schema": "s"}
+
+
+@pytest.mark.parametrize("sql", ["alter table t rename to u", "alter table t swap with u"])
+def test_deleted_columns_follow_a_table_to_its_new_name(sql: str) -> None:
+    """Their tags may not have ended."""
+    found = analyzed(sql, "snowflake", known={"s.t": GONE, "s.u": KnownTable("s.u")}, **IN_S)
+    assert {("s.t.id", "s.u.id"), ("s.t.SSN", "s.u.ssn")} <= {edge[:2] for edge in found.edges}
+
+
+def test_deleted_columns_are_not_of_a_star() -> None:
+    found = analyzed("create table u as select * from t", known={"s.t": GONE}, **IN_S)
+    assert {edge[:2] for edge in found.edges} == {("s.t", "s.u"), ("s.t.id", "s.u.id")}
+
+
+def test_every_dialect_of_the_documentation_is_known() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lineage-from-the-world.md").read_text("utf-8")
+    table = page.partition("| dialects |")[2].partition("\n\n")[0]
+    names = re.findall(r"`([\w-]+)`", table)
+    assert len(names) > 20
+    for name in names:
+        dialect_of(name)

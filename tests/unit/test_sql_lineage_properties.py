@@ -30,13 +30,13 @@ def rewritten(case: Case, gaps: list[str], spelled: Callable[[str], str]) -> str
     return "".join(parts) + case.sql[end:]
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.sampled_from(CASES), st.lists(st.sampled_from(GAPS), min_size=1, max_size=7))
 def test_formatting_and_comments_do_not_change_the_lineage(case: Case, gaps: list[str]) -> None:
     assert found_edges(case.analyzed(rewritten(case, gaps, str)).edges) == case.edges()
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.sampled_from(CASES), st.sampled_from([str.upper, str.title, str.swapcase]))
 def test_the_case_of_unquoted_names_does_not_change_the_lineage(case: Case, spelled: Callable[[str], str]) -> None:
     assert found_edges(case.analyzed(rewritten(case, [" "], spelled)).edges) == case.edges()

@@ -120,7 +120,7 @@ def test_inherited_tags_are_those_that_the_recomputation_inherits(
                 frozenset(graph.stated.get(parent, ())),
                 frozenset({TAG} if arrived else ()),
                 frozenset(graph.suppressed.get(parent, ())),
-                parent in graph.deleted,
+                parent in graph.cut,
             )
         )
         at = parent

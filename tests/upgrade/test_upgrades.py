@@ -260,3 +260,9 @@ def test_the_history_of_derived_tags_begins_with_the_upgrade_and_for_a_new_tenan
     with psycopg.connect(upgrade.database.superuser) as connection:
         starts = connection.execute("select tenant_id, starts_at <= now() from derived_tag_history_starts order by 1")
         assert starts.fetchall() == [(tenant, True) for tenant in TENANTS]
+
+
+def test_what_a_lake_has_columns_of_is_unknown_until_it_is_listed(upgrade: Upgrade) -> None:
+    unknown = {row["tenant_id"] for row in upgrade.after["lake_parents"] if row["place"] == "*"}
+    expected = set(TENANTS) if upgrade.state.count >= LAKE else set()
+    assert unknown == expected

@@ -45,10 +45,14 @@ class Author(NamedTuple):
 
     def after(self, stated: str) -> "Author":
         """Later than what has this clock: clocks may be ahead, and a decision is about what is there."""
-        time = clock.time_of(stated)
-        if time < self.time:
-            return self
-        return self._replace(time=clock.stamp(clock.parse(time) + timedelta(microseconds=1)))
+        return self if clock.time_of(stated) < self.time else self.just_after(stated)
+
+    def reviewing(self, state: str) -> "Author":
+        """Of a state with this clock: what is in the log and not merged yet was not reviewed."""
+        return min(self, self.just_after(state), key=lambda author: author.time) if state else self
+
+    def just_after(self, stated: str) -> "Author":
+        return self._replace(time=clock.stamp(clock.parse(clock.time_of(stated)) + timedelta(microseconds=1)))
 
 
 class HoldingAsset(NamedTuple):
@@ -75,20 +79,24 @@ def asset_events(one: PendingId, decision: Decision, asset: HoldingAsset, author
         "deletion": lambda: releases_of_deletion(layers),
     }[one.kind]()
     return [
-        _asset_event(asset, author.after(after), layer, operation="release", release=release)
+        _asset_event(asset, _reviewing(layers, layer, author, after), layer, operation="release", release=release)
         for layer, release, after in releases
     ]
 
 
 def edge_events(
-    one: PendingId, decision: Decision, state: EdgeState, author: Author, held_at: str = ""
+    one: PendingId, decision: Decision, state: EdgeState, author: Author, held_at: str = "", *, ended_at: str = ""
 ) -> list[DecidedEvent]:
-    """About an edge, or about a claim that is held with that clock."""
+    """About an edge, or about a claim that is held with that clock and ended at that time."""
     if decision == "undo":
-        return [_edge_event(one.edge, restored(state), author)]
+        undoing = restored(state)
+        return [_edge_event(one.edge, undoing, author.after(undoing.after))]
     if one.kind == "edge":
-        return [_edge_event(one.edge, restated, author) for restated in restatements(state)]
-    author = author.after(held_at)
+        return [
+            _edge_event(one.edge, stated, author.reviewing(stated.after).after(stated.after))
+            for stated in restatements(state)
+        ]
+    author = author.reviewing(max(held_at, ended_at)).after(held_at)
     return [
         ClaimsEvent(
             ids.event_id(),
@@ -105,6 +113,11 @@ def edge_events(
             trace=author.trace,
         )
     ]
+
+
+def _reviewing(layers: Mapping[LayerName, Layer], layer: LayerName, author: Author, after: str) -> Author:
+    """Of a parent that only the graph knows there is no clock, so its end is of now."""
+    return author.reviewing(layers[layer].at).after(after) if after else author
 
 
 def _undoing(one: PendingId, asset: HoldingAsset) -> dict[str, Any]:
@@ -131,8 +144,7 @@ def _asset_event(asset: HoldingAsset, author: Author, layer: LayerName, **stated
 
 
 def _edge_event(key: EdgeKey, restated: "EdgeRestatement", author: Author) -> DecidedEvent:
-    layer, operation, settings, after = restated
-    author = author.after(after)
+    layer, operation, settings, _ = restated
     statement = EdgeStatement(layer, operation, key, settings, author.name, authorised=True)
     return EdgeEvent(
         ids.event_id(), author.time, author.tenant, statement, correlation=author.correlation, trace=author.trace

@@ -40,14 +40,18 @@ class TagRules:
         """Whether a deleted asset passes no tags on."""
         return self.on_delete == "cut"
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The defined names, by key."""
+        return {key: tag.name for key, tag in self.definitions.items()}
+
     def named(self, tags: Iterable[str]) -> dict[str, str]:
         """Name by key, as defined."""
         return {tag: self.name(tag, tag) for tag in tags}
 
     def name(self, tag: str, stated: str) -> str:
         """The name as defined, else as stated."""
-        definition = self.definitions.get(tag)
-        return stated if definition is None else definition.name
+        return self.names.get(tag, stated)
 
 
 def _array(tags: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ ENTITY_TYPES = frozenset(_ENTITY_TYPES.split())
 # A protective tag is in effect even if another layer's tags are shown (contract, "Access"). These two are protective in
 # every tenant, whatever the tenant defines.
 PROTECTIVE = frozenset({"pii", "gdpr"})
+NO_NAMES: Mapping[str, str] = {}  # of definitions
 
 
 class DerivedTags(NamedTuple):
@@ -159,9 +160,15 @@ def without_stated(layers: Mapping[LayerName, Layer], derived: DerivedTags) -> D
 
 
 def tags_of(
-    layers: Mapping[LayerName, Layer], derived: DerivedTags = NO_DERIVED_TAGS, protective: Collection[str] = PROTECTIVE
+    layers: Mapping[LayerName, Layer],
+    derived: DerivedTags = NO_DERIVED_TAGS,
+    protective: Collection[str] = PROTECTIVE,
+    names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, list[str]]:
     """`{source, enriched, user, propagated, inherited, shown, effective}`: each a sorted list of names.
+
+    A layer's are as it states them. What is in effect is called as it is defined (`names`): who may state a tag does
+    not rename it.
 
     A suppression hides a derived tag, never one that the asset states itself. A tag that is held is in effect if it is
     protective, and not listed anywhere else.
@@ -181,7 +188,7 @@ def tags_of(
         "propagated": _names(propagated.values()),
         "inherited": _names(inherited.values()),
         "shown": _names(shown.values()),
-        "effective": _names((protecting | shown).values()),
+        "effective": _names(names.get(tag, name) for tag, name in (protecting | shown).items()),
     }
 
 
@@ -223,10 +230,11 @@ def asset_view(
     fresh_as_of: str,
     derived: DerivedTags = NO_DERIVED_TAGS,
     protective: Collection[str] = PROTECTIVE,
+    names: Mapping[str, str] = NO_NAMES,
     at_risk: Sequence[str] = (),
 ) -> dict[str, Any]:
     """An asset in the shape of the public contract."""
-    tags = tags_of(layers, derived, protective)
+    tags = tags_of(layers, derived, protective, names)
     fields = shown_fields(layers)
     attributes: dict[str, Any] = {
         "name": fields.pop("name", None),

@@ -6,6 +6,11 @@ from lily.model.events import AssetEvent
 
 def cause_of(event: AssetEvent | EdgeEvent | ClaimsEvent) -> dict[str, str]:
     """Only what the event has: most have no correlation and no trace."""
-    by = event.by if isinstance(event, ClaimsEvent) else event.statement.by
-    cause = {"id": event.id, "time": event.time, "by": by, "correlation": event.correlation, "trace": event.trace}
-    return {key: value for key, value in cause.items() if value}
+    cause = {"id": event.id, "time": event.time}
+    if by := event.by if isinstance(event, ClaimsEvent) else event.statement.by:
+        cause["by"] = by
+    if event.correlation:
+        cause["correlation"] = event.correlation
+    if event.trace:
+        cause["trace"] = event.trace
+    return cause

@@ -1,7 +1,7 @@
 """Describes a change of a layer: its kind, the fields that differ, the tags added and removed."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from lily.model.assets import CUT, DELETED, SUPPRESSED, TYPE
 from lily.model.held import PARENT_ID, is_about_holding
@@ -13,6 +13,34 @@ PROMOTED = "promoted"
 _SHOWN_AS = {TYPE: "entity_type", DELETED: "is_deleted"}
 
 Values = Mapping[str, Any]
+TagChanges = dict[str, list[str]]
+_DECIDES_KIND = frozenset({TAGS, DELETED})
+
+
+class Described(NamedTuple):
+    kind: str
+    differences: dict[str, dict[str, Any]]
+    tags: TagChanges
+
+
+def differing(before: Values | None, after: Values) -> list[str]:
+    """The fields of which the values differ, also those that are not shown."""
+    if before is None:
+        before = {}
+    found = [key for key, value in after.items() if before.get(key) != value]
+    if not before.keys() <= after.keys():
+        found += [key for key, value in before.items() if key not in after and value is not None]
+    return found
+
+
+def describe(
+    before: Values | None, after: Values, causes: Sequence[Mapping[str, str]], changed: Collection[str]
+) -> Described:
+    """`kind`, `differences` and `tag_changes` at once, from the fields that differ."""
+    shown = _differences(before or {}, after, changed)
+    if before is not None and _DECIDES_KIND.isdisjoint(changed) and not is_promotion(causes):
+        return Described("updated", shown, {"added": [], "removed": []})
+    return Described(kind(before, after, causes), shown, tag_changes(before, after))
 
 
 def kind(before: Values | None, after: Values, causes: Sequence[Mapping[str, str]] = ()) -> str:
@@ -41,19 +69,23 @@ def promotion(clock: str) -> dict[str, str]:
 
 
 def is_promotion(causes: Sequence[Mapping[str, str]]) -> bool:
-    return any(cause.get("from") == "lake" for cause in causes)
+    return "lake" in [cause.get("from") for cause in causes]
 
 
 def differences(before: Values | None, after: Values) -> dict[str, dict[str, Any]]:
     """`{field: {"from", "to"}}` for each field that is shown and differs, under its name in the contract."""
-    was = before or {}
-    changed = [key for key in was.keys() | after.keys() if was.get(key) != after.get(key) and not _is_hidden(key)]
+    return _differences(before or {}, after, differing(before, after))
+
+
+def _differences(before: Values, after: Values, changed: Collection[str]) -> dict[str, dict[str, Any]]:
     return {
-        _name(key): {"from": _shown(key, was.get(key)), "to": _shown(key, after.get(key))} for key in sorted(changed)
+        _name(key): {"from": _shown(key, before.get(key)), "to": _shown(key, after.get(key))}
+        for key in sorted(changed)
+        if not _is_hidden(key)
     }
 
 
-def tag_changes(before: Values | None, after: Values) -> dict[str, list[str]]:
+def tag_changes(before: Values | None, after: Values) -> TagChanges:
     was, now = (before or {}).get(TAGS) or {}, after.get(TAGS) or {}
     if was == now:
         return {"added": [], "removed": []}
@@ -64,7 +96,7 @@ def tag_changes(before: Values | None, after: Values) -> dict[str, list[str]]:
 
 
 def _is_hidden(key: str) -> bool:
-    return key in {PARENT_ID, CUT} or is_about_holding(key)
+    return key.startswith("$") and (key in {PARENT_ID, CUT} or is_about_holding(key))
 
 
 def _name(key: str) -> str:

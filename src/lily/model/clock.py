@@ -16,7 +16,10 @@ _CANONICAL = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z", re.ASCII
 
 def stamp(moment: datetime) -> str:
     """`2026-11-15T08:36:00.123456Z`, always 27 characters."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+    text = moment.isoformat(timespec="microseconds")
+    if not text.endswith("+00:00"):
+        text = moment.astimezone(UTC).isoformat(timespec="microseconds")
+    return text[:26] + "Z"
 
 
 def now() -> str:
@@ -34,7 +37,7 @@ def time_of(clock: str) -> str:
 def normalise_time(text: str) -> str:
     """An RFC 3339 time with a zone, in fixed width; digits below µs are cut. Raises ValueError for other text."""
     if _CANONICAL.fullmatch(text):
-        datetime.fromisoformat(text)  # raises for digits that are not a date
+        _require_second(text[:19])
         return text
     match = _RFC3339.fullmatch(text)
     if match is None:
@@ -50,6 +53,12 @@ def normalise_time(text: str) -> str:
         except OverflowError as error:
             raise ValueError("the year must be between 1 and 9999") from error
     return stamp(moment)
+
+
+@lru_cache(maxsize=4096)  # events that arrive together state few different seconds
+def _require_second(text: str) -> None:
+    """Raises ValueError for digits that are not a date and a time."""
+    datetime.fromisoformat(text)
 
 
 def milliseconds(time: str) -> str:

@@ -72,8 +72,10 @@ def read_envelope(
     if not isinstance(data, dict):
         raise Refused(Problem("INVALID_ENVELOPE", "data must be an object", "data"))
     time = read_time(event.get("time"), received=received, skew=skew)
-    correlation, trace = _short(event.get("correlationid")), _short(event.get("traceparent"))
-    return Envelope(str(event_id), time, str(tenant), correlation, trace), data
+    correlation, trace = event.get("correlationid"), event.get("traceparent")
+    if correlation is not None or trace is not None:
+        return Envelope(str(event_id), time, str(tenant), _short(correlation), _short(trace)), data
+    return Envelope(str(event_id), time, str(tenant)), data
 
 
 def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> str:

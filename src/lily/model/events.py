@@ -67,7 +67,7 @@ class AssetEvent(LogEvent):
         return self.statement.authorised
 
     def without_authority(self) -> "AssetEvent":
-        return replace(self, statement=replace(self.statement, authorised=False))
+        return replace(self, statement=self.statement._replace(authorised=False))
 
     def layer(self) -> Layer:
         return self.statement.as_layer(self.tenant, self.clock)
@@ -80,4 +80,5 @@ def read_event(event: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> A
     """Validates a decoded CloudEvent. Raises Refused with every problem found."""
     envelope, data = read_envelope(event, ASSET_STATED, received=received, skew=skew)
     statement = read_statement(data, tenant=envelope.tenant)
-    return AssetEvent(*envelope[:3], statement, correlation=envelope.correlation, trace=envelope.trace)
+    event_id, time, tenant, correlation, trace = envelope
+    return AssetEvent(event_id, time, tenant, statement, correlation=correlation, trace=trace)

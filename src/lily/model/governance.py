@@ -4,20 +4,28 @@ A record names what changed, not the new values: its consumer reads the committe
 new table without tags and lineage) have no record.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from lily.model.assets import CUT, DELETED, SUPPRESSED
 from lily.model.held import COVERS, HELD, HELD_PARENT, PARENT_ID
 from lily.model.layers import TAGS
 
 ASSET, EDGE, TAG, RULE, SETTING, INCIDENT = "asset", "edge", "tag", "rule", "setting", "incident"
+EDGES = "edges"  # several edges of a tenant in one record
 
 _TAG_FIELDS = frozenset({TAGS, PARENT_ID, COVERS, DELETED, CUT})
 _TAG_PREFIXES = (SUPPRESSED, HELD, HELD_PARENT)
 NOTHING: frozenset[str] = frozenset()
 
 Record = dict[str, Any]
+
+
+class EdgeChanged(NamedTuple):
+    from_id: str
+    to_id: str
+    position: int
+    correlation: str = ""  # of the write that changed it
 
 
 def concerns_tags(changed: Collection[str]) -> bool:
@@ -50,6 +58,22 @@ def asset_record(asset_id: str, layer: str, changed: Collection[str], position: 
 def edge_record(from_id: str, to_id: str, position: int, correlation: str) -> Record:
     record: Record = {"kind": EDGE, "from": from_id, "to": to_id, "position": position}
     return record | {"correlation": correlation} if correlation else record
+
+
+def edges_record(changed: Sequence[EdgeChanged]) -> Record:
+    """Of one edge the same record as ever, of several one for all."""
+    if len(changed) == 1:
+        return edge_record(*changed[0])
+    return {"kind": EDGES, "edges": [list(edge) for edge in changed], "position": changed[-1].position}
+
+
+def edges_of(record: Record) -> Iterator[EdgeChanged]:
+    """The edges that a record says have changed; none for a record of another kind."""
+    if record["kind"] == EDGE:
+        yield EdgeChanged(record["from"], record["to"], record["position"], record.get("correlation", ""))
+    elif record["kind"] == EDGES:
+        for edge in record["edges"]:
+            yield EdgeChanged(*edge)
 
 
 def decision_record(kind: str, name: str, position: int) -> Record:

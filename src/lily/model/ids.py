@@ -10,6 +10,8 @@ from functools import lru_cache
 SEPARATORS = "./"  # between the parts of a qualified name
 _DOT, _SLASH = SEPARATORS[0], SEPARATORS[1]
 _UUID_LENGTH = 36
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+_COMPOSED = re.compile(r"^(?:column|field|bi_field):(?=.)")  # see compose_qualified_name
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -22,8 +24,7 @@ def asset_id(tenant: str, qualified_name: str) -> str:
     """A UUIDv8. Names with the same prefix share its first 16 bits, so the columns of a table are stored together."""
     locality = _locality(tenant, name_prefix(qualified_name))
     rest = _digest(tenant, qualified_name)
-    variant = "89ab"[int(rest[11], 16) & 3]
-    return f"{locality}{rest[:4]}-{rest[4:8]}-8{rest[8:11]}-{variant}{rest[12:15]}-{rest[15:27]}"
+    return f"{locality}{rest[:4]}-{rest[4:8]}-8{rest[8:11]}-{_VARIANTS[rest[11]]}{rest[12:15]}-{rest[15:27]}"
 
 
 def resolve(tenant: str, reference: str) -> str:
@@ -35,6 +36,12 @@ def name_prefix(qualified_name: str) -> str:
     """The part before the last separator; the whole name if there is no separator."""
     cut = max(qualified_name.rfind(_DOT), qualified_name.rfind(_SLASH))
     return qualified_name[:cut] if cut > 0 else qualified_name
+
+
+def own_name(qualified_name: str) -> str:
+    """The last part of a qualified name, without the type that a composed name has there."""
+    last = qualified_name[len(name_prefix(qualified_name)) :].lstrip(SEPARATORS) or qualified_name
+    return _COMPOSED.sub("", last)
 
 
 def has_separator(name: str) -> bool:

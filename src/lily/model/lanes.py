@@ -12,6 +12,10 @@ LANES: tuple[Lane, ...] = get_args(Lane)
 # Nine in ten assets, and rarely searched for one by one.
 BULK_TYPES = frozenset({"column", "field", "bi_field"})
 
+# Only columns are directly below one of these; producers of OpenLineage state tables as datasets. Names of topics and
+# files have separators of their own.
+RELATIONAL = ("table", "view", "materialized_view", "dataset")
+
 
 def lane_of(event: AssetEvent) -> Lane:
     """The lane of an event that arrived in bulk; a single write always takes the hot lane.

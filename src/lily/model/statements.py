@@ -1,9 +1,8 @@
 """A statement about an asset, validated and normalised. The API and the pipeline use the same function."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 from lily.model import ids
 from lily.model.assets import CUT, DELETED, ENTITY_TYPES, LAYERS, SUPPRESSED, TYPE, LayerName, tag_key
@@ -12,18 +11,24 @@ from lily.model.held import AUTHORISED, AUTHORISED_PARENT, COVERS, PARENT_ID, RE
 from lily.model.layers import TAGS, Layer
 from lily.model.releases import Release, read_release
 from lily.model.suggestions import MAX_LENGTH, hint
-from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_QUALIFIED_NAME, MAX_TAG, Checker
+from lily.model.values import MAX_ATTRIBUTES, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT, Checker
 
 Operation = Literal["upsert", "delete", "restore", "tag", "untag", "suppress", "unsuppress", "release"]
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 _SINGLE_TAG_OPERATIONS = frozenset({"tag", "untag", "suppress", "unsuppress"})
+_DELETING = frozenset({"delete", "restore"})
 _PROPAGATING = frozenset({"delete", "restore", "release"})
 MAX_ORIGINS = 1_000  # stored with a suppression, so that a new origin can be recognised
 NAME_ATTRIBUTES = frozenset({"name", "owner", "created_by", "data_source", "external_id"})
+# The attributes that are texts, with the longest of each.
+_PLAIN_TEXTS = {
+    **dict.fromkeys(NAME_ATTRIBUTES, MAX_NAME),
+    **dict.fromkeys(("parent", "qualified_name"), MAX_QUALIFIED_NAME),
+    "description": MAX_TEXT,
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """`attributes`: None clears one, an absent one is not stated."""
 
     layer: LayerName
@@ -59,21 +64,29 @@ class Statement:
         """The layer that this statement alone would create, with the given clock."""
         if self.release is not None:
             return Layer(self.release.fields(), clock)
-        fields: dict[str, Any] = {key: value for key, value in self.attributes.items() if value is not None}
-        clocks: dict[str, Any] = {key: clock for key, value in self.attributes.items() if value is None}
-        if "parent" in fields:
-            fields[PARENT_ID] = ids.resolve(tenant, fields["parent"])
+        attributes, operation = self.attributes, self.operation
+        fields: dict[str, Any] = {key: value for key, value in attributes.items() if value is not None}
+        clocks: dict[str, Any] = {}
+        if len(fields) < len(attributes):
+            clocks = {key: clock for key, value in attributes.items() if value is None}
+        parent = fields.get("parent")
+        if parent is not None:
+            fields[PARENT_ID] = ids.resolve(tenant, parent)
         elif "parent" in clocks:
             clocks[PARENT_ID] = clock
-        if self.layer == "source" and self.entity_type is not None:
-            fields[TYPE] = self.entity_type
-        if self.layer == "source" or self.operation in {"delete", "restore"}:
-            fields[DELETED] = self.operation == "delete"
-        if self.operation == "delete":
+        if self.layer == "source":
+            if self.entity_type is not None:
+                fields[TYPE] = self.entity_type
+            fields[DELETED] = operation == "delete"
+        else:
+            if operation in _DELETING:
+                fields[DELETED] = operation == "delete"
+            if "parent" in attributes:
+                fields[COVERS] = self.authorised
+        if operation == "delete":
             fields[CUT] = self.authorised
-        if "parent" in self.attributes and self.layer != "source":
-            fields[COVERS] = self.authorised
-        self._state_tags(fields, clocks, clock)
+        if self.tag is not None or TAGS in attributes:
+            self._state_tags(fields, clocks, clock)
         if self.authorised:
             fields |= self._authority()
         return Layer(fields, clock, clocks or None)
@@ -114,6 +127,69 @@ def may_propagate(statement: Statement) -> bool:
 
 def read_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
     """Validates the `data` of an asset event. Raises Refused with every problem found."""
+    return read_plain_statement(data) or read_any_statement(data, tenant=tenant)
+
+
+def read_plain_statement(data: Mapping[str, Any]) -> Statement | None:  # noqa: PLR0911 - one per check
+    """The statement if it obviously passes every check and need not be normalised, as nearly all do: a source states an
+    asset by its name with plain attributes. None if that has to be looked at (`read_any_statement`)."""
+    if data.get("layer", "source") != "source" or data.get("operation", "upsert") != "upsert":
+        return None
+    attributes, entity_type = data.get("attributes"), data.get("entity_type")
+    if type(attributes) is not dict or "name" not in attributes or data.get("authorised") is True:
+        return None
+    if type(entity_type) is not str or entity_type not in ENTITY_TYPES:
+        return None
+    qualified_name = data.get("qualified_name")
+    if qualified_name is None:
+        qualified_name = attributes.get("qualified_name")
+    if not _is_plain_name(qualified_name, MAX_QUALIFIED_NAME) or ids.looks_like_uuid(qualified_name):
+        return None
+    if not _are_plain(attributes):
+        return None
+    parent, by = attributes.get("parent", ""), data.get("by", "")
+    if parent == qualified_name or ids.looks_like_uuid(parent) or not (by == "" or _is_plain_name(by, MAX_NAME)):
+        return None
+    attributes = attributes.copy()  # the caller's stays as it is, and may be changed
+    attributes.pop("qualified_name", None)
+    return Statement("source", "upsert", qualified_name, entity_type, attributes, None, by)
+
+
+def _are_plain(attributes: dict[str, Any]) -> bool:
+    if not _PLAIN_TEXTS.keys() >= attributes.keys():
+        return False
+    try:
+        together = f"|{'|'.join(attributes.values())}|"
+    except TypeError:  # not all are texts
+        return False
+    if (
+        len(together) <= MAX_NAME
+        and together.isascii()
+        and together.isprintable()
+        and not ("||" in together or "| " in together or " |" in together)  # nothing empty, no blanks around
+    ):
+        return True
+    return all(_is_plain(key, value) for key, value in attributes.items())
+
+
+def _is_plain(key: str, value: str) -> bool:
+    if key == "description":
+        return len(value) <= MAX_TEXT and value.isascii() and "\x00" not in value
+    return _is_plain_name(value, _PLAIN_TEXTS[key])
+
+
+def _is_plain_name(value: Any, limit: int) -> TypeGuard[str]:
+    return (
+        type(value) is str
+        and 0 < len(value) <= limit
+        and value.isascii()
+        and value.isprintable()
+        and value[0] != " " != value[-1]
+    )
+
+
+def read_any_statement(data: Mapping[str, Any], *, tenant: str) -> Statement:
+    """`read_statement` without the short way."""
     checker = Checker()
     layer = _one_of(checker, data.get("layer", "source"), LAYERS, "layer")
     stated = data.get("operation")
@@ -181,6 +257,13 @@ def read_attributes(checker: Checker, given: Any) -> dict[str, Any]:
 
 def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 - one per kind of attribute
     entity = f"attributes.{key}"
+    # Before anything else: to clear a field of Lily's own would end what is held.
+    if not key or key.startswith("$") or len(key) > MAX_KEY or not key.isprintable():
+        return checker.refuse(
+            "INVALID_VALUE",
+            f"an attribute's name must be printable, at most {MAX_KEY} characters long, and must not begin with $",
+            entity[:300],
+        )
     if value is None:
         return None
     if key in NAME_ATTRIBUTES:
@@ -193,12 +276,6 @@ def _attribute(checker: Checker, key: str, value: Any) -> Any:  # noqa: PLR0911 
         return checker.names(value, entity)
     if key == "description":
         return checker.text(value, entity)
-    if not key or key.startswith("$") or len(key) > MAX_KEY or not key.isprintable():
-        return checker.refuse(
-            "INVALID_VALUE",
-            f"an attribute's name must be printable, at most {MAX_KEY} characters long, and must not begin with $",
-            entity[:300],
-        )
     return checker.free(value, entity)
 
 

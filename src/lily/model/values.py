@@ -110,6 +110,12 @@ class Checker:
 
     @staticmethod
     def _storable(text: str) -> bool:
-        return (text.isascii() and "\x00" not in text) or not (
-            "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text)
-        )
+        if "\x00" in text:
+            return False
+        if text.isascii():
+            return True
+        try:
+            text.encode()  # a lone surrogate cannot be
+        except UnicodeEncodeError:
+            return False
+        return True

@@ -69,12 +69,11 @@ def validate_usage_record(
 
 
 def _validate(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], Event]) -> Event | Refusal | None:
-    tenant = _tenant_of_key(record.key)
+    decoded: Any = None
     try:
         decoded = orjson.loads(record.value or b"")
         if isinstance(decoded, dict) and decoded.get("type") == PING:
             return None
-        tenant = tenant or _tenant_of_event(decoded)
         event = read(decoded)
         _check_key(record, event.key)
     except orjson.JSONDecodeError as error:
@@ -88,13 +87,16 @@ def _validate(record: Record, knows_tenant: KnowsTenant, read: Callable[[Any], E
         if knows_tenant(event.tenant):
             return event
         problems = (Problem("UNKNOWN_TENANT", f"unknown tenant {event.tenant!r}", "tenantid"),)
+    tenant = _tenant_of_key(record.key) or _tenant_of_event(decoded)
     return Refusal(record, tenant if tenant and knows_tenant(tenant) else "", problems)
 
 
 def _verified(event: Claiming, record: Record, verifier: Verifier) -> Claiming:
-    if event.has_authority and not verifier.accepts(record.value):
+    if event.has_authority:
+        if verifier.accepts(record.value):
+            return event
         event = event.without_authority()
-    if not event.has_authority and (needs := _needing_authority(event)) is not None:
+    if (needs := _needing_authority(event)) is not None:
         raise Refused(needs)
     return event
 

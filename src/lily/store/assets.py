@@ -142,6 +142,7 @@ class StoredAsset:
             updated_at=self._updated_at,
             fresh_as_of=max(self._fresh_as_of or "", self._updated_at),
             protective=self._rules.protective,
+            names=self._rules.names,
             at_risk=self._at_risk,
         )
 

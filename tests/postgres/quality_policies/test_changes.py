@@ -74,7 +74,9 @@ def test_an_orphan_has_nothing_downstream_of_it_or_of_its_columns(watched: Watch
     watched.pass_over("p")
     assert watched.open() == {("p", "shop.a", "orphaned")}
     watched.world.edge("shop.a", "bi.y")
-    watched.react(governance.edge_record(watched.id_of("shop.a"), watched.id_of("bi.y"), 1, ""))
+    edges = [("shop.c", "bi.z"), ("shop.a", "bi.y")]
+    changed = [governance.EdgeChanged(watched.id_of(start), watched.id_of(end), 1) for start, end in edges]
+    watched.react(governance.edges_record(changed))
     assert watched.open() == set()
 
 

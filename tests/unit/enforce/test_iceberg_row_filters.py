@@ -149,7 +149,7 @@ FILTERS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(FILTERS)
 def test_any_combination_returns_the_rows_that_sql_returns(sql: str) -> None:
     assert read_by_iceberg(sql) == read_by_sql(sql)

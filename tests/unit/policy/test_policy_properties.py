@@ -44,7 +44,7 @@ Question = tuple[Principal, Action, Facts, Context]
 
 
 @given(random.worlds(), st.lists(QUESTION, min_size=1, max_size=5), st.sampled_from(PLANES))
-@settings(max_examples=120)
+@settings(max_examples=80)
 def test_a_decision_is_what_a_loop_over_all_policies_finds(
     world: World, questions: list[Question], plane: Plane
 ) -> None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 from lily.api.auth.authorisation import denials
@@ -17,12 +18,14 @@ from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.search import SearchRequest
 from lily.store.postgres.queries import query
+from lily.store.postgres.table_changes.columns import HeldColumn, held_columns_parameters
 
 PAGE = 1_000
 MAX_COLUMNS = 10_000
 MAX_DEPTH = 8  # of nested fields
 NAMES_PER_QUERY = 500
 AT_A_TIME = 8  # reads of columns: a script names hundreds of tables, and other requests need connections too
+Column = tuple[Mapping[str, Any], StoredAsset]  # with its attributes
 _STRUCT = re.compile(r"\b(?:struct|record|row|object|map|nested|tuple|variant|json)\b", re.IGNORECASE)
 
 
@@ -80,31 +83,44 @@ def _batches(items: Sequence[str]) -> Iterable[list[str]]:
 
 async def _columns(call: Call, table: StoredAsset) -> KnownTable:
     columns = await _children(call, table)
-    found, ordered = in_order([(shown_fields(column.layers), column) for column in columns])
-    names = {_name(fields, column): column.qualified_name for fields, column in found}
+    live = [(fields, column) for fields, column in columns if not is_deleted(column.layers)]
+    found, ordered = in_order(live)
+    names = _by_name(table, found)
+    gone = _by_name(table, [(fields, column) for fields, column in columns if is_deleted(column.layers)])
     nested: dict[str, str] = {}
     for fields, column in found:
         if _STRUCT.search(str(fields.get("data_type") or "")):
-            await _add_fields(call, column, _name(fields, column), nested, MAX_DEPTH)
-    return KnownTable(table.qualified_name, names, ordered, nested)
+            await _add_fields(call, column, _name(table, fields, column), nested, MAX_DEPTH)
+    return KnownTable(table.qualified_name, names, ordered, nested, gone)
+
+
+def _by_name(table: StoredAsset, columns: Iterable[Column]) -> dict[str, str]:
+    """Of several columns of one name, the one that is named below the table: no other displaces it."""
+    names: dict[str, str] = {}
+    for fields, column in columns:
+        name = _name(table, fields, column)
+        if name not in names or column.qualified_name.lower() == f"{table.qualified_name}.{name}".lower():
+            names[name] = column.qualified_name
+    return names
 
 
 async def _add_fields(call: Call, column: StoredAsset, path: str, nested: dict[str, str], depth: int) -> None:
     """Adds the fields of a struct, which are the children of its column."""
-    for child in await _children(call, column):
-        name = f"{path}.{_name(shown_fields(child.layers), child)}"
-        if len(nested) < MAX_COLUMNS:
+    for fields, child in await _children(call, column):
+        name = f"{path}.{_name(column, fields, child)}"
+        if len(nested) < MAX_COLUMNS and not is_deleted(child.layers):
             nested[name] = child.qualified_name
-            if depth > 1 and _STRUCT.search(str(shown_fields(child.layers).get("data_type") or "")):
+            if depth > 1 and _STRUCT.search(str(fields.get("data_type") or "")):
                 await _add_fields(call, child, name, nested, depth - 1)
 
 
-def _name(fields: Mapping[str, Any], column: StoredAsset) -> str:
-    return column_name(fields, column.qualified_name)
+def _name(table: StoredAsset, fields: Mapping[str, Any], column: StoredAsset) -> str:
+    return column_name(fields, column.qualified_name, table.qualified_name)
 
 
-async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
-    listing = SearchRequest({"parent": table.id}, False, "id", "asc", PAGE)
+async def _children(call: Call, table: StoredAsset) -> list[Column]:
+    """With their attributes, deleted ones too."""
+    listing = SearchRequest({"parent": table.id}, True, "id", "asc", PAGE)
     found: list[StoredAsset] = []
     while len(found) < MAX_COLUMNS:
         page = await visible_page(call, listing, None, table.qualified_name)
@@ -112,4 +128,21 @@ async def _children(call: Call, table: StoredAsset) -> list[StoredAsset]:
         if page.next is None or len(page.next) != 2:
             break
         listing = replace(listing, after=page.next)
-    return found
+    shown = {asset.id: (shown_fields(asset.layers), asset) for asset in found}
+    return [*shown.values(), *await _held(call, table, shown)]
+
+
+async def _held(call: Call, table: StoredAsset, shown: Container[str]) -> list[Column]:
+    """The columns that are not shown as such: stated to be something else, or moved away without authority."""
+    given = held_columns_parameters(call.tenant, [table.qualified_name])
+    rows = await call.services.database.fetch(call.tenant, query("table_changes/columns"), given)
+    columns = {column.id: column for column in starmap(HeldColumn, rows) if column.id not in shown}
+    assets: dict[str, StoredAsset] = {}
+    for batch in _batches(list(columns)[:MAX_COLUMNS]):
+        assets |= await call.services.catalogue.find_many(call.tenant, batch)
+    denied = await denials(call, "READ", list(assets.values()))
+    return [
+        ({**shown_fields(asset.layers), "name": columns[asset.id].name}, asset)
+        for asset in assets.values()
+        if asset.id not in denied
+    ]

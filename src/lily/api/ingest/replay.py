@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import orjson
 
@@ -15,6 +15,7 @@ from lily.model.errors import Refused
 from lily.model.events import read_event
 from lily.model.lanes import lane_of
 from lily.model.records import Position
+from lily.model.run_queries import read_run_query
 from lily.store.postgres.dead_letters import records
 from lily.store.postgres.dead_letters.records import Replayable
 from lily.store.postgres.jobs.queue import TOPIC as JOBS
@@ -114,9 +115,11 @@ class Replay:
 
     def _unauthorised(self, letters: Sequence[Replayable]) -> set[int]:
         """What the database's look at the bytes did not find."""
-        if self._principal.may(AUTHORITY):
-            return set()
-        return {letter.id for letter in letters if is_authorised(letter.original)}
+        return {
+            letter.id
+            for letter in letters
+            if not all(self._principal.may(scope) for scope in carried_scopes(letter.original))
+        }
 
     async def _append(self, ids: Sequence[int]) -> list[int]:
         """Undoes the claim if the log does not confirm, so that the letters can be replayed again."""
@@ -147,12 +150,25 @@ def needed_scopes(letter: records.Unreplayed) -> tuple[Scope, ...]:
     return (scope, AUTHORITY) if letter.authorised else (scope,)
 
 
-def is_authorised(original: bytes | None) -> bool:
-    """Whether the event was stated with `policy:write`. What cannot be read will be refused again."""
+def carried_scopes(original: bytes | None) -> set[Scope]:
+    """The rights of its sender that an event carries along, because something is done with them once it was accepted.
+    What cannot be read will be refused again."""
     try:
-        return orjson.loads(original or b"")["data"]["authorised"] is True
+        data = orjson.loads(original or b"")["data"]
+        return _carried_by_run(data) | ({AUTHORITY} if data.get("authorised") is True else set())
     except UNREADABLE:
-        return False
+        return set()
+
+
+def _carried_by_run(data: Any) -> set[Scope]:
+    """A run of a sender with `metadata:write` deletes what others have stated, one with `metadata:read` shows what `*`
+    stands for."""
+    found = set[Scope]()
+    if (data.get("schemas") or data.get("tables")) and (data.get("tables") or {}).get("own_only") is not True:
+        found.add("metadata:write")
+    if (query := read_run_query(data.get("query"))) is not None and query.expands:
+        found.add("metadata:read")
+    return found
 
 
 def _described(letter: records.Unreplayed) -> str:

@@ -124,7 +124,9 @@ def _events(
     for item in items:
         one = item.id
         if one.kind in _OF_EDGES:
-            events[item] = edge_events(one, decision, known.edges[one.edge], author, item.held_at)
+            events[item] = edge_events(
+                one, decision, known.edges[one.edge], author, item.held_at, ended_at=item.ended_at or ""
+            )
         elif one.keys[0] in known.assets:
             events[item] = asset_events(one, decision, _holding(one, known.assets, rules), author)
     return events

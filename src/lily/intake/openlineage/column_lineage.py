@@ -1,5 +1,7 @@
 """The flows of a columnLineage facet: into the columns of its dataset, and from columns that only decide about rows."""
 
+from collections.abc import Collection
+
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.facets import MAX_ENTRIES, Json, is_deleted, objects
@@ -10,13 +12,22 @@ from lily.model.values import Checker
 
 
 class ColumnLineage:
-    """Parses the facet of one output. Some producers take the common table expressions of their SQL for datasets: flows
-    from these are left out, and `names_common_tables` is set."""
+    """Parses the facet of one output. Some producers take the common table expressions of their SQL for datasets, or
+    state fields that the output does not have: flows from the former are left out, those into the latter are flows into
+    the output as a whole, and `is_doubtful` is set. `columns` are the qualified names of those that the output has; if
+    there are none, any field may be one."""
 
-    def __init__(self, collector: AssetCollector, output: DatasetName, common_tables: CommonTables) -> None:
+    def __init__(
+        self,
+        collector: AssetCollector,
+        output: DatasetName,
+        common_tables: CommonTables,
+        columns: Collection[str] = (),
+    ) -> None:
         self._collector, self._output, self._common_tables = collector, output, common_tables
+        self._columns = {name.lower() for name in columns}
         self.targets: list[End] = []
-        self.names_common_tables = False
+        self.is_doubtful = False
 
     def __call__(self, checker: Checker, facet: Json, where: str) -> list[Flow]:
         if is_deleted(facet):
@@ -47,17 +58,31 @@ class ColumnLineage:
             return []
         if target is None:
             return []
-        self.targets.append(target)
-        where = f"{where}.inputFields"
-        return [
+        where, is_column = f"{where}.inputFields", self._has(target)
+        if is_column:
+            self.targets.append(target)
+        else:
+            self.is_doubtful = True
+        flows = [
             Flow(column, target, *flow_kind(source))
             for source in objects(checker, about.get("inputFields"), where)
             if (column := self._source(checker, source, where)) is not None
         ]
+        return flows if is_column else list(map(_into_whole, flows))
+
+    def _has(self, target: End) -> bool:
+        """Whether the output has the column, or one that it may be a nested field of."""
+        top = f"{self._output.qualified_name}.{str(target.field).partition('.')[0]}"
+        return not self._columns or not self._columns.isdisjoint({target.qualified_name.lower(), top.lower()})
 
     def _source(self, checker: Checker, source: Json, where: str) -> End | None:
         if source.get("name") in self._common_tables:
-            self.names_common_tables = True
+            self.is_doubtful = True
             return None
         named = self._collector.dataset_name(checker, source, where)
         return None if named is None else column_of(checker, named, source.get("field"), f"{where}.field")
+
+
+def _into_whole(flow: Flow) -> Flow:
+    source = flow.source if flow.kind == INFLUENCES else whole(flow.source.of)
+    return Flow(source, whole(flow.target.of), flow.kind, masking=False)

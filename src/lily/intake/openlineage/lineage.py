@@ -1,6 +1,6 @@
 """What an event states about the flow of data: edges, and the datasets between which edges may have to be assumed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -61,7 +61,10 @@ def run_lineage(
     claims.explain(of_job)
     sql = read_sql(job) if of_job is None else None
     common = common_tables(sql, [*inputs, *outputs])
-    known = [found is None or _read_facets(claims, explicit, collector, found, common) for found in written]
+    known = [
+        found is None or _read_facets(claims, explicit, collector, found, common, schema=(sql and found.columns) or ())
+        for found in written
+    ]
     read_ids, written_ids = _ids(collector, read), _ids(collector, written)
     if not is_covered(sql, frozenset(read_ids).difference(written_ids), claims.sources()):
         in_full = claims.explained()
@@ -109,14 +112,21 @@ def _without_dropped(
 
 
 def _read_facets(
-    claims: EdgeClaims, explicit: ExplicitLineage, collector: AssetCollector, output: Stated, common: CommonTables
+    claims: EdgeClaims,
+    explicit: ExplicitLineage,
+    collector: AssetCollector,
+    output: Stated,
+    common: CommonTables,
+    *,
+    schema: Collection[str] = (),
 ) -> bool:
-    """Returns whether the facets explain what the columns of the output are derived from."""
-    columns = ColumnLineage(collector, output.named, common)
+    """Returns whether the facets explain what the columns of the output are derived from. `schema` has the columns that
+    SQL can explain."""
+    columns = ColumnLineage(collector, output.named, common, schema)
     of_dataset = output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named))
     claims.explain(of_dataset)
     claims.add(output.facets.read("columnLineage", columns) or (), columns.targets)
-    return of_dataset is not None or (bool(columns.targets) and not columns.names_common_tables)
+    return of_dataset is not None or (bool(columns.targets) and not columns.is_doubtful)
 
 
 def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[Stated | None]) -> None:

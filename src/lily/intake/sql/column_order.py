@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from lily.model import ids
+
 Column = TypeVar("Column")
 
 
-def column_name(fields: Mapping[str, Any], qualified_name: str) -> str:
-    """In lower case."""
+def column_name(fields: Mapping[str, Any], qualified_name: str, table: str) -> str:
+    """In lower case. Of what is named directly below its table that name counts: the attribute can be stated to be
+    anything, and the column of a copy would have another one."""
+    if ids.name_prefix(qualified_name) == table:
+        return ids.own_name(qualified_name).lower()
     return str(fields.get("name") or qualified_name.rpartition(".")[2]).lower()
 
 

@@ -53,7 +53,7 @@ KNOWN = tuple(sorted({*(dialect.value for dialect in Dialects if dialect.value),
 _UPPER = frozenset({"db2", "exasol", "oracle", "plsql", "snowflake", "snowpark"})
 _KEPT = frozenset(
     {"azuresql", "bigquery", "clickhouse", "clickhouse-cloud", "doris", "fabric", "googlesql", "mariadb", "microsoft"}
-    | {"mssql", "mysql", "singlestore", "sqlite", "sqlserver", "starrocks", "sybase", "synapse", "teradata", "tsql"}
+    | {"mssql", "mysql", "sqlite", "sqlserver", "starrocks", "sybase", "synapse", "teradata", "tsql"}
     | {"transact-sql", "vertica", "duckdb", "motherduck"}
 )
 # In these a column of the SELECT list may name an earlier one.

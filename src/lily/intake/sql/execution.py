@@ -35,6 +35,7 @@ class Execution:
             self._defaults.schema,
             allows_lateral_aliases(self._dialect),
             variables=piece.variables,
+            queried=piece.queried,
             rows={name: partial(self._rows_of, query) for name, query in piece.rows},
         )
 

@@ -107,7 +107,8 @@ class Names:
         if isinstance(end, str):
             return self.table(end)
         known = self._known.get(end.table)
-        own = (known.columns.get(end.name) or known.nested.get(end.name)) if known is not None else None
+        stored = (known.columns, known.nested, known.deleted) if known is not None else ()
+        own = next((names[end.name] for names in stored if end.name in names), None)
         return own or f"{self._ancestor(end, known)}.{end.name}"
 
     def _ancestor(self, column: Column, known: KnownTable | None) -> str:

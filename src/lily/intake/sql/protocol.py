@@ -21,6 +21,7 @@ class KnownTable:
     columns: dict[str, str] = field(default_factory=dict)
     ordered: bool = False  # the columns are all there are, in the table's order
     nested: dict[str, str] = field(default_factory=dict)  # fields of structs, by their path: `address.city`
+    deleted: dict[str, str] = field(default_factory=dict)  # columns that are not of `*`, and follow a rename
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.compaction import Compaction
 from lily.pipeline.lake.lookups import Asset, LakeLookups
 from lily.pipeline.lake.promotion import promote, set_parents
-from lily.pipeline.lake.restored import adopt_newest_metadata, align
+from lily.pipeline.lake.restored import adopt_newest_metadata, align, list_parents
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
 from lily.pipeline.source import KafkaSource, start_query
@@ -130,6 +130,7 @@ class LakeRun:
         self._last = last.commit
         self._ends_at_start = self._log.ends([topics.ASSETS])
         align(self._spark, self._ledger, last.commit)
+        list_parents(self._spark, self._ledger)
         if last.commit.number:
             self._record(last.commit, last.committed_at)
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name the whole field uses
 
 from lily.bus import topics
+from lily.model.lanes import BULK_TYPES
 from lily.pipeline.lake.commits import Commit
 from lily.store.lake import tables
 from lily.store.lake.metadata_files import newest_metadata
@@ -38,7 +39,24 @@ def align(spark: SparkSession, ledger: LakeLedger, last: Commit) -> None:
         _log.warning("the lake is older than was recorded, and reads the log again", batch=last.number, was=recorded)
     elif recorded < last.number:
         marked = _await_promotion(spark, ledger, recorded)
+        ledger.forget_parents()
         _log.warning("batches of the lake were not recorded", batch=last.number, was=recorded, assets=marked)
+
+
+def list_parents(spark: SparkSession, ledger: LakeLedger) -> None:
+    """Lists the names below which the lake has columns, if PostgreSQL may lack some: after an upgrade or a restore.
+    Until then everything new waits for a look into the lake."""
+    if not ledger.lacks_parents():
+        return
+    columns = spark.table(tables.identifier(tables.ASSETS)).where(F.col("entity_type").isin(*BULK_TYPES))
+    above = F.regexp_extract("qualified_name", r"(?s)^(.+)[./]", 1).alias("above")
+    rows = columns.select("tenant", above).where(F.col("above") != "").distinct().toLocalIterator()
+    listed = 0
+    while some := list(islice(rows, ASSETS_AT_ONCE)):
+        ledger.add_parents((row["tenant"], row["above"]) for row in some)
+        listed += len(some)
+    ledger.parents_are_complete()
+    _log.info("listed the names below which the lake has columns", names=listed)
 
 
 def _await_promotion(spark: SparkSession, ledger: LakeLedger, recorded: int) -> int:

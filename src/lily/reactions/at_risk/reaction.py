@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter
 from psycopg import Connection
 
 from lily.bus import topics
-from lily.model.governance import ASSET, EDGE, INCIDENT
+from lily.model.governance import ASSET, EDGE, EDGES, INCIDENT, edges_of
 from lily.model.held import PARENT_ID
 from lily.reactions.base import Event
 from lily.reactions.metrics import run_seconds
@@ -60,8 +60,8 @@ def marks_of(values: Iterable[bytes]) -> RiskMarks:
         record = orjson.loads(value)
         if record["kind"] == INCIDENT:
             marks.incidents.add(record["id"])
-        elif record["kind"] == EDGE:
-            marks.edges.add((record["from"], record["to"]))
+        elif record["kind"] in {EDGE, EDGES}:
+            marks.edges.update((edge.from_id, edge.to_id) for edge in edges_of(record))
         elif record["kind"] == ASSET and PARENT_ID in record["changed"]:
             marks.moved.add(record["id"])
     return marks

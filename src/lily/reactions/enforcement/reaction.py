@@ -43,8 +43,8 @@ def concerned_assets(events: Iterable[Event]) -> set[str] | None:
             found.update(record["data"]["assets"] or ())
         elif record["kind"] == governance.ASSET:
             found.add(record["id"])
-        elif record["kind"] == governance.EDGE:
-            found.update((record["from"], record["to"]))
+        elif record["kind"] in {governance.EDGE, governance.EDGES}:
+            found.update(end for edge in governance.edges_of(record) for end in (edge.from_id, edge.to_id))
         elif record["kind"] in EVERYTHING:
             return None
     return found

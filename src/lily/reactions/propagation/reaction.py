@@ -15,7 +15,17 @@ from psycopg import Connection
 from lily.bus import topics
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.model.assets import tag_key
-from lily.model.governance import ASSET, EDGE, RULE, SETTING, TAG, concerns_tags, rule_attributes_changed
+from lily.model.governance import (
+    ASSET,
+    EDGE,
+    EDGES,
+    RULE,
+    SETTING,
+    TAG,
+    concerns_tags,
+    edges_of,
+    rule_attributes_changed,
+)
 from lily.reactions.base import Event
 from lily.reactions.metrics import run_seconds
 from lily.store.postgres.propagation.propagator import PROPAGATION, TenantPropagation
@@ -68,8 +78,8 @@ def marks_of(values: Iterable[bytes], rule_attributes: frozenset[str]) -> Marks:
             attributes = rule_attributes_changed(changed, record["layer"], rule_attributes)
             if tags or attributes:
                 marks.assets.append(AssetMark(record["id"], position, correlation, tags=tags, attributes=attributes))
-        elif kind == EDGE:
-            marks.edges.append(EdgeMark(record["from"], record["to"], position, correlation))
+        elif kind in {EDGE, EDGES}:
+            marks.edges += (EdgeMark(*edge) for edge in edges_of(record))
         elif kind == TAG:
             marks.tags.add(tag_key(record["name"]))
         elif kind == RULE:

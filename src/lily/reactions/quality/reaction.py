@@ -43,8 +43,7 @@ def changed_assets(events: Iterable[Event]) -> set[str]:
     found: set[str] = set()
     for event in events:
         record = orjson.loads(event.value)
-        if record["kind"] == governance.EDGE:
-            found.add(record["from"])
-        elif record["kind"] == governance.ASSET and not _WATCHED.isdisjoint(record["changed"]):
+        found.update(edge.from_id for edge in governance.edges_of(record))
+        if record["kind"] == governance.ASSET and not _WATCHED.isdisjoint(record["changed"]):
             found.add(record["id"])
     return found

@@ -38,16 +38,18 @@ CloudEvent = dict[str, Any]
 OutboxRow = Change | EdgeChange | Propagated | Decision | Announcement
 
 
-def change_event(change: Change) -> CloudEvent:
+def change_event(change: Change, changed: Collection[str]) -> CloudEvent:
+    """`changed` are the fields that differ."""
+    described = changes.describe(change.before, change.after, change.causes, changed)
     data = {
         "metadata_id": change.asset_id,
         "entity_type": change.entity_type,
         "qualified_name": change.qualified_name,
         "layer": change.layer,
         "version": change.version,
-        "change": changes.kind(change.before, change.after, change.causes),
-        "changed": changes.differences(change.before, change.after),
-        "tags": changes.tag_changes(change.before, change.after),
+        "change": described.kind,
+        "changed": described.differences,
+        "tags": described.tags,
         "causes": change.causes,
     }
     return _event(change, ASSET_CHANGED, change.asset_id, data)
@@ -89,7 +91,7 @@ def propagated_event(found: Propagated) -> CloudEvent:
 
 def announcement_event(announcement: Announcement) -> CloudEvent:
     type_ = _ANNOUNCED.get(announcement.body["change"], TAGS_ANNOUNCED)
-    return _event(announcement, type_, "", announcement.body)
+    return _event(announcement, type_, "", dict(announcement.body))
 
 
 def decision_event(decision: Decision) -> CloudEvent:
@@ -135,13 +137,14 @@ def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> Cl
     """`position` is where the row stands in the order of all changes; the newest cause names the write."""
     causes = data.get("causes")
     newest = causes[-1] if causes else {}
+    data["position"] = row.position
     return cloud_event(
         type_,
         event_id=f"change-{row.position}",
         time=stamp(row.committed_at),
         tenant=row.tenant_id,
         subject=subject,
-        data=data | {"position": row.position},
+        data=data,
         correlation=newest.get("correlation", ""),
         trace=newest.get("trace", ""),
     )

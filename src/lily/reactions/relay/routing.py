@@ -5,6 +5,7 @@ on, also have a compact record on `governance-events`, and those that a subscrip
 `subscribed-changes`, so that a flood of plain changes reaches no reaction that has no use for them.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -12,10 +13,12 @@ from typing import Any, NamedTuple
 
 from lily.bus import topics
 from lily.model import governance
+from lily.model.changes import differing
 from lily.reactions.relay import change_events, refresh_events
-from lily.store.postgres.outbox.batches import Change, Outbox
+from lily.store.postgres.outbox.batches import Change, EdgeChange, Outbox
 
 AT_ONCE = 2_000  # changes that are held, and looked up in the graph together
+EDGES_TOGETHER = 20  # of a tenant in one record for reactions: few enough for their limits of records to mean something
 
 RuleAttributes = Mapping[str, frozenset[str]]  # by tenant
 
@@ -30,11 +33,7 @@ class Outgoing(NamedTuple):
 def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     """Everything that these batches hold, topic by topic, each in order of position."""
     yield from _changes(outbox, batches)
-    for edge in outbox.edge_changes(batches):
-        key = topics.key_of(edge.tenant_id, edge.to_id)
-        yield Outgoing(topics.LINEAGE, key, change_events.edge_event(edge), edge.committed_at)
-        record = governance.edge_record(edge.from_id, edge.to_id, edge.position, _correlation(edge.causes))
-        yield Outgoing(topics.GOVERNANCE, key, record, edge.committed_at)
+    yield from _edges(outbox, batches)
     for found in outbox.propagated(batches):
         key = topics.key_of(found.tenant_id, found.root)
         yield Outgoing(topics.PROPAGATED, key, change_events.propagated_event(found), found.committed_at)
@@ -62,6 +61,26 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         yield Outgoing(topics.DEAD_LETTERS, key, change_events.dead_letter_event(letter), letter["refused_at"])
 
 
+def _edges(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
+    """Each for those who follow lineage, and several together for reactions, which compute from committed state."""
+    changes = outbox.edge_changes(batches)
+    while group := list(islice(changes, AT_ONCE)):
+        by_tenant: defaultdict[str, list[EdgeChange]] = defaultdict(list)
+        for edge in group:
+            by_tenant[edge.tenant_id].append(edge)
+            key = topics.key_of(edge.tenant_id, edge.to_id)
+            yield Outgoing(topics.LINEAGE, key, change_events.edge_event(edge), edge.committed_at)
+        for tenant, edges in by_tenant.items():
+            for begin in range(0, len(edges), EDGES_TOGETHER):
+                some = edges[begin : begin + EDGES_TOGETHER]
+                changed = [
+                    governance.EdgeChanged(edge.from_id, edge.to_id, edge.position, _correlation(edge.causes))
+                    for edge in some
+                ]
+                key = topics.key_of(tenant, some[0].to_id)
+                yield Outgoing(topics.GOVERNANCE, key, governance.edges_record(changed), some[0].committed_at)
+
+
 def _refreshes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for run in outbox.refresh_requests(batches):
         key = topics.key_of(run.tenant_id, run.data_source)
@@ -80,10 +99,11 @@ def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         members = _members(outbox, group)
         for change in group:
             key = topics.key_of(change.tenant_id, change.asset_id)
-            event = change_events.change_event(change)
+            changed = differing(change.before, change.after)
+            event = change_events.change_event(change, changed)
             yield Outgoing(topics.METADATA, key, event, change.committed_at)
-            if concerns_governance(change, named.get(change.tenant_id, governance.NOTHING), members):
-                yield Outgoing(topics.GOVERNANCE, key, _record(change), change.committed_at)
+            if concerns_governance(change, changed, named.get(change.tenant_id, governance.NOTHING), members):
+                yield Outgoing(topics.GOVERNANCE, key, _record(change, changed), change.committed_at)
             wanted = subscribed.get(change.tenant_id)
             if wanted and (record := change_events.subscribed_record(event, wanted)) is not None:
                 yield Outgoing(topics.SUBSCRIBED, key, record, change.committed_at)
@@ -99,21 +119,20 @@ def _members(outbox: Outbox, changes: Sequence[Change]) -> set[str]:
     return outbox.in_graph(new) if new else set()
 
 
-def concerns_governance(change: Change, rule_attributes: frozenset[str], members: Collection[str]) -> bool:
-    before, after = change.before, change.after
-    if before is None:
-        return not governance.needs_graph(after) or change.asset_id in members
-    if governance.concerns_tags([key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]):
+def concerns_governance(
+    change: Change, changed: Collection[str], rule_attributes: frozenset[str], members: Collection[str]
+) -> bool:
+    """`changed` are the fields that differ."""
+    if change.before is None:
+        return not governance.needs_graph(change.after) or change.asset_id in members
+    if governance.concerns_tags(changed):
         return True
-    return change.layer != "enriched" and any(before.get(name) != after.get(name) for name in rule_attributes)
+    return change.layer != "enriched" and not rule_attributes.isdisjoint(changed)
 
 
-def _record(change: Change) -> governance.Record:
-    before, after = change.before, change.after
-    changed = (
-        after if before is None else [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
-    )
-    return governance.asset_record(change.asset_id, change.layer, changed, change.position, _correlation(change.causes))
+def _record(change: Change, changed: Collection[str]) -> governance.Record:
+    stated = change.after if change.before is None else changed
+    return governance.asset_record(change.asset_id, change.layer, stated, change.position, _correlation(change.causes))
 
 
 def _correlation(causes: Sequence[Mapping[str, str]]) -> str:

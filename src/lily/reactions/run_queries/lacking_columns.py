@@ -55,7 +55,9 @@ def _with_columns(table: StoredTable, states: Sequence[AssetState]) -> StoredTab
     """PostgreSQL's columns stay. All are in order if the lake has all of them, and their positions."""
     columns = [state for state in states if entity_type(state.layers) in BULK_TYPES and not is_deleted(state.layers)]
     found, ordered = in_order([(shown_fields(state.layers), state.qualified_name) for state in columns[:COLUMNS]])
-    names = {column_name(fields, qualified_name): qualified_name for fields, qualified_name in found}
+    names = {
+        column_name(fields, qualified_name, table.qualified_name): qualified_name for fields, qualified_name in found
+    }
     if not names:
         return table
     ordered = ordered and len(columns) <= COLUMNS and table.columns.keys() <= names.keys()

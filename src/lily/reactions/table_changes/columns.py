@@ -27,8 +27,12 @@ class KnownColumns:
         """Those that were there before a time, deleted ones too. Raises ColumnsUnavailable."""
         found = {column.qualified_name: column for column in self._of_lake(connection, tenant, table)}
         for column in TableLedger(connection, tenant).below(table):
-            if column.first_at is not None or column.qualified_name not in found:
+            before_it = found.get(column.qualified_name)
+            if before_it is None:
                 found[column.qualified_name] = column
+            elif column.first_at is not None:  # what was stated of it again does not make it newer
+                earliest = min(column.first_at, before_it.first_at or column.first_at)
+                found[column.qualified_name] = column._replace(first_at=earliest)
         return [column for column in found.values() if column.first_at is None or column.first_at <= before]
 
     def _of_lake(self, connection: Connection[Any], tenant: str, table: str) -> Iterator[ColumnBelow]:

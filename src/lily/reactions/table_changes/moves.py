@@ -33,9 +33,10 @@ class Moves:
                 continue
             self._connect(column.qualified_name, moved)
             if column.attributes is not None and not self._was_deleted(column):
-                self._old[column.qualified_name] = column.name or ""
+                if column.is_shown:
+                    self._old[column.qualified_name] = column.name or ""
                 if moved not in self._stated:
-                    self.new[moved] = stated(self._event, moved, "column", _attributes(moved, column.attributes))
+                    self.new[moved] = stated(self._event, moved, "column", _attributes(moved, column))
                     self._origins[moved] = column.qualified_name
 
     def origins(self) -> Mapping[str, str]:
@@ -67,14 +68,17 @@ class Moves:
 
 def _moved(column: ColumnBelow, old: str, new: str) -> str:
     name = column.qualified_name
-    rest = name[len(old) :] if name.startswith(f"{old}.") else f".{column.name or name.rpartition('.')[2]}"
-    return f"{new}{rest}"
+    is_below = name.startswith((f"{old}.", f"{old}/"))
+    rest = name[len(old) + 1 :] if is_below else column.name or name.rpartition(".")[2]
+    return f"{new}.{rest}"
 
 
-def _attributes(name: str, known: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(name: str, column: ColumnBelow) -> dict[str, Any]:
+    """What somebody has stated to be something else may have any name."""
     parent, _, own = name.rpartition(".")
+    known = column.attributes or {}
     kept = {key: known[key] for key in _KEPT if known.get(key) is not None}
-    return {"name": known.get("name") or own, "parent": parent, **kept}
+    return {"name": (known.get("name") if column.is_shown else None) or own, "parent": parent, **kept}
 
 
 def stated(event: ClaimsEvent, name: str, kind: str, attributes: dict[str, Any]) -> AssetEvent:

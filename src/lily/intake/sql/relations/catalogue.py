@@ -77,10 +77,11 @@ class Tables:
 
     def columns_before(self, key: str) -> list[str]:
         """The columns that a table had before the script, as far as the catalogue has them or the script names them,
-        with nested fields."""
+        with nested fields and deleted columns: these may have tags that nobody with authority has ended."""
         known = self.known.get(key) if self.expands else None
         used = () if self.is_made(key) else self.used.get(key, ())  # else these may be of what the script made
-        return list(dict.fromkeys([*(known.columns if known else ()), *(known.nested if known else ()), *used]))
+        stored = (known.columns, known.nested, known.deleted) if known else ()
+        return list(dict.fromkeys([*(name for names in stored for name in names), *used]))
 
     def use(self, column: Column) -> None:
         if column.name.startswith("metadata$"):

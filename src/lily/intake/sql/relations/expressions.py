@@ -8,6 +8,7 @@ from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.paths import JSON_PATHS, Path, path_of, subscripts
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Scope
+from lily.intake.sql.relations.stars import expand, star_of
 
 _SEQUENCE = frozenset({"nextval", "currval", "$action"})
 
@@ -31,33 +32,82 @@ class Expressions:
                 return found.renamed(name)
         return Field(name, self.origins(value))
 
-    def origins(self, *expressions: exp.Expr) -> Origins:
+    def origins(self, *expressions: exp.Expr, stored: bool = True) -> Origins:
+        """`stored`: whether it is a value of a row, and not a condition."""
         found: set[Column] = set()
         pending = list(expressions)
         while pending:
             node = pending.pop()
-            path = path_of(node)
-            if path is not None:
-                field = self._referenced(path)
+            path, star = path_of(node), star_of(node)
+            if star is not None:
+                found |= self._of_star(node, star)
+            elif path is not None:
+                field = self._referenced(path, stored=stored)
                 found |= self._with_nested(field) if field is not None else NO_ORIGINS
                 pending += subscripts(node)
             elif isinstance(node, exp.Query | exp.DML):
                 found |= self._subquery(node)
+            elif isinstance(node, exp.Parameter | exp.Placeholder):
+                self._use_variable(node.name.lower(), stored=stored)
             elif isinstance(node, exp.Anonymous) and (entry := dictionary_entry(node)) is not None:
                 found.add(self._looked_up(*entry))
                 pending += node.expressions[2:]
-            elif isinstance(node, exp.Exists):
-                self._read(node.this)
             elif isinstance(node, exp.In) and node.args.get("query") is not None:
                 pending.append(node.this)
                 self._relation.influences |= self._subquery(node.args["query"])
             else:
-                pending += node.iter_expressions()
+                pending += self._values(node)
         return frozenset(found)
+
+    def _values(self, node: exp.Expr) -> list[exp.Expr]:
+        """What the value of an operator or a function is made from."""
+        match node:
+            case exp.Count():
+                return [value for value in node.iter_expressions() if not self._is_row(value)]
+            case exp.Dot(expression=exp.Star()):
+                return [node.this]
+            case exp.Window() | exp.WithinGroup() | exp.Order():
+                return self._ordered(node)
+            case exp.Columns():
+                self._scope.session.notes["the columns that COLUMNS(…) selects are not followed"] = None
+                return []
+            case exp.Exists():
+                self._read(node.this)
+                return []
+        return list(node.iter_expressions())
 
     def influence(self, *conditions: exp.Expr | None) -> None:
         """The columns of a condition select the rows."""
-        self._relation.influences |= self.origins(*filter(None, conditions))
+        self._relation.influences |= self.origins(*filter(None, conditions), stored=False)
+
+    def _ordered(self, node: exp.Window | exp.WithinGroup | exp.Order) -> list[exp.Expr]:
+        """The values of a function whose rows are ordered. A window decides which rows they are taken from; the order
+        within an aggregate does not count, unless the function is about what is ordered: `percentile_cont(0.5)`."""
+        values = [node.this] if isinstance(node.this, exp.Expr) else []
+        if isinstance(node, exp.Window) and str(node.args.get("over")).upper() != "KEEP":
+            self.influence(*node.args.get("partition_by") or (), *_keys(node.args.get("order")))
+        if isinstance(node, exp.WithinGroup) and not _aggregates(node.this):
+            values += _keys(node.expression)
+        return values
+
+    def _of_star(self, item: exp.Expr, star: exp.Star) -> Origins:
+        """Of `object_construct(*)` and `row_to_json(t.*)`."""
+        return NO_ORIGINS.union(*(self._with_nested(field) for field in self._expanded(item, star)))
+
+    def _expanded(self, item: exp.Expr, star: exp.Star) -> list[Field]:
+        parts = [identifier_name(part) for part in item.parts] if isinstance(item, exp.Column) else []
+        source = self._scope.source(parts) if parts else None
+        if parts and (source is None or len(source[1]) > 1):  # `struct(t.address.*)` of a struct
+            field = self._resolved(parts[:-1], [])
+            if field is not None:
+                return [field]
+        return [field for field in expand(item, star, self._scope, self.field) if isinstance(field, Field)]
+
+    def _is_row(self, value: exp.Expr) -> bool:
+        """Whether `count(…)` of it counts rows."""
+        if isinstance(value, exp.Column) and len(value.parts) == 1 and not isinstance(value.this, exp.Star):
+            return self._row_of(value.name.lower()) is not None
+        return star_of(value) is not None
 
     def _with_nested(self, field: Field) -> Origins:
         """A struct that is used as a whole shows all of its fields."""
@@ -79,15 +129,22 @@ class Expressions:
         self._relation.reads(read)
         return read
 
-    def _referenced(self, path: Path) -> Field | None:
+    def _use_variable(self, name: str, *, stored: bool) -> None:
+        if stored and name in self._scope.session.queried:
+            self._scope.session.notes[f"the value of the variable {name}, which a query sets, is not followed"] = None
+
+    def _referenced(self, path: Path, *, stored: bool = True) -> Field | None:
         parts = [identifier_name(part) for part in path.column.parts]
         if isinstance(path.column.this, exp.Star | exp.Parameter):
+            self._use_variable(path.column.name.lower(), stored=stored)
             return None
         below = [name.lower() for name in path.below]
         if parts[-1] in _SEQUENCE and len(parts) > 1:
             return None
         found = self._resolved(parts, below)
-        if found is None and not self._scope.is_defined_elsewhere(parts[0]):
+        if found is None and self._scope.is_defined_elsewhere(parts[0]):
+            self._use_variable(parts[0], stored=stored)
+        elif found is None:
             self._scope.session.unknown[".".join(parts)] = None
         return found
 
@@ -114,10 +171,16 @@ class Expressions:
         return found
 
     def _row(self, name: str) -> Field | None:
-        relation = self._scope.whole_row(name)
-        if relation is None or self._scope.has(name):
+        relation = self._row_of(name)
+        if relation is None:
             return None
+        for rest in relation.rests:
+            self._scope.session.stars |= dict.fromkeys(sorted(rest.tables))
         return Field(name, NO_ORIGINS.union(*(field.origins for field in relation.fields)))
+
+    def _row_of(self, name: str) -> Relation | None:
+        relation = self._scope.whole_row(name)
+        return None if relation is None or self._scope.has(name) else relation
 
     def _descend(self, field: Field, path: list[str]) -> Field:
         while path and field.parts and path[0] in field.parts:
@@ -131,7 +194,19 @@ class Expressions:
         """The fields of `struct(email as mail, id)`."""
         parts: dict[str, Field] = {}
         for entry in struct.expressions:
+            if (star := star_of(entry)) is not None:
+                parts |= {field.name: field for field in self._expanded(entry, star)}
+                continue
             value = entry.expression if isinstance(entry, exp.PropertyEQ) else entry.unalias()
             name = (entry.this.name if isinstance(entry, exp.PropertyEQ) else entry.alias_or_name).lower()
             parts[name] = self.field(value, name)
         return parts
+
+
+def _aggregates(function: exp.Expr) -> bool:
+    """Whether a function before WITHIN GROUP has the values as its argument."""
+    return not isinstance(function, exp.PercentileCont | exp.PercentileDisc) and function.find(exp.Column) is not None
+
+
+def _keys(order: exp.Expr | None) -> list[exp.Expr]:
+    return list(order.expressions) if order is not None else []

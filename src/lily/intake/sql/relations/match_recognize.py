@@ -18,5 +18,6 @@ def matched_rows(match: exp.MatchRecognize, scope: Scope, expressions: Expressio
         items = [item for source in scope.sources for item in source.relation.items]
     items += [expressions.field(measure, measure.alias_or_name.lower()) for measure in measures]
     conditions = [entry.this for entry in match.args.get("define") or ()]
-    expressions.influence(*conditions, match.args.get("order"))
+    order = match.args.get("order")
+    expressions.influence(*conditions, *(order.expressions if order is not None else ()))
     return Source(alias_of(match), (), Relation(items))

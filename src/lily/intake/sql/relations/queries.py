@@ -83,7 +83,7 @@ def _add_items(select: exp.Select, scope: Scope, relation: Relation, expressions
     for item in select.expressions:
         star = star_of(item)
         if star is not None:
-            relation.items += expand(item, star, scope, expressions)
+            relation.items += expand(item, star, scope, expressions.field)
             if len(relation.items) > MAX_COLUMNS:
                 raise Refused(Problem("TOO_COMPLEX", f"a query has more than {MAX_COLUMNS} columns; split it", "sql"))
             continue
@@ -116,7 +116,8 @@ def _rows(select: exp.Select) -> Items:
 
 
 def _groups(select: exp.Select) -> Items:
-    return [clause for name in ("group", "having", "qualify") if (clause := select.args.get(name)) is not None]
+    clauses = [clause for name in ("group", "having", "qualify") if (clause := select.args.get(name)) is not None]
+    return [*clauses, *(select.args.get("windows") or ())]
 
 
 _READERS: dict[type[exp.Expr], Callable[[Any, Scope], Relation]] = {

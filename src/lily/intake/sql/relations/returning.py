@@ -25,7 +25,7 @@ def returned(statement: exp.Expr, scope: Scope) -> Relation:
     for item in clause.expressions if isinstance(clause, exp.Returning) else ():
         star = star_of(item)
         if star is not None:
-            relation.items += expand(item, star, scope, expressions)
+            relation.items += expand(item, star, scope, expressions.field)
         else:
             relation.items.append(expressions.field(item, item.alias_or_name.lower()))
     return relation

@@ -40,6 +40,7 @@ class Session:
     notes: dict[str, None] = field(default_factory=dict)  # what else is not followed
     stars: dict[str, None] = field(default_factory=dict)  # tables whose `*` is not known to be complete
     variables: frozenset[str] = frozenset()
+    queried: frozenset[str] = frozenset()  # variables whose value comes from a query
     rows: Mapping[str, Callable[[], Relation]] = field(default_factory=dict)  # variables of loops over queries
     named: dict[str, str] = field(default_factory=dict)  # tables that are read, and how they are written
 

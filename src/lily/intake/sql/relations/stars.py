@@ -1,29 +1,30 @@
 """Expands `*`, `t.*` and their EXCEPT, REPLACE and RENAME."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from lily.intake.sql.relations.columns import Field, Rest
-from lily.intake.sql.relations.expressions import Expressions
 from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.scopes import Scope
 
 Items = list[Field | Rest]
+Read = Callable[[exp.Expr, str], Field]  # of an item of the SELECT list
 
 
 def star_of(item: exp.Expr) -> exp.Star | None:
-    star = item.this if isinstance(item, exp.Column) else item
+    inner = _inner(item)
+    star = inner.this if isinstance(inner, exp.Column) else inner
     return star if isinstance(star, exp.Star) else None
 
 
-def expand(item: exp.Expr, star: exp.Star, scope: Scope, expressions: Expressions) -> Items:
-    items = list(_passed_on(item, scope))
+def expand(item: exp.Expr, star: exp.Star, scope: Scope, read: Read) -> Items:
+    items = list(_passed_on(_inner(item), scope))
     for entry in items:
         if isinstance(entry, Rest):
             scope.session.stars |= dict.fromkeys(sorted(entry.tables))
-    changes = _changes(star, expressions)
+    changes = _changes(star, read)
     return [*(_changed(entry, changes) for entry in items if not changes.drops(entry)), *_of_rests(items, changes)]
 
 
@@ -37,12 +38,12 @@ class _Changes:
         return isinstance(entry, Field) and entry.name in self.without
 
 
-def _changes(star: exp.Star, expressions: Expressions) -> _Changes:
+def _changes(star: exp.Star, read: Read) -> _Changes:
     replaced = {alias.alias.lower(): alias for alias in star.args.get("replace") or ()}
     return _Changes(
         frozenset(_name(column) for column in star.args.get("except_") or ()),
         {_name(alias.this): alias.alias.lower() for alias in star.args.get("rename") or ()},
-        {name: expressions.field(alias, name) for name, alias in replaced.items()},
+        {name: read(alias, name) for name, alias in replaced.items()},
     )
 
 
@@ -83,6 +84,11 @@ def _of_rests(items: Items, changes: _Changes) -> Items:
         return []
     renamed = [rests[0].field(old).renamed(new) for old, new in changes.renamed.items() if old not in known]
     return [*renamed, *(field for name, field in changes.replaced.items() if name not in known)]
+
+
+def _inner(item: exp.Expr) -> exp.Expr:
+    """DuckDB: `columns(*)` is `*`."""
+    return item.this if isinstance(item, exp.Columns) else item
 
 
 def _name(column: exp.Expr) -> str:

@@ -62,6 +62,7 @@ class Piece:
     chunk: tuple[int, int] | None = None  # from one semicolon to the next, if there is no other statement between
     rows: tuple[tuple[str, "Piece"], ...] = ()  # variables of loops, and the queries whose rows they are
     variables: frozenset[str] = frozenset()  # of the script so far: names that are not columns
+    queried: frozenset[str] = frozenset()  # variables whose value comes from a query
 
     @property
     def position(self) -> tuple[int, int]:

@@ -76,6 +76,14 @@ def _without_hint(piece: Piece) -> Piece:
     return piece
 
 
+def _without_strict(piece: Piece) -> Piece:
+    """PL/pgSQL: `select a into strict v from t`."""
+    for at in range(1, len(piece.words) - 1):
+        if piece.words[at : at + 2] == ["INTO", "STRICT"]:
+            return _without(piece, at + 1, at + 2)
+    return piece
+
+
 def _without(piece: Piece, start: int, end: int) -> Piece:
     return _only(piece, [*range(start), *range(end, len(piece.tokens))])
 
@@ -133,7 +141,7 @@ _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "MERGE": (_without_schema_evolution, _without_delete, _as_plain_assignments),
     "UPDATE": (_as_plain_assignments,),
     "WITH": (_as_plain_assignments, without_attributes),
-    "SELECT": (_as_plain_assignments, without_attributes),
+    "SELECT": (_as_plain_assignments, _without_strict, without_attributes),
     "CREATE": (_without_snapshot, without_attributes),
     "INSERT": (_without_format, _without_hint, without_attributes),
     "LOAD": (_as_load,),

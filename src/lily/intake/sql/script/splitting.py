@@ -3,14 +3,16 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lily.intake.sql.dialects import semicolons_are_optional
+from lily.intake.sql.dialects import select_into_makes_a_table, semicolons_are_optional
 from lily.intake.sql.script import routines, transact_sql
 from lily.intake.sql.script.control_flow import is_control, peeled
 from lily.intake.sql.script.output_clause import without_output
 from lily.intake.sql.script.piece import Piece, Text, piece_of, tokens_of
+from lily.intake.sql.script.queried_variables import fetched_rows, queried_variables
 from lily.intake.sql.script.variables import declared_variables, parameters, row_variables
 
 _VERBS = frozenset(
@@ -27,6 +29,7 @@ class Splitter:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._variables: set[str] = set()
+        self._queried: set[str] = set()
         self._rows: dict[str, Piece] = {}
 
     def split(self, script: str) -> Iterator[Piece]:
@@ -51,14 +54,22 @@ class Splitter:
                 self._variables |= declared_variables(part, is_declaration=declaring)
                 self._rows |= row_variables(part, self._rows)
                 inner = peeled(part)
+                self._follow(inner, in_routine=in_routine)
                 if declaring and inner.words and inner.words[0] not in _VERBS:
                     continue
                 if inner.words[:1] == ["DECLARE"] and not semicolons_are_optional(self._dialect):
                     declaring = True
                     inner = _after_begin(inner)
+                    self._follow(inner, in_routine=in_routine)
                 if inner.words and not is_control(inner):
                     declaring = False
                     yield from self._inside(inner, in_routine=in_routine, depth=depth)
+
+    def _follow(self, piece: Piece, *, in_routine: bool) -> None:
+        """Notes which variables get values from a query."""
+        into_table = select_into_makes_a_table(self._dialect, in_routine=in_routine)
+        self._queried |= queried_variables(piece, self._queried, into_table=into_table)
+        self._rows |= fetched_rows(piece, self._rows)
 
     def _without_header(self, chunk: Piece, *, in_routine: bool, declaring: bool) -> tuple[Piece, bool, bool]:
         """A procedure whose body is not in a string: its first statement follows the header."""
@@ -90,8 +101,10 @@ class Splitter:
             yield piece.refused(f"it is written in {language.lower()}, not in SQL")
         elif body is None or depth >= MAX_NESTING:
             rows, variables = tuple(self._rows.items()), frozenset(self._variables)
+            queried = frozenset(self._queried)
             parts = without_output(piece, self._dialect) if semicolons_are_optional(self._dialect) else [piece]
-            yield from (replace(part, in_routine=in_routine, rows=rows, variables=variables) for part in parts)
+            known = partial(replace, in_routine=in_routine, rows=rows, variables=variables, queried=queried)
+            yield from map(known, parts)
         else:
             inner = _string_text(piece, piece.tokens[body])
             self._variables |= parameters(piece) if is_routine else set()

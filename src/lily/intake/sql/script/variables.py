@@ -45,6 +45,7 @@ def _names(words: list[str]) -> set[str]:
 
 def row_variables(piece: Piece, cursors: Mapping[str, Piece]) -> dict[str, Piece]:
     """Of `for r in (select …) loop`, and of `cursor c is select …` with `for r in c loop`: name and query."""
+    piece = piece.part(1) if piece.words[:2] == ["DECLARE", "CURSOR"] else piece
     words = piece.words
     if words[:1] == ["CURSOR"] and "SELECT" in words:
         return {words[1].lower(): piece.part(words.index("SELECT"))}

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from lily.intake.sql.relations.names import name_parts
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Session, Source
 from lily.intake.sql.statements.reading import Reading
@@ -33,16 +34,18 @@ def _on_conflict(statement: exp.Insert, target: Target, rows: Relation, session:
     fields = [field.renamed(name) for name, field in zip(names, rows.positions(), strict=False)]
     written = session.tables.relation(target.key)
     reading.scope.sources.append(Source("excluded", (), Relation(list(fields))))
-    reading.scope.sources.append(Source(_alias(statement), (target.key.rpartition(".")[2],), written))
+    reading.scope.sources.append(Source(*_names(statement), written))
     reading.assign(conflict.expressions)
     if rows.tables:
         own = [field.name for field in reading.rows.fields]
         writer.insert(Target(target.key, own, target.temporary), reading.rows)
 
 
-def _alias(statement: exp.Insert) -> str:
+def _names(statement: exp.Insert) -> tuple[str, tuple[str, ...]]:
+    """The alias or name of the table that is written, and its name as written."""
     table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
-    return str(statement.args["alias"].name if statement.args.get("alias") else table.name).lower()
+    alias = statement.args["alias"].name if statement.args.get("alias") else table.alias_or_name
+    return str(alias).lower(), tuple(name_parts(table))
 
 
 def insert_many(statement: exp.MultitableInserts, session: Session, writer: Writer) -> None:

@@ -32,7 +32,7 @@ async def ended_tags(
     """Of tags that layers hold: who ended each, and when, as far as the history goes."""
     parameters = {"id": asset_id, "layers": [layer for layer, _ in held], "tags": [tag for _, tag in held]}
     rows = await database.fetch(tenant, query("catalogue/ended_tags"), parameters)
-    return {(layer, tag): causes[-1] for layer, tag, causes in rows if causes}
+    return {(layer, tag): cause for layer, tag, cause in rows if cause}
 
 
 async def event_outcome(

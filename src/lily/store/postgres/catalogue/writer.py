@@ -25,6 +25,7 @@ from lily.store.postgres.dead_letters.refused_records import Position, refused_o
 from lily.store.postgres.edges.claims import ClaimMerger
 from lily.store.postgres.edges.merge import EdgeMerger
 from lily.store.postgres.known_tenants import KnownTenants
+from lily.store.postgres.lake.parents import LakeParents, share_lake_parents
 from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.progress.positions import next_offsets, raise_positions
 from lily.store.postgres.protection.ended_tags import EndedTags
@@ -72,7 +73,7 @@ class CatalogueWriter:
         self._ended = EndedTags(self._connection)
         self._layers = LayerMerge(self._connection, "catalogue", "staged", keys, layer_query, observer=self._ended.note)
         self._edges, self._claims = EdgeMerger(self._connection), ClaimMerger(self._connection)
-        self._tenants = KnownTenants(self._connection)
+        self._tenants, self._lake_parents = KnownTenants(self._connection), LakeParents(self._connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -111,6 +112,7 @@ class CatalogueWriter:
     ) -> BatchCounts:
         """Merges what the events state about assets that PostgreSQL has; all others stay in the lake only. `states` are
         those that the events make. Idempotent."""
+        self._lake_parents.add(states.values())
         with self._connection.transaction():
             existing = self._existing(states)
             pairs = events if existing else ()
@@ -186,6 +188,8 @@ class CatalogueWriter:
         self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
         """What a statement ends without authority is held (`lily.model.held`), so none is refused for that."""
+        if events:
+            share_lake_parents(self._connection)
         if requests := [event for _, event in events if _may_stop_tags(event.statement)]:
             self._ended.audit_requests(requests)
         return self._bisect(events, lambda some: self._merge(batch, aggregate(some)), _qualified_name)

@@ -1,6 +1,6 @@
 """Records the commits and the freshness of the lake, and allows one writer at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from psycopg.types.json import Jsonb
@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 from lily.model.errors import Transient
 from lily.store.lake.tables import CATALOG, NAMESPACE, ids_of_row
 from lily.store.postgres.connection import connect
+from lily.store.postgres.lake.parents import add_lake_parents
 from lily.store.postgres.queries import query
 
 _LOCK = 0x6C616B65  # "lake": two writers would append the same events twice
@@ -91,6 +92,22 @@ class LakeLedger:
         }
         (marked,) = self._connection.execute(query("lake/await_promotion"), parameters).fetchone() or (0,)
         return int(marked)
+
+    def lacks_parents(self) -> bool:
+        """Whether `lake_parents` may lack names below which the lake has columns."""
+        found = self._connection.execute("select exists (select from lake_parents where place = '*')").fetchone()
+        return found == (True,)
+
+    def forget_parents(self) -> None:
+        """Lets every name of every tenant be one that the lake may have, until `parents_are_complete`."""
+        self._connection.execute(query("lake/forget_parents"))
+
+    def add_parents(self, parents: Iterable[tuple[str, str]]) -> None:
+        """By tenant and name."""
+        add_lake_parents(self._connection, parents)
+
+    def parents_are_complete(self) -> None:
+        self._connection.execute("delete from lake_parents where place = '*'")
 
     def record_freshness(self, fresh_as_of: datetime, batch: int) -> None:
         """Records that the lake has everything that the log had at that time."""

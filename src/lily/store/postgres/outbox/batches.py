@@ -132,6 +132,8 @@ class Outbox:
 
     def __init__(self, database_url: str) -> None:
         self._connection = connect(database_url, "lily-relay", dict_row)
+        # Everything is looked up by key. A plan that was made while a table was empty would go on reading all of it.
+        self._connection.execute("set enable_seqscan = off")
 
     def close(self) -> None:
         self._connection.close()

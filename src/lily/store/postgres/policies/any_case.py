@@ -5,16 +5,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lily.model import ids
 from lily.model.engine_names import usual_spellings
-from lily.model.lanes import BULK_TYPES
+from lily.model.lanes import BULK_TYPES, RELATIONAL
 from lily.policy import Ancestor, Facts, fold
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, read_facts
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Fetches
 
-# Only columns are directly below one of these; producers of OpenLineage state tables as datasets. Names of topics and
-# files have separators of their own.
-RELATIONAL = ("table", "view", "materialized_view", "dataset")
+# What is below one of RELATIONAL, or below anything else, is a column if the lake has columns there (decision 54),
+# whatever somebody has stated the one or the other to be.
+_SETTLED = [*RELATIONAL, *sorted(BULK_TYPES)]  # types of assets for which this need not be looked up
 
 ByName = dict[str, list[Facts]]
 
@@ -44,6 +44,7 @@ class _Meant:
 
     def __init__(self, database: Fetches, tenant: str, wanted: Wanted, earlier: Earlier | None) -> None:
         self._database, self._tenant, self._wanted, self._earlier = database, tenant, wanted, earlier
+        self._have_columns: set[str] = set()  # ids of assets below which the lake has columns
 
     async def by(self, known: Mapping[str, Facts | None]) -> ByName:
         """By name: the asset that has it as written, which `known` holds, those of that name in another case, and
@@ -52,15 +53,14 @@ class _Meant:
         have = {found.id: found for found in known.values() if found is not None}
         stored = await self._stored({*known, *above.values()}, have)
         tables = {
-            name: [table for table in stored.get(prefix, ()) if table.entity_type in TABLE_TYPES]
-            for name, prefix in above.items()
+            name: [table for table in stored.get(prefix, ()) if self._is_table(table)] for name, prefix in above.items()
         }
         columns = await self._columns_with_lineage(tables, have)
         meant = {
             name: _once((*([exact] if exact else ()), *stored.get(name, ()), *columns.get(name, ())))
             for name, exact in known.items()
         }
-        own = {name: [one for one in listed if _may_have(one, meant[name])] for name, listed in tables.items()}
+        own = {name: [one for one in listed if self._may_have(one, meant[name])] for name, listed in tables.items()}
         ends = await self._ends_of_edges(own, have)
         for name, listed in own.items():
             assets = meant[name] = _once((*meant[name], *ends.get(name, ())))
@@ -68,12 +68,23 @@ class _Meant:
             assets += [_column(self._tenant, table, _spelled(table, name)) for table in missing]
         return meant
 
+    def _is_table(self, asset: Facts) -> bool:
+        return asset.entity_type in TABLE_TYPES or asset.id in self._have_columns
+
+    def _may_have(self, table: Facts, assets: Sequence[Facts]) -> bool:
+        """Whether the name that means the assets may be a column of the table."""
+        if not assets or table.entity_type in RELATIONAL or table.id in self._have_columns or _is_above(table, assets):
+            return True
+        return any(one.entity_type in BULK_TYPES for one in assets)
+
     async def _stored(self, names: Collection[str], have: Mapping[str, Facts]) -> ByName:
-        rows = await self._database.fetch(self._tenant, query("policies/any_case/ids"), {"names": list(names)})
+        asked = {"names": list(names), "settled": _SETTLED}
+        rows = await self._database.fetch(self._tenant, query("policies/any_case/ids_with_columns"), asked)
+        self._have_columns.update(asset_id for _, asset_id, _, have_columns in rows if have_columns)
         # By name: what is directly below a table counts as its column, also if it is asked for in another case.
         by_name = [
             (name, asset_id, stored if ids.resolve(self._tenant, stored) == asset_id else asset_id)
-            for name, asset_id, stored in rows
+            for name, asset_id, stored, _ in rows
         ]
         return await self._read(by_name, have)
 
@@ -126,13 +137,6 @@ class _Meant:
 
 def _once(assets: Iterable[Facts]) -> list[Facts]:
     return list({one.id: one for one in assets}.values())
-
-
-def _may_have(table: Facts, assets: Sequence[Facts]) -> bool:
-    """Whether the name that means the assets may be a column of the table."""
-    if not assets or table.entity_type in RELATIONAL or _is_above(table, assets):
-        return True
-    return any(one.entity_type in BULK_TYPES for one in assets)
 
 
 def _is_above(table: Facts, assets: Sequence[Facts]) -> bool:

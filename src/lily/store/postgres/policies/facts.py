@@ -15,6 +15,7 @@ from lily.store.postgres.sessions import Fetches, Row
 
 # What has columns: a name directly below one of these is a column, which may be in the lake only.
 TABLE_TYPES = ("table", "view", "materialized_view", "dataset", "file", "topic", "stream")
+_NOTHING = "00000000-0000-0000-0000-000000000000"
 
 
 class Wanted(NamedTuple):
@@ -94,9 +95,11 @@ async def _read(  # noqa: PLR0917 - what is read, of what and for whom
 
 
 def _id_above(tenant: str, reference: str) -> str:
-    """The id of the asset whose column the name may be."""
+    """The id of the asset whose column the name may be. Of an asset that is given by its id, that is not known here."""
     above = ids.name_prefix(reference)
-    return "null" if ids.looks_like_uuid(reference) or above == reference else ids.asset_id(tenant, above)
+    if ids.looks_like_uuid(reference):
+        return "null"
+    return _NOTHING if above == reference else ids.asset_id(tenant, above)
 
 
 def _facts(tenant: str, reference: str, row: Row, ancestors: tuple[Ancestor, ...], wanted: Wanted) -> Facts:

@@ -10,6 +10,7 @@ from lily.model.edges import ClaimsEvent
 from lily.store.postgres.jobs.queue import NewJob, enqueue
 from lily.store.postgres.queries import query
 from lily.store.postgres.run_queries.queueing import TASK
+from lily.store.postgres.table_changes.ledger import TableLedger
 
 
 class StoredTable(NamedTuple):
@@ -54,9 +55,12 @@ class QueryLedger:
         columns: dict[str, dict[str, str]] = {}
         stated: set[str] = set()
         for name, column, qualified_name, of_schema in self._connection.execute(query("run_queries/columns"), given):
-            columns.setdefault(name, {}).setdefault(column.lower(), qualified_name)
+            _add(columns.setdefault(name, {}), name, column, qualified_name)
             if of_schema:
                 stated.add(name)
+        for held in TableLedger(self._connection, self._tenant).held_columns(list(ids)):
+            if not held.is_deleted:
+                _add(columns.setdefault(held.table, {}), held.table, held.name, held.qualified_name)
         made = dict(self._connection.execute(query("run_queries/made"), given).fetchall())
         existing = {name for (name,) in self._connection.execute(query("run_queries/existing"), given)}
         found = (
@@ -83,6 +87,13 @@ class QueryLedger:
         if changed:
             rows = self._connection.execute(query("run_queries/readers"), given | {"changed": changed}).fetchall()
             enqueue(self._connection, self._tenant, *(NewJob(TASK, {"event": stored}) for (stored,) in rows))
+
+
+def _add(columns: dict[str, str], table: str, column: str, qualified_name: str) -> None:
+    """Of several columns of one name, the one that is named below the table: no other displaces it."""
+    key = column.lower()
+    if key not in columns or qualified_name.lower() == f"{table}.{key}".lower():
+        columns[key] = qualified_name
 
 
 def _as_made(table: StoredTable, made: Sequence[str] | None) -> StoredTable:

@@ -8,10 +8,12 @@ from psycopg import Connection
 
 from lily.model import ids
 from lily.store.postgres.queries import query
+from lily.store.postgres.table_changes.columns import HeldColumn, held_columns_parameters
 
 
 class ColumnBelow(NamedTuple):
-    """A column, or a field of a struct. What only an edge or the graph has named has no times and no attributes."""
+    """A column, or a field of a struct. What only an edge or the graph has named has no times and no attributes. What
+    was stated to be something else, or was moved away, is not shown as a column of the table."""
 
     qualified_name: str
     name: str | None = None
@@ -19,6 +21,7 @@ class ColumnBelow(NamedTuple):
     is_deleted: bool = False
     first_at: datetime | None = None
     last_at: datetime | None = None
+    is_shown: bool = True
 
 
 class TableLedger:
@@ -36,8 +39,14 @@ class TableLedger:
             "first": first,
             "last": last,
             "prefix": f"{table}.",
+            "columns": [column.id for column in self.held_columns([table])],
         }
         return [ColumnBelow(*row) for row in self._connection.execute(query("table_changes/below"), given)]
+
+    def held_columns(self, tables: Collection[str]) -> list[HeldColumn]:
+        """The columns of tables that may not be shown as such."""
+        given = held_columns_parameters(self._tenant, tables)
+        return [HeldColumn(*row) for row in self._connection.execute(query("table_changes/columns"), given)]
 
     def kinds(self, names: Collection[str]) -> dict[str, str]:
         """The types of those of the names that are assets."""

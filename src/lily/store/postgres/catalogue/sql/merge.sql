@@ -20,10 +20,22 @@ with merged as (
     created_at = least(a.created_at, s.first),
     updated_at = greatest(a.updated_at, s.last)
   when not matched then
-    -- What may be a column may already have a state in the lake, from the bulk lane.
+    -- What may be a column may already have a state in the lake, from the bulk lane, and so may what has the name of one.
     insert (tenant_id, id, qualified_name, {values}, {at}, {clocks}, created_at, updated_at, awaits_lake)
     values (s.tenant_id, s.id, s.qualified_name, s.fields, s.at, s.clocks, s.first, s.last,
-            coalesce(s.fields ->> '$type', 'column') in ('column', 'field', 'bi_field'))
+            coalesce(s.fields ->> '$type', 'column') in ('column', 'field', 'bi_field')
+            -- The name's own look-up hashes it, so it is left out where nothing is listed in its place.
+            or case when exists (
+              select from lake_parents l
+              where l.tenant_id = s.tenant_id and l.place in ('*', substr(s.id::text, 1, 4))
+            ) then exists (
+              select from lake_parents l
+              where l.tenant_id = s.tenant_id and l.place = '*'
+            ) or exists (
+              select from lake_parents l
+              where l.tenant_id = s.tenant_id and l.place = substr(s.id::text, 1, 4)
+                and l.id = id_above_name(s.tenant_id, s.qualified_name)
+            ) else false end)
   returning merge_action() = 'INSERT' as created, old.{values} as before, new.{values} as after, s.causes,
             new.tenant_id, new.id, new.qualified_name, coalesce(new.entity_type, s.entity_type) as entity_type,
             new.version

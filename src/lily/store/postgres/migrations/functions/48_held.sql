@@ -9,20 +9,41 @@ language sql immutable parallel safe as $$
               and (fields ?| array['$authorised', '$authorised_parent'] or fields::text like '%"$released%'))
 $$;
 
+-- The names of the tags that any layer holds, as {tag: its name}. Each layer is read once: an asset may hold thousands.
+create or replace function held_names(source jsonb, enriched jsonb, "user" jsonb) returns jsonb
+language sql immutable parallel safe as $$
+  select coalesce(jsonb_object_agg(substr(f.key, 7), f.value order by layer.number), '{}')
+  from (values (1, source), (2, enriched), (3, "user")) as layer (number, fields)
+  cross join lateral jsonb_each(layer.fields) as f
+  where f.key ^@ '$held:'
+$$;
+
+-- The names of the tags that any layer shows or holds, as {tag: its name}. A person's spelling comes first, and what is shown
+-- before what is held.
+create or replace function tag_names(source jsonb, enriched jsonb, "user" jsonb) returns jsonb
+language sql immutable parallel safe as $$
+  select held_names(source, enriched, "user") || coalesce(source -> 'tags', '{}') || coalesce(enriched -> 'tags', '{}')
+         || coalesce("user" -> 'tags', '{}')
+$$;
+
 -- The tags of the enriched layer, and those that any layer holds, as {tag: its name}: neither are shown, and both count where
 -- they are protective. Null if there are none.
 create or replace function enriched_or_held(held text[], source jsonb, enriched jsonb, "user" jsonb) returns jsonb
 language sql immutable parallel safe as $$
   select case when held is null then enriched -> 'tags' else (
-    select jsonb_object_agg(t.tag, coalesce(enriched -> 'tags' ->> t.tag, "user" ->> ('$held:' || t.tag),
-                                            enriched ->> ('$held:' || t.tag), source ->> ('$held:' || t.tag)))
-    from (select unnest(held) union select jsonb_object_keys(enriched -> 'tags')) as t (tag)) end
+    select jsonb_object_agg(t.tag, n.names -> t.tag)
+    from (select held_names(source, enriched, "user") as names offset 0) n cross join unnest(held) as t (tag)
+  ) || coalesce(enriched -> 'tags', '{}') end
 $$;
 
--- The parents of a node of the graph along which tags come down: the one that is shown, and those that are held.
+-- The parents of a node of the graph along which tags come down: the one that is shown, and those that are held. `offset 0`
+-- keeps `is not null` from the look-up: it is the condition of a partial index, which the planner would read from end to end
+-- where its statistics say that few nodes have a parent.
 create or replace function conducting_parents(p_tenant text, p_id uuid) returns table (parent uuid)
 language sql stable as $$
-  select g.parent from graph_nodes g where g.id = p_id and g.tenant_id = p_tenant and g.parent is not null
+  select g.parent
+  from (select n.parent from graph_nodes n where n.id = p_id and n.tenant_id = p_tenant offset 0) g
+  where g.parent is not null
   union all
   select h.parent from held_parents h where h.id = p_id and h.tenant_id = p_tenant
 $$;
@@ -84,4 +105,11 @@ language sql stable as $$
   where a.tenant_id = p_tenant and a.id = p_id and a.held_parents is not null
   union
   select h.parent from held_parents h where h.id = p_id and h.tenant_id = p_tenant
+$$;
+
+-- Of the events that made a change together, the newest: they may have arrived in another order.
+create or replace function newest_cause(causes jsonb) returns jsonb
+language sql immutable parallel safe as $$
+  select c.cause from jsonb_array_elements(causes) with ordinality as c (cause, number)
+  order by c.cause ->> 'time' desc nulls last, c.number desc limit 1
 $$;

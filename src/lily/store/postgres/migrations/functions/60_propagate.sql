@@ -66,8 +66,11 @@ begin
     nodes := nodes || array(select sync_held_parents(p_tenant, array_agg(c.id), array_agg(null::uuid))
                             from concerned c where c.id <> all (coalesce(moved, '{}')));
   end if;
-  -- Also the parents that were looked up in the lake.
-  nodes := nullif(coalesce(nodes, '{}') || array(
+  -- Also the parents that were looked up in the lake. Each node once: one that was moved a thousand times has as many parents,
+  -- and all of them are looked at for each time that it is in the list.
+  nodes := nullif(array(
+    select unnest(nodes)
+    union
     select c.id from concerned c
     cross join lateral conducting_parents(p_tenant, c.id) g
     where (select count(*) from graph_nodes p where p.id = g.parent and p.tenant_id = p_tenant) = 0), '{}');
@@ -186,8 +189,8 @@ begin
       select g.parent from marked m cross join lateral conducting_parents(p_tenant, m.id) g
       where not m.whole
     ) n
-    where exists (select from derived_tags d where d.asset_id = n.id and d.tenant_id = p_tenant)
-       or exists (select from assets a where a.tenant_id = p_tenant and a.id = n.id and a.stated <> '{}'));
+    where exists (select from derived_tags d where d.asset_id = n.id and d.tenant_id = p_tenant offset 0)
+       or exists (select from assets a where a.tenant_id = p_tenant and a.id = n.id and a.stated <> '{}' offset 0));
 
   -- Assets that lost a tag or were marked take the best offers of their neighbours.
   with seeds as (

@@ -21,6 +21,8 @@ begin
     -- A column that only the lake has may be what a name means, by its table.
     ['graph_nodes', 'c.id, coalesce(c.parent, c.id)', '100'],
     ['held_parents', 'c.id', '100'],
+    -- What is named below one of these is a column.
+    ['lake_parents', 'c.id', '100'],
     ['edges', 'c.from_id, c.to_id', '100'],
     ['derived_tags', 'c.asset_id', '1000'],
     -- While propagation lags, the definition of a tag decides which assets it would reach.

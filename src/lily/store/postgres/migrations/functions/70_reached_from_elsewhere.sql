@@ -1,3 +1,28 @@
+-- The tags that an asset states, and whether each is only held. By groups, because an asset may hold thousands.
+create or replace function stated_or_held(stated text[], held text[]) returns table (tag text, held boolean)
+language sql immutable parallel safe as $$
+  select t.tag, bool_or(t.held)
+  from (
+    select s.tag, false from unnest(stated) as s (tag) union all select h.tag, true from unnest(held) as h (tag)
+  ) t (tag, held)
+  group by t.tag
+$$;
+
+-- The names of tags that come down from an ancestor: as it states them, else the tag itself; in a list if the tag is held. The
+-- ancestor is read once for all of them.
+create or replace function names_on_ancestor(p_tenant text, p_id uuid, p_tags text[], p_held boolean[])
+returns table (tag text, name jsonb)
+language sql stable as $$
+  select t.tag, case when t.held then jsonb_build_array(n.name) else n.name end
+  from (values (1)) as one (row)
+  left join lateral (
+    select tag_names(a.source, a.enriched, a."user") as names from assets a
+    where a.tenant_id = p_tenant and a.id = p_id offset 0
+  ) own on true
+  cross join lateral unnest(p_tags, p_held) as t (tag, held)
+  cross join lateral (select coalesce(own.names -> t.tag, to_jsonb(t.tag)) as name) n
+$$;
+
 -- The derived tags of assets: `propagated` along edges, as stored, and `inherited` down the hierarchy, computed from the
 -- ancestors as {tag: its name as the ancestor states it}. What an ancestor only holds counts where it is protective: its name
 -- is in a list, {tag: [name]}. An influence on an ancestor is not inherited. Assets without derived tags have no row.
@@ -166,24 +191,19 @@ begin
     select distinct on (c.root, t.tag) c.root, t.tag, c.id as from_id, t.held
     from chain c
     cross join lateral (
-      select s.tag, s.tag = any (c.held) from unnest(c.stated) as s (tag)
+      select s.tag, s.held from stated_or_held(c.stated, c.held) s
       union all
       select r.tag, false from unnest(c.arrived) as r (tag) where r.tag <> all (c.suppressed)
     ) t (tag, held)
     where (c.stated <> '{}' or c.arrived <> '{}') and t.tag <> all (c.stopped)
     order by c.root, t.tag, t.held, c.level
   ),
-  -- The tags in p_tags are defined, so the caller knows their names.
   named as (
-    select c.root, jsonb_object_agg(c.tag, case
-      when c.tag = any (p_tags) then to_jsonb(c.tag)
-      when c.held then jsonb_build_array((
-        select enriched_or_held(a.held, a.source, a.enriched, a."user") ->> c.tag
-        from assets a where a.tenant_id = p_tenant and a.id = c.from_id))
-      else (
-        select coalesce(a."user" -> 'tags' -> c.tag, a.enriched -> 'tags' -> c.tag, a.source -> 'tags' -> c.tag)
-        from assets a where a.tenant_id = p_tenant and a.id = c.from_id) end) as tags
-    from carried c
+    select c.root, jsonb_object_agg(t.tag, t.name) as tags
+    from (
+      select c.root, c.from_id, array_agg(c.tag) as tags, array_agg(c.held) as held from carried c group by 1, 2
+    ) c
+    cross join lateral names_on_ancestor(p_tenant, c.from_id, c.tags, c.held) t
     group by c.root
   )
   select asked.id, r.tags, n.tags, risks -> asked.id::text
@@ -245,21 +265,16 @@ language sql stable as $$
     from up
     join nodes n on n.id = up.id
     cross join lateral (
-      select s.tag, s.tag = any (n.held) from unnest(n.stated) as s (tag)
+      select s.tag, s.held from stated_or_held(n.stated, n.held) s
       union all
       select r.tag, false from unnest(n.arrived) as r (tag) where r.tag <> all (n.suppressed)
     ) t (tag, held)
     where t.tag <> all (up.stopped)
     order by up.asset_id, t.tag, up.held or t.held, up.id
   )
-  select c.asset_id, c.tag, case
-    when c.tag = any (p_tags) then to_jsonb(c.tag)
-    when c.held then jsonb_build_array(own.name)
-    else to_jsonb(own.name) end
-  from carried c
-  left join lateral (
-    select coalesce(a."user" -> 'tags' ->> c.tag, a.source -> 'tags' ->> c.tag,
-                    enriched_or_held(a.held, a.source, a.enriched, a."user") ->> c.tag) as name
-    from assets a where a.tenant_id = p_tenant and a.id = c.from_id offset 0
-  ) own on true
+  select c.asset_id, t.tag, t.name
+  from (
+    select c.asset_id, c.from_id, array_agg(c.tag) as tags, array_agg(c.held) as held from carried c group by 1, 2
+  ) c
+  cross join lateral names_on_ancestor(p_tenant, c.from_id, c.tags, c.held) t
 $$;

@@ -9,7 +9,7 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   from unnest(names) as n (name)
   cross join lateral (
     select s.id from assets s
-    where not below and s.tenant_id = tenant() and lower(s.qualified_name) = lower(n.name collate "C")
+    where not below and s.tenant_id || '/' || lower(s.qualified_name) = tenant() || '/' || lower(n.name collate "C")
     union
     select s.id from assets s
     where not below and s.tenant_id = tenant() and octet_length(s.qualified_name) <> length(s.qualified_name)
@@ -17,8 +17,8 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
           = md5(normalize(casefold(normalize(n.name, NFC) collate "pg_unicode_fast"), NFC))
     union all
     select s.id from assets s
-    where below and s.tenant_id = tenant()
-      and lower(s.qualified_name) > lower(n.name collate "C") || '.' and lower(s.qualified_name) < lower(n.name collate "C") || '/'
+    where below and s.tenant_id || '/' || lower(s.qualified_name) > tenant() || '/' || lower(n.name collate "C") || '.'
+      and s.tenant_id || '/' || lower(s.qualified_name) < tenant() || '/' || lower(n.name collate "C") || '/'
     offset 0
   ) a
 $$;

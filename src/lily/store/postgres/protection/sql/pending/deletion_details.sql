@@ -10,7 +10,7 @@ cross join lateral (
         and exists (select from assets b where b.tenant_id = %(tenant)s and b.parent = k.id::text)
 ) t
 left join lateral (
-  select c.causes -> -1 as cause
+  select newest_cause(c.causes) as cause
   from changes c
   where c.tenant_id = %(tenant)s and c.asset_id = k.id
     and c.after @> '{"$deleted": true}' and not coalesce(c.before @> '{"$deleted": true}', false)

@@ -1,0 +1,1 @@
+-- Only an index changes: the assets of before are found by their names in any case.
