@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 
@@ -13,6 +13,7 @@ class Proxy:
         self._open.set()
         self._refuses = False
         self._writers: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self.port = 0
 
     def hang(self) -> None:
@@ -33,11 +34,33 @@ class Proxy:
         if self._refuses:
             writer.close()
             return
-        there_reader, there_writer = await asyncio.open_connection(*self._target)
-        self._writers |= {writer, there_writer}
-        with suppress(OSError):
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        there_writer: asyncio.StreamWriter | None = None
+        try:
+            there_reader, there_writer = await asyncio.open_connection(*self._target)
+            self._writers |= {writer, there_writer}
             await asyncio.gather(self._pump(reader, there_writer), self._pump(there_reader, writer))
-        self._writers -= {writer, there_writer}
+        except OSError:
+            pass  # one of the two sides has gone
+        finally:
+            for one in (writer, there_writer):
+                if one is not None:
+                    one.close()
+                    self._writers.discard(one)
+            self._serving.discard(task)
+
+    async def end(self) -> None:
+        """Returns once every connection is closed. What a loop leaves open is reported in whichever test runs when it
+        is collected."""
+        self.resume()
+        self.cut()
+        serving = list(self._serving)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        await asyncio.sleep(0)  # a transport closes its socket in the next turn of the loop
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 16):
@@ -58,6 +81,5 @@ async def proxy_of(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     try:
         yield proxy, urlunsplit(parts._replace(netloc=place))
     finally:
-        proxy.resume()
-        proxy.cut()
         server.close()
+        await proxy.end()
