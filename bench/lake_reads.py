@@ -1,10 +1,10 @@
 """Reads of lake-only columns over HTTP, beside the same reads of tables in PostgreSQL.
 
 One connection, random assets. A look-up is `GET /metadata/{id}`. A list has the 20 columns of a table, or 20 tables
-of a schema. A search is for a column by its own and its table's name, or for a table by its name; for columns the
-lake is scanned, because no index covers them. The search for a page ends after `LILY_LAKE__SEARCH_SECONDS`, whatever
-was found by then, so the time to follow the cursors through the whole lake is reported too. The lake is at rest in
-the meantime. If an earlier measurement loaded more columns than this one needs, they stay.
+of a schema. A search is for a column by its own and its table's name, or for a table by its name. For columns the API
+process keeps an index of names, which the warm-up fills. The search for a page ends after `LILY_LAKE__SEARCH_SECONDS`,
+whatever was found by then, so the time to follow the cursors through the whole lake is reported too. The lake is at
+rest in the meantime. If an earlier measurement loaded more columns than this one needs, they stay.
 """
 
 import random

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto.server import ThreadedMotoServer
+from pyiceberg.io import FileIO
 
 from lily.model import ids
 from lily.model.events import AssetEvent
@@ -24,6 +25,7 @@ from lily.settings import S3
 from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.data_files import io_properties
 from lily.store.lake.event_replay import replay_history, state_at
+from lily.store.lake.parquet import ParquetFiles
 from lily.store.lake.reader import LakeReader, LakeSnapshot, LakeUnavailable
 from lily.store.lake.rows import states_to_batch
 from lily.store.lake.scans import LakeEvent
@@ -210,6 +212,36 @@ def test_the_pages_of_a_search_together_are_complete_and_ordered_by_id(
             assert page.next_start > start
             start = page.next_start
         assert found == sorted(ids.asset_id("one", name) for name in everything)
+
+    run(story())
+
+
+def test_a_search_reads_only_the_groups_that_may_match(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = [f"wh.s.t{table}.c{number}" for table in range(40) for number in range(4)]
+    warehouse.append_states(states_of([column("one", name) for name in everything]))
+    opened, read = list[str](), ParquetFiles.read
+
+    def counted(self: ParquetFiles, io: FileIO, path: str, *which: Any) -> pa.Table | None:
+        opened.append(path)
+        return read(self, io, path, *which)
+
+    monkeypatch.setattr(ParquetFiles, "read", counted)
+
+    async def story() -> None:
+        lake = LakeReader(warehouse.locate)
+
+        async def found(*terms: str) -> list[AssetState]:
+            opened.clear()
+            return (await lake.search("one", AssetFilter(terms=terms), start="", limit=9, seconds=9)).states
+
+        assert [state.qualified_name for state in await found("t7", "c2")] == ["wh.s.t7.c2"]
+        assert len(opened) > 10  # each group was read once, to index it
+        assert [state.qualified_name for state in await found("t31", "c3")] == ["wh.s.t31.c3"]
+        assert len(opened) == 1
+        assert await found("nothing") == []
+        assert opened == []
+        warehouse.append_states(states_of([column("one", "wh.s.t7.nothing")]), 2)
+        assert [state.qualified_name for state in await found("nothing")] == ["wh.s.t7.nothing"]
 
     run(story())
 

@@ -43,7 +43,7 @@ class AssetFilter:
     def matches_nothing(self) -> bool:
         """Whether no asset that only the lake has can match."""
         types = BULK_TYPES if self.entity_type is None else BULK_TYPES & {self.entity_type}
-        return self.terms == () or (self.hidden is not None and self.hidden.hides_types(types))
+        return self.terms == () or not types or (self.hidden is not None and self.hidden.hides_types(types))
 
     def columns(self) -> Sequence[str]:
         """The columns that `prefilter` reads."""

@@ -17,6 +17,7 @@ from lily.store.lake.data_files import TableFiles, read_files
 from lily.store.lake.parquet import ParquetFiles
 from lily.store.lake.scans import LakeEvent, Scan, SearchPage
 from lily.store.lake.tables import ASSETS, EVENTS
+from lily.store.lake.term_index import TermIndex
 
 READ_THREADS = 4  # most of a read is decoding, without the GIL
 SEARCH_THREADS = 2  # separate threads, because searches take seconds and look-ups must not wait for them
@@ -59,6 +60,7 @@ class LakeReader:
         self._threads = ThreadPoolExecutor(READ_THREADS, "lake")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, "lake-search")
         self._parquet = ParquetFiles()
+        self._index = TermIndex()
         self._tables: dict[str, TableFiles] = {}
         self._refreshed = -1.0  # when the catalog was last read
         self._refreshing = asyncio.Lock()
@@ -85,7 +87,10 @@ class LakeReader:
         """Matching assets in the order of their ids, from `start` on, until the limit or the time is reached."""
         deadline = time.monotonic() + seconds
         return await self._read(
-            "search", ASSETS, lambda scan: scan.search(tenant, condition, start, limit, deadline), SearchPage([], None)
+            "search",
+            ASSETS,
+            lambda scan: scan.search(tenant, condition, self._index, start=start, limit=limit, deadline=deadline),
+            SearchPage([], None),
         )
 
     async def events(self, tenant: str, asset_id: str) -> list[LakeEvent]:

@@ -14,6 +14,8 @@ from lily.store.lake.data_files import LakeFile, TableFiles
 from lily.store.lake.parquet import ParquetFiles, RowGroup
 from lily.store.lake.rows import STATE_COLUMNS, read_states
 from lily.store.lake.tables import group_id, id_prefix
+from lily.store.lake.term_index import COLUMNS as INDEXED_COLUMNS
+from lily.store.lake.term_index import TermIndex
 
 MIN_CANDIDATES, MAX_CANDIDATES = 32, 512  # whose states are read together
 _AFTER_ALL_IDS = "~"
@@ -62,14 +64,17 @@ class Scan:
                 found += map(LakeEvent, *(rows.column(name).to_pylist() for name in LakeEvent._fields))
         return sorted(found)
 
-    def search(self, tenant: str, condition: AssetFilter, start: str, limit: int, deadline: float) -> SearchPage:
-        """Reads the row groups in the order of their smallest ids. An id below the smallest id of the next group cannot
-        occur again, so all rows of its asset are known by then."""
+    def search(
+        self, tenant: str, condition: AssetFilter, index: TermIndex, *, start: str, limit: int, deadline: float
+    ) -> SearchPage:
+        """Reads the row groups in the order of their smallest ids, leaving out those that the index rules out. An id
+        below the smallest id of the next group cannot occur again, so all rows of its asset are known by then."""
         found: list[AssetState] = []
         candidates: set[str] = set()
         groups = self._groups_from(tenant, start)
         for position, (_, file, group) in enumerate(groups):
-            candidates |= self._candidates(tenant, file, group, condition, start)
+            if self._may_match(tenant, file, group, condition, index):
+                candidates |= self._candidates(tenant, file, group, condition, start)
             frontier = groups[position + 1][0] if position + 1 < len(groups) else _AFTER_ALL_IDS
             ready = sorted(asset_id for asset_id in candidates if asset_id < frontier)
             candidates.difference_update(ready)
@@ -97,6 +102,16 @@ class Scan:
             if group.ids.overlaps(start, _AFTER_ALL_IDS)
         ]
         return sorted(groups, key=lambda entry: entry[0])
+
+    def _may_match(
+        self, tenant: str, file: LakeFile, group: RowGroup, condition: AssetFilter, index: TermIndex
+    ) -> bool:
+        """Whether a row of the group may match. After the first search that visits the group, nothing is read."""
+
+        def read() -> pa.Table | None:
+            return self._read(tenant, file, INDEXED_COLUMNS, lambda other: other.number == group.number)
+
+        return index.terms((tenant, file.path, group.number), read).may_match(condition.terms)
 
     def _candidates(self, tenant: str, file: LakeFile, group: RowGroup, condition: AssetFilter, start: str) -> set[str]:
         rows = self._read(tenant, file, condition.columns(), lambda other: other.number == group.number)
