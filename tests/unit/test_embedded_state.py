@@ -53,4 +53,17 @@ def test_a_process_is_found_while_it_is_alive() -> None:
 def test_another_process_with_the_recorded_pid_is_not_mistaken_for_it() -> None:
     mine = RecordedProcess.of(os.getpid())
     assert mine.process() is not None
+    earlier = {"create_time": mine.create_time - 5, "started": mine.started and f"{mine.started}0"}
+    assert mine.model_copy(update=earlier).process() is None
+
+
+def test_a_process_is_found_by_its_time_of_day_where_nothing_else_was_recorded() -> None:
+    mine = RecordedProcess.of(os.getpid()).model_copy(update={"started": ""})
+    assert mine.process() is not None
     assert mine.model_copy(update={"create_time": mine.create_time - 5}).process() is None
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux computes the start from the time of day")
+def test_a_process_is_found_after_the_clock_was_set() -> None:
+    mine = RecordedProcess.of(os.getpid())
+    assert mine.model_copy(update={"create_time": mine.create_time - 22}).process() is not None

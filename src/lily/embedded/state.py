@@ -21,23 +21,39 @@ State = Literal["waiting", "starting", "healthy", "unhealthy", "restarting", "st
 
 
 class RecordedProcess(BaseModel):
-    """A process. Its creation time distinguishes it from a later one with the same pid."""
+    """A process. Its start distinguishes it from a later one with the same pid."""
 
     pid: int = 0
     create_time: float = 0.0
+    started: str = ""  # by a clock that is never set; empty where the system has none
 
     @classmethod
     def of(cls, pid: int) -> "RecordedProcess":
-        return cls(pid=pid, create_time=psutil.Process(pid).create_time())
+        return cls(pid=pid, create_time=psutil.Process(pid).create_time(), started=_started(pid))
 
     def process(self) -> psutil.Process | None:
         """Returns the process, or None if it has ended. A zombie has ended."""
         try:
             found = psutil.Process(self.pid) if self.pid else None
-            same = found is not None and abs(found.create_time() - self.create_time) < 1.0
-            return found if same and found and found.status() != psutil.STATUS_ZOMBIE else None
+            return found if found and self._is(found) and found.status() != psutil.STATUS_ZOMBIE else None
         except psutil.NoSuchProcess:
             return None
+
+    def _is(self, found: psutil.Process) -> bool:
+        if self.started:
+            return _started(found.pid) == self.started
+        return bool(abs(found.create_time() - self.create_time) < 1.0)
+
+
+def _started(pid: int) -> str:
+    """The boot and the clock tick of it at which a process started. On Linux, times of day are computed from that, and
+    move when the clock is set or a virtual machine is resumed."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        ticks = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+    return f"{boot}/{ticks}"
 
 
 class PartState(BaseModel):
