@@ -4,8 +4,33 @@ from tests.mutants.mutant import Mutant, postgres
 
 SQL = "store/postgres/retention/sql"
 RETENTION = postgres("test_retention")
+HISTORY = postgres("test_archived_history")
 
 MUTANTS = [
+    Mutant(f"{SQL}/changes.sql", "    and not exists (select from batches b where b.id = c.batch_id)\n", "", HISTORY),
+    Mutant(
+        f"{SQL}/changes.sql", "least(now() - %(keep)s::interval, p.fresh_as_of)", "now() - %(keep)s::interval", HISTORY
+    ),
+    Mutant(f"{SQL}/changes.sql", "a.held is not null and", "false and", HISTORY),
+    Mutant(f"{SQL}/changes.sql", "has_first = a.has_first or excluded.has_first", "has_first = false", HISTORY),
+    Mutant(
+        f"{SQL}/edge_changes.sql",
+        "and not (c.after @> '{\"held\": true}' and exists (",
+        "and not (false and exists (",
+        RETENTION,
+    ),
+    Mutant(
+        "api/reads/asset_history.py",
+        "later = archived.later_events - self._replayed(promoted).positions.keys()",
+        "later = archived.later_events & self._replayed(promoted).positions.keys()",
+        HISTORY,
+    ),
+    Mutant(
+        "api/reads/asset_history.py",
+        "for end in (position.below, shown) if",
+        "for end in (position.below,) if",
+        HISTORY,
+    ),
     Mutant(
         f"{SQL}/propagated.sql",
         "    and not exists (select from batches b where b.id = p.batch_id)\n",

@@ -94,6 +94,39 @@ def test_decisions_that_reads_of_the_past_need_are_kept(
     assert set(kept(owner, world.tenant, "decisions", "name")) == expected
 
 
+def test_old_changes_of_edges_are_deleted_but_for_those_that_show_who_ended_what_conducts(
+    pipeline: psycopg.Connection, owner: psycopg.Connection, world: World
+) -> None:
+    def change(*, held: bool, published: bool | None = None, age: str = OLD) -> str:
+        aged(
+            owner,
+            (a_batch(owner, published=published), age),
+            insert="insert into edge_changes (batch_id, tenant_id, from_id, to_id, type, after, causes, committed_at)"
+            " values (%(batch)s, %(tenant)s, %(start)s, %(end)s, 'derived-from',"
+            " jsonb_build_object('held', %(held)s::boolean), '[]', now() - %(age)s::interval)",
+            tenant=world.tenant,
+            start=world.id_of("a"),
+            end=world.id_of("b"),
+            held=held,
+        )
+        return kept(owner, world.tenant, "edge_changes", "position")[-1]
+
+    world.asset("a")
+    world.asset("b")
+    world.edge("a", "b")
+    (first,) = kept(owner, world.tenant, "edge_changes", "position")
+    plain, held = change(held=False), change(held=True)
+    unpublished, young = change(held=False, published=False), change(held=False, age=YOUNG)
+    world.unlink("a", "b", authorised=False)
+    last = kept(owner, world.tenant, "edge_changes", "position")[-1]
+    swept(pipeline, "edge_changes")
+    assert kept(owner, world.tenant, "edge_changes", "position") == [first, held, unpublished, young, last]
+    world.unlink("a", "b")
+    swept(pipeline, "edge_changes")
+    assert held not in kept(owner, world.tenant, "edge_changes", "position")
+    assert plain not in kept(owner, world.tenant, "edge_changes", "position")
+
+
 def test_old_receipts_of_propagation_are_deleted(
     pipeline: psycopg.Connection, owner: psycopg.Connection, world: World
 ) -> None:

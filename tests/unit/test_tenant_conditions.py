@@ -54,8 +54,10 @@ OF_ALL_TENANTS = {
     "refreshes/forget_runs": ["refresh_runs"],
     "refreshes/request_due": ["s"],
     "refreshes/sync_schedules": ["assets", "assets", "s"],
+    "retention/changes": ["c", "c"],
     "retention/dead_letters": ["d", "d", "d"],  # by its id
     "retention/decisions": ["d", "d"],
+    "retention/edge_changes": ["c", "c"],
     "retention/incidents": ["i"],
     "retention/propagated": ["p", "p"],
     "retention/propagations": ["p", "o"],

@@ -72,6 +72,7 @@ class Housekeeping:
 def housekeeping(retention: Retention, registry: CollectorRegistry | None = None) -> tuple[Task, ...]:
     decisions, history = timedelta(days=retention.decision_days), timedelta(days=retention.policy_history_days)
     notifications, incidents = timedelta(days=retention.notification_days), timedelta(days=retention.incident_days)
+    changes = timedelta(days=retention.change_days)
     audit = timedelta(days=retention.audit_days) if retention.audit_days else None
     make = Housekeeping(registry or CollectorRegistry())
     return (
@@ -87,8 +88,10 @@ def housekeeping(retention: Retention, registry: CollectorRegistry | None = None
         make.task("forget-old-usage", delete_old_usage),
         make.task("forget-old-refresh-runs", delete_old_refresh_runs),
         make.task("forget-old-audit", lambda connection: prune_audit(connection, audit), EVERY_DAY),
+        make.sweep("forget-old-changes", "changes", changes),
+        make.sweep("forget-old-edge-changes", "edge_changes", changes),
         make.sweep("forget-propagated-tags", "propagated", PUBLISHED),
-        make.sweep("forget-announced-decisions", "decisions", timedelta(days=retention.change_days)),
+        make.sweep("forget-announced-decisions", "decisions", changes),
         make.sweep("forget-old-propagations", "propagations", timedelta(days=retention.propagation_days)),
         make.sweep("forget-old-dead-letters", "dead_letters", timedelta(days=retention.dead_letter_days)),
         make.sweep("forget-old-lake-batches", "lake_batches", timedelta(days=retention.lake_batch_days)),

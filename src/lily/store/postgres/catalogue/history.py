@@ -3,12 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from lily.model.assets import LayerName
 from lily.model.layers import Layer
 from lily.store.postgres.outbox.batches import Change
 from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.sessions import Database
+
+
+class Archived(NamedTuple):
+    """What of an asset's history has left PostgreSQL: changes up to a time. `later_events` made those that are left."""
+
+    until: datetime
+    later_events: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,12 @@ class EventOutcome:
 async def changes_of(database: Database, tenant: str, asset_id: str, *, below: int | None, limit: int) -> list[Change]:
     parameters = {"id": asset_id, "below": below, "limit": limit}
     return [Change(*row) for row in await database.fetch(tenant, query("catalogue/history"), parameters)]
+
+
+async def archived_changes(database: Database, tenant: str, asset_id: str) -> Archived | None:
+    """None if the whole history of the asset is in PostgreSQL."""
+    rows = await database.fetch(tenant, query("catalogue/archived"), {"id": asset_id})
+    return Archived(rows[0][0], frozenset(rows[0][1])) if rows else None
 
 
 async def ended_tags(

@@ -7,7 +7,9 @@ from psycopg import Connection
 
 from lily.store.postgres.queries import query
 
-Table = Literal["propagated", "decisions", "propagations", "dead_letters", "lake_batches", "incidents"]
+Table = Literal[
+    "changes", "edge_changes", "propagated", "decisions", "propagations", "dead_letters", "lake_batches", "incidents"
+]
 AT_ONCE = 5_000  # rows that a step looks at: its transaction takes some tens of milliseconds
 
 
