@@ -77,10 +77,10 @@ class Past:
         for _ in range(100):
             self._stores.apply_hot(1)
 
-    def follow(self) -> str:
-        """Returns the time at which all of it could be read."""
+    def follow(self, fresh_as_of: str = "") -> str:
+        """Returns the time at which all of it could be read. Another `fresh_as_of` is what the lake says it has."""
         self.apply()
-        began = clock.now()
+        began = fresh_as_of or clock.now()
         self._stores.write_lake(1_000)
         self._batches += 1
         self._owner.execute(

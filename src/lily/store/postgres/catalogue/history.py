@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lily.model.assets import LayerName
 from lily.model.layers import Layer
@@ -17,6 +17,17 @@ class Archived(NamedTuple):
 
     until: datetime
     later_events: frozenset[str]
+
+
+class LaterChanges(NamedTuple):
+    """What has changed of an asset since a time. Times are those of events; None if nothing has changed."""
+
+    are_archived: bool  # some of the changes have left PostgreSQL
+    before: dict[LayerName, dict[str, Any] | None]  # the values then, of the layers that have changed; None: it was new
+    are_promoted: bool  # some of what the lake had then came to PostgreSQL since
+    first_event: str | None
+    version: int | None  # then; 0 if the asset was not in PostgreSQL
+    last_event: str | None  # of the changes until then, as far as they are here
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,6 @@ async def event_outcome(
     return EventOutcome(None if fields is None else Layer(fields, at, clocks), errors, when)
 
 
-async def changed_after(database: Database, tenant: str, asset_id: str, time: str) -> bool:
-    ((changed,),) = await database.fetch(tenant, query("catalogue/changed_after"), {"id": asset_id, "time": time})
-    return bool(changed)
+async def changes_after(database: Database, tenant: str, asset_id: str, time: str) -> LaterChanges:
+    (row,) = await database.fetch(tenant, query("catalogue/changes_after"), {"id": asset_id, "time": time})
+    return LaterChanges(*row)
