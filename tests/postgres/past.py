@@ -1,6 +1,7 @@
 """A tenant in PostgreSQL and in the lake whose past is read, as the API reads it, without Spark."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -30,6 +31,7 @@ from lily.store.postgres.outbox.batches import Outbox
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.retention.sweeps import START, Place, sweep
 from lily.store.postgres.sessions import Database
+from tests.api_database import Result
 from tests.both_stores import KEY, BothStores, Parts, Reads
 from tests.postgres.migrated import Migrated
 from tests.task_lake import TaskLake
@@ -56,11 +58,23 @@ class Past:
     def __init__(self, tenant: str, migrated: Migrated, owner: psycopg.Connection, stores: BothStores) -> None:
         self.tenant, self._migrated, self._owner, self._stores = tenant, migrated, owner, stores
         self._lake = stores.lake.reader()
+        self._recent = LakeReader(self._located)
+        self._runner, self._database = asyncio.Runner(), Database(migrated.url_of("lily_api"))
+        self._runner.run(self._database.open())
         self._batches = 0
         self._fresh_as_of: str | None = None
 
     def close(self) -> None:
         self._lake.close()
+        self._recent.close()
+        self._runner.run(self._database.close())
+        self._runner.close()
+
+    def _run(self, story: Callable[[Database], Awaitable[Result]]) -> Result:
+        async def within() -> Result:
+            return await story(self._database)
+
+        return self._runner.run(within())
 
     def state(
         self, name: str, *, layer: str = "source", single: bool = True, time: str = "", **data: Any
@@ -135,7 +149,7 @@ class Past:
                 items += page
             return [_told(item) for item in items]
 
-        return self._migrated.as_api(story)
+        return self._run(story)
 
     def ended(self, name: str, tag: str) -> str | None:
         """Who took the tag away from the source layer, which holds it."""
@@ -145,7 +159,7 @@ class Past:
             found = await ended_tags(database, self.tenant, ids.asset_id(self.tenant, name), held)
             return found.get(("source", tag), {}).get("by")
 
-        return self._migrated.as_api(story)
+        return self._run(story)
 
     def read(self, name: str) -> dict[str, Any] | None:
         """The asset as it is now."""
@@ -154,7 +168,7 @@ class Past:
             asset = await self._catalogue(database).find(self.tenant, ids.asset_id(self.tenant, name))
             return None if asset is None else _seen(asset)
 
-        return self._migrated.as_api(story)
+        return self._run(story)
 
     def read_at(self, name: str, time: str) -> dict[str, Any]:
         """Raises as `rebuild_past` does."""
@@ -163,7 +177,7 @@ class Past:
             rules = TagRulesCache(database)
             services = SimpleNamespace(
                 database=database,
-                lake=self._fresh(),
+                lake=self._recent,
                 reader=AssetReader(database, rules),
                 tag_rules=rules,
                 settings=Settings(),
@@ -171,16 +185,11 @@ class Past:
             call = cast("Call", SimpleNamespace(services=services, tenant=self.tenant))
             return _seen(await rebuild_past(call, ids.asset_id(self.tenant, name), name, time))
 
-        return self._migrated.as_api(story)
+        return self._run(story)
 
-    def _fresh(self) -> LakeReader:
+    async def _located(self) -> LakeSnapshot:
         """The lake, as fresh as it was after `follow`."""
-        locate, fresh = self._lake._locate, self._fresh_as_of
-
-        async def located() -> LakeSnapshot:
-            return LakeSnapshot((await locate()).metadata, fresh)
-
-        return LakeReader(located)
+        return LakeSnapshot((await self._lake._locate()).metadata, self._fresh_as_of)
 
     def _catalogue(self, database: Database) -> Catalogue:
         return Catalogue(AssetReader(database, TagRulesCache(database)), self._lake)
@@ -223,6 +232,8 @@ def pasts(migrated: Migrated, owner: psycopg.Connection, root: Path) -> Iterator
             made.append(found)
             return found
 
-        yield make
-        for one in made:
-            one.close()
+        try:
+            yield make
+        finally:
+            for one in made:
+                one.close()
