@@ -148,3 +148,9 @@ def test_who_has_stated_an_asset_stays_known(past: Past, migrated: Migrated) -> 
         assert past.archive(time) == 3
         assert ledger.stated_by_others([TABLE, COLUMN], "me") == before == {COLUMN}
         assert ledger.stated_by_others([TABLE, COLUMN], "you") == {TABLE, COLUMN}
+        past.state(TABLE, attributes=attributes(TABLE, owner="bob"))
+        assert past.archive(past.follow()) == 1
+        assert ledger.stated_by_others([TABLE, COLUMN], "me") == before
+        past.state(TABLE, by="others", attributes=attributes(TABLE, owner="ada"))
+        assert past.archive(past.follow()) == 1
+        assert ledger.stated_by_others([TABLE, COLUMN], "me") == {TABLE, COLUMN}
