@@ -35,8 +35,8 @@ MUTANTS = [
     ),
     Mutant(
         "api/reads/asset_history.py",
-        "for end in (position.below, shown) if",
-        "for end in (position.below,) if",
+        "for one in (position.below, end) if",
+        "for one in (position.below,) if",
         HISTORY,
     ),
     Mutant(

@@ -54,10 +54,15 @@ class AssetHistory:
             items, position, is_last = await self._stored(position, limit, self._replayed(promoted).positions.keys())
             if not is_last:
                 return items, position
-        # Read after PostgreSQL's part: what leaves it in between is recognised by the last change that was shown.
+        # Read after PostgreSQL's part, so nothing is missing.
         archived = await archived_changes(self._database, self._tenant, self._id)
-        steps = self._replayed(promoted) if archived is None else await self._with_archived(promoted, archived)
-        older, more = _in_lake(steps, position, limit - len(items))
+        if archived is None:
+            older, more = _in_lake(self._replayed(promoted), position, limit - len(items))
+        else:
+            steps = await self._with_archived(promoted, archived)
+            # If the last change that was shown has left PostgreSQL since, the lake has it and those that followed it.
+            end = None if position.shown in archived.later_events else steps.positions.get(position.shown or "")
+            older, more = _in_lake(steps, position, limit - len(items), end)
         return items + older, more
 
     async def _stored(
@@ -96,11 +101,11 @@ class AssetHistory:
 
 
 def _in_lake(
-    history: ReplayedHistory, position: HistoryPosition, limit: int
+    history: ReplayedHistory, position: HistoryPosition, limit: int, end: int | None = None
 ) -> tuple[list[Item], HistoryPosition | None]:
-    shown = history.positions.get(position.shown or "")
-    ends = [end for end in (position.below, shown) if end is not None]
-    below = [step for step in reversed(history.changes) if all(step.position < end for end in ends)]
+    """Below the position, and before the event at `end`."""
+    ends = [one for one in (position.below, end) if one is not None]
+    below = [step for step in reversed(history.changes) if all(step.position < one for one in ends)]
     if not limit and below:
         return [], position
     page = below[:limit]
