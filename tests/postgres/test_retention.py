@@ -32,9 +32,8 @@ def world(make_world: Callable[[], World]) -> World:
     return make_world()
 
 
-def swept(connection: psycopg.Connection, table: Table, *, at_once: int = 2) -> int:
-    """A whole sweep in small steps."""
-    place: Place | None = START
+def swept(connection: psycopg.Connection, table: Table, *, at_once: int = 5_000, place: Place | None = START) -> int:
+    """A whole sweep. One in small steps ends at young rows, so it begins at those of the test."""
     deleted = steps = 0
     while place is not None:
         step = sweep(connection, table, KEEP, place, at_once)
@@ -75,7 +74,7 @@ def test_tags_that_were_published_long_ago_are_deleted(
     gone = [(a_batch(owner, published=None), age) for age in (OLD, OLD, OLD, YOUNG)]
     still = [(a_batch(owner, published=published), OLD) for published in (True, False)]
     aged(owner, *gone, *still, insert=PROPAGATED, tenant=world.tenant)
-    swept(pipeline, "propagated")
+    swept(pipeline, "propagated", at_once=2, place=Place(gone[0][0] - 1, 0))
     assert kept(owner, world.tenant, "propagated", "batch_id") == [str(batch) for batch, _ in (gone[3], *still)]
 
 
@@ -136,7 +135,7 @@ def test_old_receipts_of_propagation_are_deleted(
             " values (%s, %s, %s, 1, 1, now(), now() - %s::interval)",
             [world.tenant, position, uuid4(), age],
         )
-    assert swept(pipeline, "propagations") >= 4
+    assert swept(pipeline, "propagations", at_once=2) >= 4
     assert kept(owner, world.tenant, "propagations", "position") == ["4"]
 
 
@@ -178,7 +177,7 @@ def test_old_dead_letters_are_deleted_but_for_what_is_pending(pipeline: psycopg.
     letters.add("not published", topics.USAGE, published=False)
     letters.add("propagation", PROPAGATION)
     letters.add("propagated", PROPAGATION, replayed=True)
-    swept(pipeline, "dead_letters")
+    swept(pipeline, "dead_letters", at_once=2)
     assert letters.stored() == {"young": True, "not published": True, "propagation": True}
 
 
@@ -188,8 +187,8 @@ def test_a_refused_record_that_the_lake_has_stays_known_without_its_original(
     hot = letters.add("hot", topics.ASSETS)
     letters.add("bulk", topics.ASSETS_BULK)
     young = letters.add("young", topics.ASSETS, YOUNG)
-    swept(pipeline, "dead_letters")
-    assert swept(pipeline, "dead_letters") == 0
+    swept(pipeline, "dead_letters", at_once=2)
+    assert swept(pipeline, "dead_letters", at_once=2) == 0
     assert letters.stored() == {"hot": False, "bulk": False, "young": True}
 
     class Recorded:
@@ -226,7 +225,7 @@ def test_of_the_old_commits_of_the_lake_the_last_of_each_hour_stays(pipeline: ps
                 " values (%s, date_trunc('hour', now()) - %s::interval, 0, '{}')",
                 [number, age],
             )
-        assert swept(pipeline, "lake_batches") == 2
+        assert swept(pipeline, "lake_batches", at_once=2) == 2
         left = pipeline.execute("select number from lake_batches order by number").fetchall()
     assert [number for (number,) in left] == [2, 4, 5, 6]
 
@@ -238,7 +237,7 @@ def test_the_newest_commit_of_the_lake_stays_however_old_it_is(pipeline: psycopg
             "insert into lake_batches (number, committed_at, events, positions)"
             " select n, now() - interval '200 days', 0, '{}' from generate_series(1, 4) n"
         )
-        assert swept(pipeline, "lake_batches") == 3
+        assert swept(pipeline, "lake_batches", at_once=2) == 3
         assert pipeline.execute("select number from lake_batches").fetchall() == [(4,)]
 
 
@@ -268,7 +267,7 @@ def test_old_incidents_of_which_nothing_is_left_are_deleted(
         " event) values (%s, %s, 'e', now(), 'k', 'info', '', '', %s, '{}')",
         [one, uuid4(), found["notification"]],
     )
-    swept(pipeline, "incidents")
+    swept(pipeline, "incidents", at_once=2)
     assert kept(owner, one, "incidents", "external_id") == ["message", "notification", "open", "risk", "young"]
     assert len(kept(owner, one, "incident_assets", "incident_id")) == 5
     assert kept(owner, other, "incidents", "external_id") == ["another tenant's"]

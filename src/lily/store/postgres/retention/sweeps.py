@@ -25,7 +25,7 @@ START = Place()
 
 class Step(NamedTuple):
     deleted: int
-    next: Place | None  # None: there is nothing more to delete
+    next: Place | None  # None: no row that it looked at was old, and later ones are younger
 
 
 def sweep(
