@@ -148,8 +148,16 @@ class Retention(Section):
 
     audit_days: int = Field(0, ge=0, description="how long the audit is kept; 0 keeps it for ever")
     decision_days: int = Field(30, ge=1, description="how long the log of decisions is kept")
-    incident_days: int = Field(400, ge=1, description="how long messages of resolved incidents are kept")
+    change_days: int = Field(
+        90, ge=1, description="how long the history of assets and edges is in PostgreSQL; the lake has that of assets"
+    )
+    dead_letter_days: int = Field(90, ge=1, description="how long dead letters are kept")
+    incident_days: int = Field(400, ge=1, description="how long resolved incidents and their messages are kept")
+    lake_batch_days: int = Field(
+        400, ge=1, description="how long every commit of the lake is recorded; after that one per hour"
+    )
     notification_days: int = Field(90, ge=1, description="how long notifications and their receipts are kept")
+    propagation_days: int = Field(30, ge=1, description="how long receipts of propagation are kept")
     policy_history_days: int = Field(
         400,
         ge=1,

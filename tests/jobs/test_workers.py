@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import psycopg
+from prometheus_client import CollectorRegistry
 from psycopg import Connection
 
 from lily.reactions.jobs import Task
@@ -185,3 +186,20 @@ def test_housekeeping_removes_what_has_served_its_purpose(scene: Scene) -> None:
     assert kept == [("north", "ended"), ("north", "valid"), ("south", "ended")]
     complete = "select tenant_id, history_from > now() - interval '400 days 1 hour' from access_versions order by 1"
     assert scene.owner.execute(complete).fetchall() == [("north", True), ("south", False)]
+
+
+def test_housekeeping_deletes_a_lot_in_many_transactions(scene: Scene) -> None:
+    scene.owner.execute(
+        "insert into propagated (batch_id, tenant_id, tag, change, root, assets, committed_at)"
+        " select n, 'north', 'pii', 'added', gen_random_uuid(), '{}',"
+        " now() - case when n <= 12000 then interval '2 days' else interval '1 hour' end"
+        " from generate_series(1, 12003) n"
+    )
+    registry = CollectorRegistry()
+    tasks = housekeeping(Retention(), registry)
+    name = "forget-propagated-tags"
+    with scene.working(*tasks):
+        until(lambda: scene.attempts(name, "done") == 1)
+    assert scene.one("select count(*) from propagated") == 3
+    assert scene.attempts(name, "waits") == 2
+    assert registry.get_sample_value("lily_housekeeping_deleted_total", {"task": name}) == 12_000

@@ -1,6 +1,6 @@
 """All mutants."""
 
-from tests.mutants import both_stores, held, held_sql, intake, lineage, model, policy, relay, sql, websocket
+from tests.mutants import both_stores, held, held_sql, intake, lineage, model, policy, relay, retention, sql, websocket
 
-_SUBJECTS = (model, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores)
+_SUBJECTS = (model, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores, retention)
 MUTANTS = [mutant for subject in _SUBJECTS for mutant in subject.MUTANTS]

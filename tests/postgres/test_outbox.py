@@ -166,6 +166,27 @@ def test_one_relay_publishes_at_a_time(outbox: Outbox, migrated: Migrated) -> No
         assert (outbox.try_lock(), other.try_lock()) == (True, False)
 
 
+def propagated_until(owner: psycopg.Connection, offset: int) -> None:
+    reached = (
+        "insert into applied (topic, partition, next_offset) values (%s, 0, %s) "
+        "on conflict (topic, partition) do update set next_offset = excluded.next_offset"
+    )
+    owner.execute(reached, [f"{topics.GOVERNANCE}@propagation", offset])
+
+
+def test_a_batch_that_propagation_has_not_read_is_kept(
+    outbox: Outbox, make_world: Callable[[], World], owner: psycopg.Connection
+) -> None:
+    make_world().asset("a")
+    (batch,) = outbox.unpublished(10)
+    outbox.mark_published([batch], ENDS)
+    propagated_until(owner, 6)
+    for ago, kept in (("25 hours", 1), ("31 days", 0)):
+        owner.execute("update batches set published_at = now() - %s::interval where id = %s", [ago, batch])
+        delete_published(owner)
+        assert owner.execute("select count(*) from batches where id = %s", [batch]).fetchone() == (kept,)
+
+
 def test_only_batches_that_were_published_long_ago_are_deleted(
     outbox: Outbox, make_world: Callable[[], World], owner: psycopg.Connection
 ) -> None:
@@ -174,6 +195,7 @@ def test_only_batches_that_were_published_long_ago_are_deleted(
         world.asset(name)
     old, young, unpublished = outbox.unpublished(10)
     outbox.mark_published([old, young], ENDS)
+    propagated_until(owner, 7)
     owner.execute("update batches set published_at = now() - interval '25 hours' where id = %s", [old])
     assert delete_published(owner) >= 1
     left = {

@@ -25,6 +25,7 @@ SUBJECTS = (
     "protection",
     "quality",
     "refreshes",
+    "retention",
     "run_queries",
     "runs",
     "schemas",
@@ -53,6 +54,13 @@ OF_ALL_TENANTS = {
     "refreshes/forget_runs": ["refresh_runs"],
     "refreshes/request_due": ["s"],
     "refreshes/sync_schedules": ["assets", "assets", "s"],
+    "retention/changes": ["c", "c"],
+    "retention/dead_letters": ["d", "d", "d"],  # by its id
+    "retention/decisions": ["d", "d"],
+    "retention/edge_changes": ["c", "c"],
+    "retention/incidents": ["i"],
+    "retention/propagated": ["p", "p"],
+    "retention/propagations": ["p", "o"],
     "usage/delete_old": ["usage_days", "usage_event_ids", "quality_findings"],
 }
 FUNCTIONS = ("88_hierarchy", "90_spread_risk", "92_risks_of")

@@ -103,7 +103,7 @@ class Worker:
         keys = SigningKeys(settings.master_key_file, read_master_keys)
         naming, append = Naming(settings.openlineage.namespaces), LogAppender(settings.brokers, loop, keys)
         return (
-            *housekeeping(settings.retention),
+            *housekeeping(settings.retention, self.registry),
             Task(enforcement.TASK, Enforcing(settings, self.registry).run),
             Task(JUDGE, quality.judge),
             Task(quality.NEW_DAY, quality.queue_due, every=quality.EVERY),

@@ -42,7 +42,7 @@ class Jobs:
         tasks: Sequence[Task] | None = None,
     ) -> None:
         """Without `tasks` it runs Lily's own."""
-        tasks = housekeeping(settings.retention) if tasks is None else tasks
+        tasks = housekeeping(settings.retention, registry) if tasks is None else tasks
         self._settings, self._stop = settings, stop
         self.ready = threading.Event()
         self._metrics = JobMetrics(registry)

@@ -1,6 +1,6 @@
 """Replays the recorded events of an asset: to its state at a time, and to its history."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ class ReplayedChange(NamedTuple):
 
 class ReplayedHistory(NamedTuple):
     changes: list[ReplayedChange]  # oldest first
-    event_ids: set[str]  # of all events, also of those that changed nothing
+    positions: dict[str, int]  # by the id of each event, also of those that changed nothing
 
 
 class PastState(NamedTuple):
@@ -49,8 +49,15 @@ def state_at(
     return None if state is None else PastState(state, count)
 
 
-def replay_history(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew: timedelta) -> ReplayedHistory:
-    history = ReplayedHistory([], set())
+def replay_history(
+    tenant: str,
+    asset_id: str,
+    events: Iterable[LakeEvent],
+    skew: timedelta,
+    leaving_out: Collection[str] = (),
+) -> ReplayedHistory:
+    """Without the changes that the events with these ids made."""
+    history = ReplayedHistory([], {})
     state: AssetState | None = None
     for position, record, event in _valid(tenant, asset_id, events, skew):
         name = event.statement.layer
@@ -60,8 +67,8 @@ def replay_history(tenant: str, asset_id: str, events: Iterable[LakeEvent], skew
         else:
             state.merge(AssetState.of(event))
         before, after = known.fields if known else None, state.layers[name].fields
-        history.event_ids.add(event.id)
-        if before != after:
+        history.positions.setdefault(event.id, position)
+        if before != after and event.id not in leaving_out:
             version = len(history.changes) + 1
             history.changes.append(ReplayedChange(position, version, event, record.received, before, after))
     return history

@@ -3,7 +3,8 @@
 with free as (
   select id
   from dead_letters
-  where tenant_id = %(tenant)s and id = any(%(ids)s::bigint[]) and (replayed_at is null or replayed_at = %(claimed_at)s)
+  where tenant_id = %(tenant)s and emptied_at is null and id = any(%(ids)s::bigint[])
+    and (replayed_at is null or replayed_at = %(claimed_at)s)
   for update skip locked
 )
 update dead_letters d set replayed_at = %(claimed_at)s

@@ -2,6 +2,6 @@
 select id, topic, partition, "offset", errors, refused_at, replayed_at,
        substring(original for %(shown)s), octet_length(original)
 from dead_letters
-where tenant_id = %(tenant)s and (%(below)s::bigint is null or id < %(below)s::bigint)
+where tenant_id = %(tenant)s and emptied_at is null and (%(below)s::bigint is null or id < %(below)s::bigint)
 order by id desc
 limit %(limit)s

@@ -3,6 +3,6 @@
 select id, topic, coalesce(position('"authorised":true'::bytea in original) > 0, false)
 from dead_letters
 where tenant_id = %(tenant)s and id > %(above)s and id <= %(newest)s and substring(key for octet_length(%(prefix)s)) = %(prefix)s
-  and replayed_at is null and (%(ids)s::bigint[] is null or id = any(%(ids)s::bigint[]))
+  and replayed_at is null and emptied_at is null and (%(ids)s::bigint[] is null or id = any(%(ids)s::bigint[]))
 order by id
 limit %(limit)s

@@ -97,3 +97,4 @@ $$;
 
 revoke all on function propagation_lags(text), is_propagated(jsonb), batch_can_propagate(text, bigint) from public;
 grant execute on function propagation_lags(text) to lily_api, lily_pipeline;
+grant execute on function is_propagated(jsonb) to lily_pipeline;  -- housekeeping keeps the batches that are not

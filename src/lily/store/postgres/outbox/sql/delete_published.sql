@@ -1,7 +1,10 @@
 -- Deletes batches that were published long ago. Their changes stay as history. Statements of rules have become changes by
--- then, those about incidents are merged, and announcements were delivered.
+-- then, those about incidents are merged, and announcements were delivered. Until propagation has read a batch, decisions look
+-- at it; after 30 days the log has lost what it did not read.
 with gone as (
-  delete from batches where published_at < now() - %s::interval returning id
+  delete from batches where published_at < now() - %s::interval
+    and (is_propagated(ends) or now() - published_at > interval '30 days')
+  returning id
 ),
 stated as (
   delete from rule_statements s using gone where s.batch_id = gone.id

@@ -1,5 +1,0 @@
--- Whether an asset has changed since a time.
-select exists (
-  select from changes
-  where tenant_id = %(tenant)s and asset_id = %(id)s::uuid and committed_at > %(time)s::timestamptz
-)

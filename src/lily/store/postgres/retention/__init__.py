@@ -1,0 +1,1 @@
+"""Deletes what has grown old and is not needed, a few thousand rows per transaction."""
