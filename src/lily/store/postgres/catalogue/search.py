@@ -15,6 +15,7 @@ from lily.policy.visibility import NO_ASSETS
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import COLUMNS, asset_of
 from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters, hides_from_elsewhere
+from lily.store.postgres.catalogue.words import with_terms
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
 
@@ -138,15 +139,12 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
 
 def _parameters(request: SearchRequest) -> dict[str, Any]:
     key, asset_id = request.after or (None, None)
-    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
+    filters: dict[str, str] = {**request.filters}
+    if "q" in filters:
+        filters["q"] = with_terms(search_terms(filters["q"]))
     hidden = hidden_parameters(request.hidden) if request.hidden.keys else {}
     page = {"key": key, "id": asset_id, "limit": request.limit + 1, "examined": _examined_at_most(request)}
     return {**filters, **hidden, **page}
-
-
-def _words(text: str) -> str:
-    """A tsquery that matches if every word is the prefix of a word of the name."""
-    return " & ".join(f"'{word}':*" for word in search_terms(text))
 
 
 def _text(key: Any) -> str:

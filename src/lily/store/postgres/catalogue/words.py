@@ -1,0 +1,17 @@
+"""Queries of the index of searches (`search_entries` in migration 0037).
+
+An `@` is replaced in SQL by what an entry begins with: the tenant and the last digit of an id. No term contains a
+character that a tsquery would read as an operator.
+"""
+
+from collections.abc import Iterable
+
+
+def with_terms(prefixes: Iterable[str]) -> str:
+    """Each begins a term of the names, the owner, the business terms or the description."""
+    return " & ".join(f"('@n{prefix}':* | '@t{prefix}':*)" for prefix in prefixes)
+
+
+def named_with(terms: Iterable[str]) -> str:
+    """Each is a term of the names."""
+    return " & ".join(f"'@n{term}'" for term in terms)
