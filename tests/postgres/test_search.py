@@ -7,16 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lily.bus import topics
 from lily.lineage.tag_rules import DEFAULT_TAG_RULES
+from lily.model.assets import shown_fields
+from lily.model.errors import Refused
 from lily.model.events import AssetEvent
 from lily.model.records import Record
-from lily.model.search_terms import name_beginning, search_terms, text_terms
+from lily.model.search_terms import name_beginning, search_terms, searched, text_terms
 from lily.model.statements import read_statement
-from lily.store.postgres.catalogue.search import SearchRequest, search
+from lily.store.assets import StoredAsset
+from lily.store.listing import sort_key
+from lily.store.postgres.catalogue.search import SearchRequest, Sorting, search
+from lily.store.postgres.catalogue.words import ranks
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
@@ -141,3 +147,116 @@ def test_refreshes_with_other_numbers_in_the_description_leave_the_indexes_alone
     after = owner.execute("select described, version from assets where tenant_id = %s", [world.tenant]).fetchone()
     assert before is not None
     assert after == (*before, 2)
+
+
+NAMES = ("order", "orders", "order items", "items", "order_x", "x")
+
+
+@settings(max_examples=12)
+@given(
+    drawn=st.lists(
+        st.tuples(st.sampled_from(NAMES), st.sampled_from(["order", "sales"]), st.sampled_from([None, *NAMES])),
+        max_size=24,
+    ),
+    q=st.sampled_from(["order", "ord", "Order Items", "x", "order sales", "nothing", "!", "o" * 200]),
+    limit=st.integers(1, 5),
+    owner=st.sampled_from([None, "alice"]),
+)
+def test_pages_have_every_match_once_the_best_first(
+    *,
+    migrated: Migrated,
+    make_world: Callable[[], World],
+    drawn: list[tuple[str, str, str | None]],
+    q: str,
+    limit: int,
+    owner: str | None,
+) -> None:
+    world = make_world()
+    write(
+        world,
+        *(
+            state(world, number, 1, f"{name}", qualified_name=f"{schema}.{number}", description=about, owner=by)
+            for number, (name, schema, about) in enumerate(drawn)
+            for by in (["alice", "bob"][number % 2],)
+        ),
+    )
+    pages = every_page(migrated, world, {"q": q} | ({"owner": owner} if owner else {}), limit)
+    prefixes = search_terms(q)
+    expected = sorted(
+        (searched(one.qualified_name, shown_fields(one.layers)).rank(prefixes), one.id[-1], one.id)
+        for one in every_page(migrated, world, {"owner": owner} if owner else {}, 50, sort="id")
+        if prefixes and searched(one.qualified_name, shown_fields(one.layers)).match(prefixes)
+    )
+    assert [one.id for one in pages] == [asset_id for *_, asset_id in expected]
+
+
+def every_page(
+    migrated: Migrated, world: World, filters: dict[Any, str], limit: int, sort: Sorting = "rank"
+) -> list[StoredAsset]:
+    async def look(database: Database) -> list[StoredAsset]:
+        request, assets = SearchRequest(filters, include_deleted=False, sort=sort, order="asc", limit=limit), []
+        while True:
+            page = await search(database, world.tenant, request, DEFAULT_TAG_RULES)
+            assets += page.assets
+            assert len(page.assets) == limit or page.last is None
+            if page.last is None:
+                return assets
+            last = page.assets[-1]
+            assert page.last == sort_key(last, sort, filters.get("q", ""))
+            request = replace(request, after=page.last)
+
+    return migrated.as_api(look)
+
+
+def test_the_exact_name_comes_before_names_that_begin_with_it_and_before_what_is_only_described(
+    migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    write(
+        world,
+        state(world, 1, 1, "returns", qualified_name="a.described", description="of a customer"),
+        state(world, 2, 1, "visits", qualified_name="customer.visits"),
+        state(world, 3, 1, "customer_orders", qualified_name="b.customer_orders"),
+        state(world, 4, 1, "Customer", qualified_name="z.customer"),
+    )
+    ranked = ["z.customer", "b.customer_orders", "customer.visits", "a.described"]
+    assert found(migrated, world, "customer", sort="rank") == ranked
+    assert found(migrated, world, "customer") == sorted(ranked)
+
+
+def test_a_page_goes_on_although_the_asset_at_which_it_ended_has_another_rank(
+    migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    write(world, *(state(world, number, 1, f"customer_{number}") for number in range(9)))
+    first = every_page(migrated, world, {"q": "customer"}, 50)
+    after = sort_key(first[3], "rank", "customer")
+    write(world, state(world, 1, 2, first[3].view["attributes"]["name"], qualified_name=first[3].qualified_name))
+    person = {"layer": "user", "operation": "upsert", "qualified_name": first[3].qualified_name}
+    statement = read_statement({**person, "attributes": {"name": "renamed"}}, tenant=world.tenant)
+    write(world, AssetEvent("p", "2026-01-03T00:00:00.000000Z", world.tenant, statement))
+    rest = found(migrated, world, "customer", sort="rank", after=after)
+    assert rest == [one.qualified_name for one in [*first[4:], first[3]]]  # it matches by its qualified name now
+
+
+def test_a_place_without_a_rank_is_refused(migrated: Migrated, make_world: Callable[[], World]) -> None:
+    world = make_world()
+    for key in ("", "9a", "1", "1ab", "x"):
+        with pytest.raises(Refused):
+            found(migrated, world, "customer", sort="rank", after=(key, str(uuid.UUID(int=1))))
+
+
+def test_a_common_word_is_looked_up_in_a_part_of_the_assets(
+    migrated: Migrated, make_world: Callable[[], World], owner: psycopg.Connection
+) -> None:
+    world = make_world()
+    write(world, *(state(world, number, 1, f"customer_{number}") for number in range(1_600)))
+    owner.execute("select gin_clean_pending_list('assets_by_search')")
+    read = "select sum(pg_stat_get_xact_tuples_fetched(oid)) from pg_class where oid = 'assets'::regclass"
+    with psycopg.connect(migrated.owner) as connection:
+        connection.execute("select set_config('lily.tenant', %s, true)", [world.tenant])
+        places = "select count(*) from ids_by_rank(%s, 1, null, 50, null, null, null, false)"
+        assert connection.execute(places, [ranks(["customer"])]).fetchone() == (50,)
+        row = connection.execute(read).fetchone()
+    assert row is not None
+    assert row[0] <= 400

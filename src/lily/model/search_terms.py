@@ -24,10 +24,18 @@ class Searched(NamedTuple):
 
     names: Collection[str]
     texts: Collection[str]
+    beginning: str = ""  # of the name
 
     def match(self, prefixes: Iterable[str]) -> bool:
         """Whether each prefix begins a term."""
         return all(_begins_any(prefix, self.names) or _begins_any(prefix, self.texts) for prefix in prefixes)
+
+    def rank(self, prefixes: Sequence[str]) -> int:
+        """1 if they are the name, 2 if the name begins with them, 3 if the names have all of them, 4 for the rest."""
+        sought = " ".join(prefixes)
+        if len(sought) <= NAME_BEGINNING and self.beginning.startswith(sought):
+            return 1 if self.beginning == sought else 2
+        return 3 if all(_begins_any(prefix, self.names) for prefix in prefixes) else 4
 
 
 def search_terms(text: str) -> list[str]:
@@ -47,7 +55,8 @@ def name_beginning(text: str) -> str:
 
 def searched(qualified_name: str, shown: Mapping[str, Any]) -> Searched:
     """`shown` are the shown fields of the asset."""
-    return Searched(search_terms(f"{shown.get('name') or ''} {qualified_name}"), text_terms(shown))
+    name = str(shown.get("name") or "")
+    return Searched(search_terms(f"{name} {qualified_name}"), text_terms(shown), name_beginning(name))
 
 
 def text_terms(shown: Mapping[str, Any]) -> Sequence[str]:
