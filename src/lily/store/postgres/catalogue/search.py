@@ -31,10 +31,11 @@ Sorting = Sort | Literal["rank"]  # by how well it matches `q`; always ascending
 Order = Literal["asc", "desc"]
 Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent", "at_risk"]
 
-# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison.
+# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison. Row-level security
+# keeps an index from comparing what coalesce returns, but not what case does.
 _KEYS: dict[Sorting, tuple[LiteralString, LiteralString]] = {
     "id": ("assets.id", "uuid"),
-    "name": ("coalesce(name, '')", "text"),
+    "name": ("case when name is null then '' else name end", "text"),
     "qualified_name": ("qualified_name", "text"),
     "entity_type": ("coalesce(entity_type, '')", "text"),
     "created_at": ("created_at", "timestamptz"),

@@ -39,7 +39,7 @@ returns tsvector
 language plpgsql immutable parallel safe as $$
 declare
   start text collate "C" := tenant_id || '/' || right(id::text, 1);
-  named text collate "C" := public.search_words(coalesce(name, ''));
+  named text collate "C" := public.search_words(case when name is null then '' else name end);
   words text collate "C" := public.search_words(qualified_name);
   others text collate "C" := public.search_words(coalesce(owner || ' ', '') || described);
 begin
@@ -54,3 +54,25 @@ $$;
 create index assets_by_search on assets using gin (search_entries(tenant_id, id, name, qualified_name, owner, described));
 drop index assets_by_word;
 drop function search_words(text, text);
+
+-- The tags of an asset for an index over all tenants: each begins with the tenant.
+create function tags_of_tenant(tenant_id text, tags text[]) returns text[]
+language plpgsql immutable parallel safe as $$
+begin
+  return string_to_array(tenant_id || '/' || array_to_string(tags, e'\x1f' || tenant_id || '/'), e'\x1f');
+end
+$$;
+
+drop index assets_by_tag, assets_by_stated;
+create index assets_by_tag on assets using gin (tags_of_tenant(tenant_id, tags)) where tags <> '{}';
+create index assets_by_stated on assets using gin (tags_of_tenant(tenant_id, stated)) where stated <> '{}';
+
+-- Lists by owner and source, and in the order of names and of creation. A plain refresh changes none of these columns, so it
+-- stays in its page. All but the first leave deleted assets out, as lists do: without a condition of their own the planner
+-- could take them for the key where statistics know nothing (migration 0035). updated_at changes at every refresh.
+create index assets_by_owner on assets (tenant_id, owner, id) where owner is not null;
+drop index assets_by_data_source;
+create index assets_by_data_source on assets (tenant_id, data_source, id) where data_source is not null and not is_deleted;
+create index assets_by_name on assets (tenant_id, (case when name is null then '' else name end), id) where not is_deleted;
+create index assets_by_qualified_name on assets (tenant_id, qualified_name, id) where not is_deleted;
+create index assets_by_creation on assets (tenant_id, created_at, id) where not is_deleted;

@@ -63,14 +63,17 @@ end
 $$;
 
 create or replace function ids_by_tag(tag text) returns setof uuid
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select id from assets where tenant_id = tenant() and tags <> '{}' and tags @> array[tag]
+language sql stable security definer set search_path = pg_catalog, public, pg_temp set enable_seqscan = off as $$
+  select id from assets
+  where tenant_id || '' = tenant() and tags <> '{}' and tags_of_tenant(tenant_id, tags) @> array[tenant() || '/' || tag]
 $$;
 
 -- A tag that propagates counts in any layer, not only where it is effective.
 create or replace function ids_by_stated(tag text) returns setof uuid
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select id from assets where tenant_id = tenant() and stated <> '{}' and stated @> array[tag]
+language sql stable security definer set search_path = pg_catalog, public, pg_temp set enable_seqscan = off as $$
+  select id from assets
+  where tenant_id || '' = tenant() and stated <> '{}'
+    and tags_of_tenant(tenant_id, stated) @> array[tenant() || '/' || tag]
 $$;
 
 revoke all on function ids_by_rank(text[], integer, uuid, integer, text, text, text, boolean) from public;
