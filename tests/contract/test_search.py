@@ -68,9 +68,10 @@ def test_filters_find_exactly_what_they_say(estate: Door, filters: dict[str, str
 
 @pytest.mark.parametrize("limit", [1, 2, 50])
 def test_the_best_matches_come_first_page_by_page(estate: Door, limit: int) -> None:
-    pages, cursor = [], ""
+    pages: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
-        asked = {"q": "order", "limit": limit} | ({"cursor": cursor} if cursor else {})
+        asked: dict[str, Any] = {"q": "order", "limit": limit} | ({"cursor": cursor} if cursor else {})
         page = estate.http.get("/metadata", params=asked).json()
         pages += names(page["items"])
         cursor = page["next_cursor"]

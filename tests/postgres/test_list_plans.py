@@ -18,7 +18,8 @@ ASSETS, EACH = 3_000, 60
 _FILL = """
 insert into assets (tenant_id, id, qualified_name, source, source_at, version, created_at, updated_at)
 select %s, gen_random_uuid(), 'wh.t' || n,
-       jsonb_build_object('$type', 'table', 'name', 't' || n, 'owner', 'owner ' || n %% 50, 'data_source', 'wh ' || n %% 50,
+       jsonb_build_object('$type', 'table', 'name', 't' || n, 'owner', 'owner ' || n %% 50,
+                          'data_source', 'wh ' || n %% 50,
                           'tags', case when n %% 50 = 0 then '{"rare": "Rare"}'::jsonb else '{}' end),
        '2026-01-01T00:00:00.000000Z/e', 1, now() - n * interval '1 minute', now()
 from generate_series(1, %s) as n

@@ -31,8 +31,8 @@ Sorting = Sort | Literal["rank"]  # by how well it matches `q`; always ascending
 Order = Literal["asc", "desc"]
 Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent", "at_risk"]
 
-# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison. Row-level security
-# keeps an index from comparing what coalesce returns, but not what case does.
+# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison. With row-level
+# security an index can compare what case returns, but not what coalesce does.
 _KEYS: dict[Sorting, tuple[LiteralString, LiteralString]] = {
     "id": ("assets.id", "uuid"),
     "name": ("case when name is null then '' else name end", "text"),
