@@ -18,7 +18,7 @@ SEARCHED = postgres("test_search")
 
 MUTANTS = [
     Mutant(f"{FUNCTIONS}/30_search.sql", "and (after_id is null or a.id > after_id)", "", SEARCHED),
-    Mutant(f"{FUNCTIONS}/30_search.sql", "order by right(a.id::text, 1), a.id", "order by a.id", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "order by at, found.id", "order by found.id", SEARCHED),
     Mutant(f"{FUNCTIONS}/30_search.sql", "    width := 1;\n", "    width := 16;\n", SEARCHED),
     Mutant(
         "store/postgres/catalogue/words.py", 'return [exact, f"{begins} & !{exact}"', "return [exact, begins", SEARCHED
