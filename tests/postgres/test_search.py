@@ -21,6 +21,7 @@ from lily.model.search_terms import name_beginning, search_terms, searched, text
 from lily.model.statements import read_statement
 from lily.store.assets import StoredAsset
 from lily.store.listing import sort_key
+from lily.store.postgres.catalogue.candidates import next_candidates
 from lily.store.postgres.catalogue.search import SearchRequest, Sorting, search
 from lily.store.postgres.catalogue.words import ranks
 from lily.store.postgres.sessions import Database
@@ -261,3 +262,28 @@ def test_a_common_word_is_looked_up_in_a_part_of_the_assets(
         row = connection.execute(read).fetchone()
     assert row is not None
     assert row[0] <= 400
+
+
+@pytest.mark.parametrize("wanted", [1, 7])
+def test_candidates_come_by_the_last_digit_of_the_id_and_each_once(
+    migrated: Migrated, make_world: Callable[[], World], wanted: int
+) -> None:
+    world = make_world()
+    write(world, *(state(world, number, 1, f"customer_{number}") for number in range(60)))
+
+    async def look(database: Database) -> list[str]:
+        ids: list[str] = []
+        after: tuple[str, str] | None = None
+        while len(ids) <= 60:
+            found = await next_candidates(
+                database, world.tenant, {"q": "customer"}, after, with_deleted=False, wanted=wanted
+            )
+            ids += found.ids
+            if len(found.ids) < wanted:
+                break
+            after = found.last
+        return ids
+
+    ids = migrated.as_api(look)
+    assert ids == sorted(ids, key=lambda one: (one[-1], one))
+    assert len(set(ids)) == len(ids) == 60
