@@ -24,6 +24,7 @@ class Sizes:
     lake_warm_ups: int  # backlogs before the first that counts
     lake_pool: int  # columns in the lake while reads are measured; there may be more
     lake_read_seconds: float
+    search_columns: int  # in the lake while searches are measured; there may be more
     flood_rounds: int
     flood_columns: int
     flood_rate: int  # columns a second
@@ -71,6 +72,7 @@ FULL = Sizes(
     lake_warm_ups=2,
     lake_pool=200_000,
     lake_read_seconds=15,
+    search_columns=900_000,
     flood_rounds=3,
     flood_columns=1_000_000,
     flood_rate=20_000,
@@ -117,6 +119,7 @@ QUICK = Sizes(
     lake_warm_ups=1,
     lake_pool=40_000,
     lake_read_seconds=2,
+    search_columns=40_000,
     flood_rounds=1,
     flood_columns=200_000,
     flood_rate=20_000,

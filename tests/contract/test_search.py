@@ -15,6 +15,7 @@ ESTATE: list[dict[str, Any]] = [
     table("wh.sales.order_items", parent="wh.sales", owner="bob", data_source="wh"),
     table("wh.sales.orders_view", "view", parent="wh.sales", owner="bob", tags=["Finance", "gdpr"]),
     table("bi.revenue", "dashboard", owner="Zoë", data_source="bi", name="Revenue per Order"),
+    table("bi.returns", "dashboard", name="Returns", description="What customers sent back", business_terms=["Refund"]),
 ]
 
 
@@ -35,13 +36,20 @@ def found(door: Door, **parameters: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        ({}, {"wh.sales", "wh.sales.orders", "wh.sales.order_items", "wh.sales.orders_view", "bi.revenue"}),
+        (
+            {},
+            {"wh.sales", "wh.sales.orders", "wh.sales.order_items", "wh.sales.orders_view", "bi.revenue", "bi.returns"},
+        ),
         ({"q": "orders"}, {"wh.sales.orders", "wh.sales.orders_view"}),
         ({"q": "ORD"}, {"wh.sales.orders", "wh.sales.order_items", "wh.sales.orders_view", "bi.revenue"}),
         ({"q": "sales.order_items"}, {"wh.sales.order_items"}),
         ({"q": "revenue order"}, {"bi.revenue"}),
         ({"q": "' & | ! :* <->"}, set()),
         ({"q": "nowhere"}, set()),
+        ({"q": "customer"}, {"bi.returns"}),
+        ({"q": "REFUND return"}, {"bi.returns"}),
+        ({"q": "bob"}, {"wh.sales.order_items", "wh.sales.orders_view"}),
+        ({"q": "view bob", "owner": "alice"}, set()),
         ({"entity_type": "table"}, {"wh.sales.orders", "wh.sales.order_items"}),
         ({"entity_type": "TABLE"}, {"wh.sales.orders", "wh.sales.order_items"}),
         ({"entity_type": "dashboard", "tag": "pii"}, set()),
@@ -56,6 +64,23 @@ def found(door: Door, **parameters: Any) -> list[str]:
 )
 def test_filters_find_exactly_what_they_say(estate: Door, filters: dict[str, str], expected: set[str]) -> None:
     assert set(found(estate, **filters)) == expected
+
+
+@pytest.mark.parametrize("limit", [1, 2, 50])
+def test_the_best_matches_come_first_page_by_page(estate: Door, limit: int) -> None:
+    pages: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        asked: dict[str, Any] = {"q": "order", "limit": limit} | ({"cursor": cursor} if cursor else {})
+        page = estate.http.get("/metadata", params=asked).json()
+        pages += names(page["items"])
+        cursor = page["next_cursor"]
+    begins, rest = set(pages[:3]), pages[3:]
+    assert begins == {"wh.sales.orders", "wh.sales.orders_view", "wh.sales.order_items"}
+    assert rest == ["bi.revenue"]
+    assert found(estate, q="orders") == ["wh.sales.orders", "wh.sales.orders_view"]
+    assert found(estate, q="order", sort="qualified_name") == sorted(pages)
+    assert found(estate, q="order", order="desc") == list(reversed(found(estate, q="order", sort="id")))
 
 
 def test_a_parent_is_found_by_id_too(estate: Door) -> None:

@@ -14,7 +14,16 @@ MADE, PROPAGATED = postgres("test_edge_conduction") + CONVERGES, postgres("test_
 CLAIMED = MADE + postgres("test_run_lineage", "test_repeated_claims")
 OF_THE_TENANT = "tenant_id = %(tenant)s and "
 
+SEARCHED = postgres("test_search")
+
 MUTANTS = [
+    Mutant(f"{FUNCTIONS}/30_search.sql", "and (after_id is null or a.id > after_id)", "", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "order by at, found.id", "order by found.id", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "    width := 1;\n", "    width := 16;\n", SEARCHED),
+    Mutant(
+        "store/postgres/catalogue/words.py", 'return [exact, f"{begins} & !{exact}"', "return [exact, begins", SEARCHED
+    ),
+    Mutant("model/search_terms.py", "return 1 if self.beginning == sought else 2", "return 2", SEARCHED),
     Mutant(f"{CATALOGUE}/merge.sql", "s.clocks is null and s.at > a.{at}", "s.clocks is null", MERGED),
     Mutant(
         f"{CATALOGUE}/merge.sql",

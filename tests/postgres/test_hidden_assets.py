@@ -20,7 +20,7 @@ from lily.model.layers import TAGS
 from lily.policy import Facts, Principal, Visibility, compile_policies, parse_policy
 from lily.store.assets import StoredAsset
 from lily.store.postgres.access.administration import create_tenant
-from lily.store.postgres.catalogue.search import SearchRequest, Sort, search
+from lily.store.postgres.catalogue.search import SearchRequest, Sorting, search
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.policies.facts import Wanted, read_facts
 from lily.store.postgres.sessions import Database
@@ -46,7 +46,7 @@ class Drawn:
     deleted: bool
 
     def layers(self, tenant: str) -> tuple[Jsonb, Jsonb | None]:
-        fields: dict[str, Any] = {TYPE: self.entity_type, DELETED: self.deleted}
+        fields: dict[str, Any] = {TYPE: self.entity_type, DELETED: self.deleted, "description": "shared words"}
         fields |= {TAGS: {tag_key(tag): tag for tag in self.tags}} if self.tags else {}
         fields |= {"data_source": self.source} if self.source else {}
         fields |= {"parent": self.parent, PARENT_ID: ids.asset_id(tenant, self.parent)} if self.parent else {}
@@ -88,11 +88,12 @@ resources = st.one_of(
 @given(
     world=worlds,
     denied=st.lists(resources, min_size=1, max_size=3),
-    sort=st.sampled_from(["id", "qualified_name", "entity_type"]),
+    sort=st.sampled_from(["id", "qualified_name", "entity_type", "rank"]),
     on_delete=st.sampled_from(["keep", "cut"]),
     edges=st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=6),
 )
 @example(world=HALF_SUPPRESSED, denied=[{"tag": "PII"}, {"tag": "Secret"}], sort="id", on_delete="keep", edges=set())
+@example(world=HALF_SUPPRESSED, denied=[{"tag": "PII"}, {"asset": "b.0"}], sort="rank", on_delete="keep", edges=set())
 @example(
     world=dict.fromkeys(NAMES, PLAIN) | {"a.0": replace(PLAIN, tags=frozenset({"PII"}))},
     denied=[{"tag": "PII"}],
@@ -106,7 +107,7 @@ def test_a_list_leaves_out_what_decisions_deny(
     owner: psycopg.Connection,
     world: dict[str, Drawn],
     denied: list[dict[str, str]],
-    sort: Sort,
+    sort: Sorting,
     on_delete: str,
     edges: set[tuple[str, str]],
     lags: bool,
@@ -162,13 +163,15 @@ def link(connection: psycopg.Connection, tenant: str, edges: set[tuple[str, str]
         )
 
 
-async def compare(url: str, tenant: str, visibility: Visibility, sort: Sort, *, lags: bool) -> None:
+async def compare(url: str, tenant: str, visibility: Visibility, sort: Sorting, *, lags: bool) -> None:
     async with opened(url) as database:
         rules = await read_tag_rules(database, tenant)
         named = visibility.hidden.tags
         known = await read_facts(database, tenant, NAMES, Wanted(rules, rules.protective | named, attributes=False))
         expected = {name for name, facts in known.items() if facts is not None and not visibility.hides(facts)}
-        request = SearchRequest({}, True, sort, "asc", 2, hidden=visibility.hidden)
+        # By rank, all are found by a word of their descriptions.
+        filters: dict[Any, str] = {"q": "shared"} if sort == "rank" else {}
+        request = SearchRequest(filters, True, sort, "asc", 2, hidden=visibility.hidden)
         listed = await every_page(database, tenant, request)
         found = [asset.qualified_name for asset in listed]
         assert len(found) == len(set(found))

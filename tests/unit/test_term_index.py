@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 
+import orjson
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lily.model.search_terms import matches_terms, search_terms
-from lily.store.lake.term_index import TermIndex, terms_of
+from lily.store.lake.term_index import MAX_VALUES, TermIndex, terms_of
 
 PARTS = st.sampled_from(["wh", "Sales_EU", "orders", "orders-2", "größe", "É", "İd", "id", "a b", "x:y", "\ud800", ""])
 QUALIFIED = st.lists(PARTS, min_size=1, max_size=4).map(".".join)
@@ -38,7 +39,7 @@ def test_a_group_with_a_matching_name_is_never_ruled_out(
     prefixes = [term for text in sought for term in search_terms(text)]
     rows = rows_of(assets)
     names = zip(rows.column("name").to_pylist(), rows.column("qualified_name").to_pylist(), strict=True)
-    if any(matches_terms(prefixes, f"{name or ''} {qualified}") for name, qualified in names):
+    if prefixes and any(matches_terms(prefixes, f"{name or ''} {qualified}") for name, qualified in names):
         assert terms_of(rows).may_match(prefixes)
 
 
@@ -73,7 +74,7 @@ def test_the_oldest_groups_are_forgotten_beyond_the_limit() -> None:
     def visit(number: int) -> None:
         def read() -> pa.Table:
             reads.append(number)
-            return rows_of([(f"wh.t{number}.{'c' * 400}", None)])
+            return rows_of([(f"wh.t{number}.{'_'.join(str(part) for part in range(100))}", None)])
 
         assert index.terms(("one", "a.parquet", number), read).may_match([f"t{number}"])
 
@@ -86,3 +87,20 @@ def test_a_group_is_indexed_for_each_tenant_of_its_own() -> None:
     index = TermIndex()
     index.terms(("one", "a.parquet", 0), lambda: rows_of([("wh.secret.id", "id")]))
     assert not index.terms(("two", "a.parquet", 0), lambda: rows_of([("wh.open.id", "id")])).may_match(["secret"])
+
+
+@pytest.mark.parametrize(
+    ("sources", "owner", "expected"),
+    [
+        (['{"owner":"a\\"b"}', '{"owner":"ann"}', None], 'a"b', True),
+        (['{"owner":"ann"}', '{"name":"x"}'], "an", False),
+        (['{"a":{"owner":"bob"},"owner":"ann"}'], "zoe", True),  # not known which of them counts
+        ([orjson.dumps({"owner": f"o{number}"}).decode() for number in range(MAX_VALUES + 1)], "zoe", True),
+        (['{"owner":"ann"}'], None, True),
+    ],
+)
+def test_owners_of_a_group_rule_it_out(sources: list[str | None], owner: str | None, *, expected: bool) -> None:
+    rows = rows_of([(f"wh.t.c{number}", None) for number in range(len(sources))])
+    terms = terms_of(rows.append_column("source", pa.array(sources, pa.string())))
+    assert terms.may_state("owner", owner) is expected
+    assert terms.may_state("data_source", owner) is (owner is None)

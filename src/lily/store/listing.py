@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lily.model.assets import entity_type, is_deleted, shown_fields
-from lily.model.search_terms import search_terms
+from lily.model.search_terms import search_terms, searched
 from lily.model.states import AssetState
 from lily.store.assets import StoredAsset
 from lily.store.catalogue import Catalogue
@@ -19,8 +19,9 @@ from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.hidden_assets import hidden_assets
 from lily.store.lake.reader import LakeReader
 from lily.store.lake.scans import after
+from lily.store.postgres.catalogue.candidates import rank_key
 from lily.store.postgres.catalogue.reader import AssetReader
-from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sort, lake_assets_by_lineage, search
+from lily.store.postgres.catalogue.search import SearchRequest, SearchResult, Sorting, lake_assets_by_lineage, search
 from lily.store.postgres.sessions import Database
 
 # Where the next page starts: after the sort key and id of an item, or (one element) at an id in the lake.
@@ -39,7 +40,7 @@ class AssetPage:
     def position_after(self, index: int, request: SearchRequest) -> ListPosition:
         """Where a list that ends with this asset of the page continues."""
         if index < len(self.sorted):
-            return sort_key(self.sorted[index], request.sort)
+            return sort_key(self.sorted[index], request.sort, request.filters.get("q", ""))
         asset_id = self.assets[index].id
         return (asset_id if request.by_lineage else after(asset_id),)
 
@@ -176,8 +177,8 @@ def _is_beyond(asset: StoredAsset, request: SearchRequest) -> bool:
     return key > request.after if request.order == "asc" else key < request.after
 
 
-def sort_key(asset: StoredAsset, sort: Sort) -> tuple[str, str]:
-    """Sorts like PostgreSQL: by code point, as its collation "C" does, and times in fixed width."""
+def sort_key(asset: StoredAsset, sort: Sorting, q: str = "") -> tuple[str, str]:
+    """Sorts like PostgreSQL: by code point, as its collation "C" does, and times in fixed width. A rank is of `q`."""
     match sort:
         case "id":
             key = asset.id
@@ -191,4 +192,7 @@ def sort_key(asset: StoredAsset, sort: Sort) -> tuple[str, str]:
             key = asset.state.first
         case "updated_at":
             key = asset.state.last
+        case "rank":
+            terms = searched(asset.qualified_name, shown_fields(asset.layers))
+            key = rank_key(terms.rank(search_terms(q)), asset.id)
     return key, asset.id

@@ -12,7 +12,7 @@ from lily.api.calls import Call
 from lily.model.errors import Problem, Refused
 from lily.store.assets import StoredAsset
 from lily.store.listing import ListPosition, sort_key
-from lily.store.postgres.catalogue.search import Sort
+from lily.store.postgres.catalogue.search import Sorting
 
 Position = ListPosition | tuple[None, str]
 POSITION: TypeAdapter[Position] = TypeAdapter(Position)
@@ -25,7 +25,7 @@ def without_hidden_key(position: ListPosition, shown: Sequence[StoredAsset]) -> 
     return None, position[1]
 
 
-async def with_key(call: Call, position: Position, sort: Sort) -> ListPosition:
+async def with_key(call: Call, position: Position, sort: Sorting, q: str) -> ListPosition:
     """Raises Refused if the position names an asset that does not exist."""
     if len(position) == 1:
         return position
@@ -36,4 +36,4 @@ async def with_key(call: Call, position: Position, sort: Sort) -> ListPosition:
     if asset is None:
         description = "the cursor names an asset that does not exist; start again without a cursor"
         raise Refused(Problem("INVALID_CURSOR", description, "cursor"))
-    return sort_key(asset, sort)
+    return sort_key(asset, sort, q)

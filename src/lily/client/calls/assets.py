@@ -55,7 +55,8 @@ def find(
     page_size: int = 200,
 ) -> Call[Page[Asset]]:
     """Iterates over all assets that match every filter; `at_risk` keeps those of open incidents and what is downstream
-    of them. Pages are fetched as the iterator reaches them."""
+    of them. `q` matches words of names, owner, business terms and description; without `sort`, the best matches come
+    first. Pages are fetched as the iterator reaches them."""
     filters = {"q": q, "entity_type": entity_type, "tag": tag, "data_source": data_source, "owner": owner}
     filters |= {"parent": parent, "at_risk": "true" if at_risk else None, "sort": sort, "order": order}
     filters |= {"include_deleted": "true" if include_deleted else None}

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from lily.model.assets import entity_type, parent_id, shown_fields
 from lily.model.lanes import BULK_TYPES
-from lily.model.search_terms import matches_terms
+from lily.model.search_terms import searched
 from lily.model.states import AssetState
 
 
@@ -57,7 +57,6 @@ class AssetFilter:
         types = pa.array(sorted(BULK_TYPES) if self.entity_type is None else [self.entity_type])
         rows = rows.filter(pc.is_in(rows.column("entity_type"), types))
         for term in self.terms or ():
-            # Beyond ASCII, Arrow and Python may lower-case differently: then only the merged state decides.
             if term.isascii():
                 rows = rows.filter(pc.or_kleene(_contains(rows, "qualified_name", term), _contains(rows, "name", term)))
         for name, value in (("owner", self.owner), ("data_source", self.data_source)):
@@ -78,9 +77,11 @@ class AssetFilter:
             return False
         if self.hidden is not None and self.hidden.hides(state, shown):
             return False
-        names = f"{shown.get('name') or ''} {state.qualified_name}"
-        return self.terms is None or (bool(self.terms) and matches_terms(self.terms, names))
+        return self.terms is None or (bool(self.terms) and searched(state.qualified_name, shown).match(self.terms))
 
 
 def _contains(rows: pa.Table, column: str, term: str) -> Any:
-    return pc.fill_null(pc.match_substring(rows.column(column), term, ignore_case=True), fill_value=False)
+    """Whether a value may have the term; beyond ASCII, Arrow and Python may fold differently."""
+    values = rows.column(column)
+    found = pc.or_(pc.match_substring(values, term, ignore_case=True), pc.invert(pc.string_is_ascii(values)))
+    return pc.fill_null(found, fill_value=False)

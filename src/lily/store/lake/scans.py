@@ -111,7 +111,9 @@ class Scan:
         def read() -> pa.Table | None:
             return self._read(tenant, file, INDEXED_COLUMNS, lambda other: other.number == group.number)
 
-        return index.terms((tenant, file.path, group.number), read).may_match(condition.terms)
+        known = index.terms((tenant, file.path, group.number), read)
+        states = (("owner", condition.owner), ("data_source", condition.data_source))
+        return known.may_match(condition.terms) and all(known.may_state(name, value) for name, value in states)
 
     def _candidates(self, tenant: str, file: LakeFile, group: RowGroup, condition: AssetFilter, start: str) -> set[str]:
         rows = self._read(tenant, file, condition.columns(), lambda other: other.number == group.number)

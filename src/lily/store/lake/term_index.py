@@ -1,4 +1,5 @@
-"""Which row groups of the lake can contain an asset whose name has given terms, without reading them.
+"""Which row groups of the lake can contain an asset whose name has given terms, or that has an owner or a data source,
+without reading them.
 
 For each row group the terms of its names are kept in memory, once for all of them and once per parent: the columns of a
 table lie together and share the terms of its name. Data files are immutable, so what was indexed stays true; the first
@@ -6,21 +7,25 @@ search that visits a row group reads its names, as it would without an index.
 """
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lily.model.lanes import BULK_TYPES
 from lily.model.search_terms import search_terms
 
-COLUMNS = ("tenant", "id", "entity_type", "name", "qualified_name")
+COLUMNS = ("tenant", "id", "entity_type", "name", "qualified_name", "source")
 MAX_BYTES = 64 << 20  # of all indexes; a million columns take about 10 MB
 _ENTRY_BYTES = 200  # of the objects around the terms of a row group
 _TYPES = pa.array(sorted(BULK_TYPES))
 _BEGIN, _NEXT = b"\n", b"\x1e"  # before each term, and between parents; no term contains either
+
+MAX_VALUES = 100  # of an attribute in a row group; with more, all of them may be there
+_TEXT = r'"(?:[^"\\]|\\.)*"'
 
 GroupKey = tuple[str, str, int]  # tenant, path and number
 
@@ -31,6 +36,12 @@ class GroupTerms(NamedTuple):
 
     all: bytes
     by_parent: bytes
+    stated: Mapping[str, frozenset[str] | None] = {}  # owners and data sources as JSON has them; None if not known
+
+    def may_state(self, attribute: str, value: str | None) -> bool:
+        """Whether a row may state this value; without a value, True."""
+        values = self.stated.get(attribute)
+        return value is None or values is None or orjson.dumps(value).decode() in values
 
     def may_match(self, prefixes: Sequence[str] | None) -> bool:
         """Whether a name of the group may have a term for each prefix; without prefixes, whether it has names."""
@@ -74,7 +85,25 @@ def terms_of(rows: pa.Table | None) -> GroupTerms:
         by_parent[parent].add(name)
     known: dict[str, frozenset[bytes]] = {}
     parents = [_terms((parent, *names), known) for parent, names in by_parent.items()]
-    return GroupTerms(_joined(frozenset().union(*parents)), _NEXT.join(_joined(terms) for terms in parents))
+    by_parent_joined = _NEXT.join(_joined(terms) for terms in parents)
+    return GroupTerms(_joined(frozenset().union(*parents)), by_parent_joined, _stated(rows))
+
+
+def _stated(rows: pa.Table | None) -> dict[str, frozenset[str] | None]:
+    """The owners and data sources in these rows."""
+    if rows is None or "source" not in rows.column_names:
+        return {}
+    rows = rows.filter(pc.is_in(rows.column("entity_type"), _TYPES))
+    return {attribute: _values(rows.column("source"), attribute) for attribute in ("owner", "data_source")}
+
+
+def _values(source: pa.ChunkedArray, attribute: str) -> frozenset[str] | None:
+    """None if an object within a row has the attribute too, or if there are too many values."""
+    if (pc.max(pc.count_substring(source, f'"{attribute}":')).as_py() or 0) > 1:
+        return None
+    found = pc.extract_regex(source, f'"{attribute}":(?P<value>{_TEXT})')
+    values = pc.unique(pc.drop_null(pc.struct_field(found, "value")))
+    return frozenset(values.to_pylist()) if len(values) <= MAX_VALUES else None
 
 
 def _names(rows: pa.Table | None) -> Iterator[tuple[str, str]]:
@@ -108,4 +137,5 @@ def _encoded(term: str) -> bytes:
 
 
 def _size(terms: GroupTerms) -> int:
-    return len(terms.all) + len(terms.by_parent) + _ENTRY_BYTES
+    stated = sum(len(value) for values in terms.stated.values() for value in values or ())
+    return len(terms.all) + len(terms.by_parent) + stated + _ENTRY_BYTES

@@ -1,7 +1,7 @@
 """Searches and lists assets with keyset pagination: every page costs the same, however deep in the list it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal, LiteralString, get_args
 
@@ -14,22 +14,33 @@ from lily.policy import AssetSet
 from lily.policy.visibility import NO_ASSETS
 from lily.store.assets import StoredAsset
 from lily.store.postgres.asset_rows import COLUMNS, asset_of
+from lily.store.postgres.catalogue.candidates import (
+    AMONG_CANDIDATES,
+    NO_CANDIDATES,
+    RANK_KEY,
+    Candidates,
+    next_candidates,
+)
 from lily.store.postgres.catalogue.hidden import hidden_conditions, hidden_parameters, hides_from_elsewhere
+from lily.store.postgres.catalogue.words import with_terms
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
 
 Sort = Literal["id", "name", "qualified_name", "entity_type", "created_at", "updated_at"]
+Sorting = Sort | Literal["rank"]  # by how well it matches `q`; always ascending
 Order = Literal["asc", "desc"]
 Filter = Literal["q", "entity_type", "tag", "data_source", "owner", "parent", "at_risk"]
 
-# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison.
-_KEYS: dict[Sort, tuple[LiteralString, LiteralString]] = {
+# An asset has no name while only a user layer exists. A null would drop out of the keyset comparison. With row-level
+# security an index can compare what case returns, but not what coalesce does.
+_KEYS: dict[Sorting, tuple[LiteralString, LiteralString]] = {
     "id": ("assets.id", "uuid"),
-    "name": ("coalesce(name, '')", "text"),
+    "name": ("case when name is null then '' else name end", "text"),
     "qualified_name": ("qualified_name", "text"),
     "entity_type": ("coalesce(entity_type, '')", "text"),
     "created_at": ("created_at", "timestamptz"),
     "updated_at": ("updated_at", "timestamptz"),
+    "rank": (RANK_KEY, "text"),
 }
 _CONDITIONS: dict[Filter, LiteralString] = {
     "q": "assets.id = any (array(select ids_by_words(%(q)s)))",
@@ -48,6 +59,7 @@ _PROTECTIVE_TAG: Final = """assets.id = any (array(
     where d.tenant_id = %(tenant)s and d.tag = %(tag)s and d.kind <> 'inherited'
   )) and (%(tag)s = any (stated) or %(tag)s <> all (suppressed))"""
 FILTERS: tuple[Filter, ...] = get_args(Filter)
+ROUNDS = 5  # of looking for more candidates
 EXAMINED = 2  # times the length of a page: assets whose ancestors are looked up to fill it
 _FIRST = "00000000-0000-0000-0000-000000000000"  # no asset has this id
 _COLUMNS = sql.SQL(query("catalogue/asset_columns"))
@@ -60,7 +72,7 @@ class SearchRequest:
 
     filters: Mapping[Filter, str]
     include_deleted: bool
-    sort: Sort
+    sort: Sorting
     order: Order
     limit: int
     after: tuple[str, str] | None = None  # the sort key and the id of the previous page's last item
@@ -79,7 +91,34 @@ class SearchResult:
 
 
 async def search(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
+    if request.sort == "rank":
+        return await _by_rank(database, tenant, request, rules)
+    return await _page(database, tenant, request, rules, NO_CANDIDATES)
+
+
+async def _by_rank(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> SearchResult:
+    """Takes the next candidates until the page is full, for a few rounds: then the page is shorter, with a place where
+    the next one starts."""
+    found: list[StoredAsset] = []
+    wanted, rest = _examined_at_most(request), request
+    for _ in range(ROUNDS):
+        candidates = await next_candidates(
+            database, tenant, rest.filters, rest.after, with_deleted=rest.include_deleted, wanted=wanted
+        )
+        page = await _page(database, tenant, rest, rules, candidates)
+        found += page.assets
+        more = page.last or (candidates.last if len(candidates.ids) == wanted else None)
+        if more is None or len(found) == request.limit:
+            return SearchResult(found, more)
+        rest = replace(rest, after=more, limit=request.limit - len(found))
+    return SearchResult(found, rest.after)
+
+
+async def _page(
+    database: Database, tenant: str, request: SearchRequest, rules: TagRules, candidates: Candidates
+) -> SearchResult:
     parameters = _parameters(request) | {"tags": rules.propagating_array, "cut": rules.cut_deleted}
+    parameters |= candidates.parameters()
     rows = await database.fetch(tenant, _statement(request, rules), parameters)
     if hides_from_elsewhere(request.hidden):
         rows, last = _examined(rows, request)
@@ -119,6 +158,8 @@ async def lake_assets_by_lineage(
 def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
     key, kind = _KEYS[request.sort]
     conditions: list[LiteralString] = [_CONDITIONS[name] for name in FILTERS if name in request.filters]
+    if request.sort == "rank":
+        conditions = [AMONG_CANDIDATES if text == _CONDITIONS["q"] else text for text in conditions]
     if request.filters.get("tag") in rules.protective:
         conditions = [_PROTECTIVE_TAG if text == _CONDITIONS["tag"] else text for text in conditions]
     if not request.include_deleted:
@@ -138,15 +179,12 @@ def _statement(request: SearchRequest, rules: TagRules) -> sql.Composed:
 
 def _parameters(request: SearchRequest) -> dict[str, Any]:
     key, asset_id = request.after or (None, None)
-    filters: dict[str, str] = {name: _words(text) if name == "q" else text for name, text in request.filters.items()}
+    filters: dict[str, str] = {str(name): text for name, text in request.filters.items()}
+    if "q" in filters and request.sort != "rank":
+        filters["q"] = with_terms(search_terms(filters["q"]))
     hidden = hidden_parameters(request.hidden) if request.hidden.keys else {}
     page = {"key": key, "id": asset_id, "limit": request.limit + 1, "examined": _examined_at_most(request)}
     return {**filters, **hidden, **page}
-
-
-def _words(text: str) -> str:
-    """A tsquery that matches if every word is the prefix of a word of the name."""
-    return " & ".join(f"'{word}':*" for word in search_terms(text))
 
 
 def _text(key: Any) -> str:

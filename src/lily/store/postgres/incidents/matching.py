@@ -8,6 +8,7 @@ from psycopg import Connection
 from lily.incidents import folded, is_bare, spellings
 from lily.model.engine_names import EngineMapping, parse_engine_mapping, qualified_name
 from lily.model.search_terms import search_terms
+from lily.store.postgres.catalogue.words import named_with
 from lily.store.postgres.policies.facts import TABLE_TYPES
 from lily.store.postgres.queries import query
 
@@ -66,7 +67,7 @@ def _rewritten(name: GivenName, rules: Sequence[EngineMapping]) -> list[str]:
 
 
 def _alone(connection: Connection[Any], tenant: str, names: Sequence[GivenName]) -> Matches:
-    words = {place: " & ".join(search_terms(folded(name.name))) for place, name in enumerate(names)}
+    words = {place: named_with(search_terms(folded(name.name))) for place, name in enumerate(names)}
     asked = [place for place, terms in words.items() if terms]
     parameters = {
         "tenant": tenant,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lily.incidents import Severity, State
 from lily.model import clock
-from lily.model.search_terms import search_terms
+from lily.model.search_terms import words_of
 from lily.store.postgres.incidents.queries import MAX_ASSETS, with_assets
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Row
@@ -54,7 +54,7 @@ async def page(
         "severity": wanted.severity,
         "source": wanted.source,
         "asset": wanted.asset,
-        "words": [f"%{term}%" for term in search_terms(wanted.q or "")],
+        "words": [f"%{term}%" for term in words_of(wanted.q or "")],
         "at": at,
         "last": last,
         "limit": limit,

@@ -2,7 +2,8 @@
 insert into marked (id, root)
 select id, id from (
   select a.id from assets a
-  where a.tenant_id = %(tenant)s and a.stated <> '{}' and a.stated @> array[%(tag)s]
+  where a.tenant_id = %(tenant)s and a.stated <> '{}'
+    and tags_of_tenant(a.tenant_id, a.stated) @> array[%(tenant)s || '/' || %(tag)s]
     and exists (select from graph_nodes g where g.tenant_id = a.tenant_id and g.id = a.id)
   union
   select d.asset_id from derived_tags d where d.tenant_id || '/' || d.tag = %(tenant)s || '/' || %(tag)s

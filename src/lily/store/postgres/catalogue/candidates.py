@@ -1,0 +1,75 @@
+"""The assets that a search by rank looks at, in the order of the ranks: so many at a time, however many there are."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from lily.model.errors import Problem, Refused
+from lily.model.search_terms import search_terms
+from lily.store.postgres.catalogue.words import ranks
+from lily.store.postgres.copying import id_array
+from lily.store.postgres.queries import query
+from lily.store.postgres.sessions import Fetches
+
+RANKS = 4
+AMONG_CANDIDATES: LiteralString = "assets.id = any (%(candidates)s::uuid[])"
+# The rank, and the last digit of the id, because the index is cut by it. On one line, for a comment names it too.
+RANK_KEY: Final[LiteralString] = (
+    "(case when assets.id = any (%(rank_1)s::uuid[]) then '1' when assets.id = any (%(rank_2)s::uuid[]) then '2' "
+    "when assets.id = any (%(rank_3)s::uuid[]) then '3' else '4' end || right(assets.id::text, 1)) collate \"C\""
+)
+_KEY = re.compile(r"[1-4][0-9a-f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Ids with their ranks, in order."""
+
+    ids: Mapping[str, int]
+
+    @property
+    def last(self) -> tuple[str, str]:
+        """The place after which the next ones come."""
+        asset_id, rank = list(self.ids.items())[-1]
+        return rank_key(rank, asset_id), asset_id
+
+    def parameters(self) -> dict[str, Any]:
+        by_rank = {
+            f"rank_{rank}": id_array(one for one, of in self.ids.items() if of == rank) for rank in range(1, RANKS)
+        }
+        return {"candidates": id_array(self.ids), **by_rank}
+
+
+NO_CANDIDATES = Candidates({})
+
+
+def rank_key(rank: int, asset_id: str) -> str:
+    """By which a list is sorted, before the id."""
+    return f"{rank}{asset_id[-1]}"
+
+
+async def next_candidates(
+    database: Fetches,
+    tenant: str,
+    filters: Mapping[Any, str],
+    after: tuple[str, str] | None,
+    *,
+    with_deleted: bool,
+    wanted: int,
+) -> Candidates:
+    """Those that match `q` and the filters by type, source and owner. Raises Refused for a place that is none."""
+    key, asset_id = after or ("1", None)
+    if asset_id is not None and not _KEY.fullmatch(key):
+        raise Refused(Problem("INVALID_CURSOR", "the cursor has no rank; start again without a cursor", "cursor"))
+    parameters = {
+        "queries": ranks(search_terms(filters["q"])),
+        "rank": int(key[0]),
+        "after": asset_id,
+        "wanted": wanted,
+        "type": filters.get("entity_type"),
+        "source": filters.get("data_source"),
+        "owner": filters.get("owner"),
+        "deleted": with_deleted,
+    }
+    return Candidates(dict(await database.fetch(tenant, query("catalogue/candidates"), parameters)))
