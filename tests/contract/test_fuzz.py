@@ -18,11 +18,11 @@ CHECKS = (
     "unsupported_method",
     "ignored_auth",
 )
-EXAMPLES = 12
+EXAMPLES = 8
 
 
 @pytest.mark.campaign
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(900)
 def test_every_answer_keeps_to_the_document(door: Door, tmp_path: Path) -> None:
     door.ingest("0")  # the name the fuzzer tries first
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{door.stack.url}/openapi.json"]
@@ -31,6 +31,6 @@ def test_every_answer_keeps_to_the_document(door: Door, tmp_path: Path) -> None:
     # Whether the generator hits a narrow pattern often enough is its luck, not a fault of the API.
     effort += ["--suppress-health-check", "filter_too_much,too_slow"]
     told = subprocess.run(
-        [*command, *options, *effort], cwd=tmp_path, capture_output=True, text=True, timeout=450, check=False
+        [*command, *options, *effort], cwd=tmp_path, capture_output=True, text=True, timeout=850, check=False
     )
     assert told.returncode == 0, told.stdout[-8000:] + told.stderr[-2000:]
