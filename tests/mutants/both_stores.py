@@ -7,6 +7,7 @@ SEARCHED = postgres("test_both_stores_stateful")
 LISTED = postgres("test_lake_parents")
 MERGE = "store/postgres/catalogue/sql/merge.sql"
 BELOW = postgres("test_lake_columns_decided")
+NAMES_BELOW = postgres("test_names_below")
 FACTS, MEANT = f"{FUNCTIONS}/80_decision_facts.sql", "store/postgres/policies/any_case.py"
 
 MUTANTS = [
@@ -86,14 +87,23 @@ MUTANTS = [
     Mutant("store/postgres/lake/parents.py", "pg_advisory_xact_lock(%s)", "%s", LISTED),
     Mutant(
         "store/postgres/migrations/functions/80_decision_facts.sql",
-        " or a.awaits_lake or exists (",
-        " or exists (",
+        " or a.awaits_lake or n.id is not null or exists (",
+        " or n.id is not null or exists (",
         BELOW,
     ),
     Mutant(FACTS, "substr(q.id::text, 1, 4) and l.id = t.id)", "substr(q.id::text, 1, 4))", BELOW),
-    Mutant(FACTS, "or a.awaits_lake or exists (", "or a.awaits_lake or false and exists (", BELOW),
+    Mutant(FACTS, "n.id is not null or exists (", "n.id is not null or false and exists (", BELOW),
     Mutant(FACTS, "l.tenant_id = p_tenant and l.id = p_id\n", "l.tenant_id = p_tenant\n", BELOW),
     Mutant(f"{FUNCTIONS}/66_fact_changes.sql", "    ['lake_parents', 'c.id', '100'],\n", "", BELOW),
     Mutant(MEANT, "in TABLE_TYPES or asset.id in self._have_columns", "in TABLE_TYPES", BELOW),
+    Mutant(MEANT, "            if table not in certain:\n", "            if False:\n", NAMES_BELOW),
+    Mutant(MEANT, "tags={*asset.tags, *above.tags}", "tags=asset.tags", NAMES_BELOW),
+    Mutant(MEANT, "Ancestor(above.id, above.qualified_name), *above.ancestors)", "*above.ancestors)", NAMES_BELOW),
+    Mutant(MEANT, "data_source=above.data_source or asset.data_source,", "", NAMES_BELOW),
+    Mutant(MEANT, "replace(only, attributes=None) if len(known) > 1 else only", "only", NAMES_BELOW),
+    Mutant(MEANT, "        self._have_columns.update(asset_id for (asset_id,) in rows)\n", "", NAMES_BELOW),
+    Mutant(MEANT, "if alone else {}", "if False else {}", NAMES_BELOW),
+    Mutant(FACTS, "or a.awaits_lake or n.id is not null or", "or a.awaits_lake or", NAMES_BELOW),
+    Mutant("api/policy/dependencies.py", "    if ids.looks_like_uuid(reference):\n", "    if False:\n", NAMES_BELOW),
     Mutant(MEANT, "in RELATIONAL or table.id in self._have_columns or", "in RELATIONAL or", BELOW),
 ]

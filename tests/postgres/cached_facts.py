@@ -79,4 +79,4 @@ def _shown(facts: Any, names: Collection[str]) -> Shown:
 
 def _values(facts: Facts) -> tuple[Any, ...]:
     about = (facts.id, facts.qualified_name, facts.entity_type, facts.data_source, facts.ancestors)
-    return (*about, sorted(facts.tags), sorted((facts.attributes or {}).items(), key=repr))
+    return (*about, sorted(facts.tags), sorted((facts.attributes or {}).items(), key=repr), facts.restricts_only)

@@ -7,7 +7,15 @@ from typing import Literal, NamedTuple
 from lily.model import ids
 from lily.model.lanes import BULK_TYPES
 from lily.policy import ACTIONS, Action, Context, Decision, Facts, PolicyIndex, Principal
-from lily.policy.candidates import UnknownObjects, combined, decided_unknown, of_types, unknown_facts
+from lily.policy.candidates import (
+    UnknownObjects,
+    combined,
+    decided_unknown,
+    of_types,
+    restricting,
+    stated,
+    unknown_facts,
+)
 
 Names = tuple[str, ...]  # the qualified names that an engine's object may have: one, unless mappings disagree
 # known: the object itself; the setting `unknown_objects` decides what is not in the catalogue.
@@ -58,6 +66,7 @@ class Decider:
                 and not above
                 and len(names) == 1
                 and len(found := facts[names[0]]) == 1
+                and not found[0].restricts_only
             ):
                 decisions.append(reads.decide(principal, found[0], context))
             else:
@@ -96,28 +105,30 @@ class Decider:
     def _as_table(self, question: Question) -> list[Decision]:
         """The decisions about the tables that a column is certainly in."""
         tables = [name for names in question.above for name in names] if question.is_column else []
-        found = [facts for name in tables for facts in of_types(self.facts[name], BULK_TYPES)]
-        return [self._by_policies(question.action, facts) for facts in found]
+        found = [facts for name in tables for facts in of_types(stated(self.facts[name]), BULK_TYPES)]
+        decisions = [self._by_policies(question.action, facts) for facts in found]
+        return [*decisions, *(one for name in tables for one in self._restrictions(name, question, is_column=False))]
 
     def _about(self, name: str, question: Question, unknown_objects: UnknownObjects) -> Decision:
         candidates = self._candidates(name, question)
         decisions = [self._by_policies(question.action, facts) for facts in candidates]
         if not decisions:
             decisions = [decided_unknown(self._unknown(name, question.action), unknown_objects)]
-        return combined([*decisions, *self._restrictions_of_columns(name, question)])
+        return combined([*decisions, *self._restrictions(name, question, is_column=question.is_column)])
 
-    def _restrictions_of_columns(self, name: str, question: Question) -> list[Decision]:
-        """What policies restrict of the assets that have the name of a table and the type of a column: who may ingest
-        an asset states its type, and must not lift a restriction by stating another."""
-        if question.is_column:
-            return []
-        columns = (facts for facts in self.facts[name] if facts.entity_type in BULK_TYPES)
-        decisions = (self._by_policies(question.action, facts) for facts in columns)
-        return [one for one in decisions if one.policy_id is not None and one.effect != "allow"]
+    def _restrictions(self, name: str, question: Question, *, is_column: bool) -> list[Decision]:
+        """What policies restrict of what the name is below, and of the assets that have the name of a table and the
+        type of a column: who may ingest an asset states its type, and must not lift a restriction by stating another.
+        """
+        found = self.facts[name]
+        only = (
+            restricting(found) if is_column else [f for f in found if f.restricts_only or f.entity_type in BULK_TYPES]
+        )
+        return [self.index.restrictions(self.principal, question.action, one, self.context) for one in only]
 
     def _candidates(self, name: str, question: Question) -> Sequence[Facts]:
         """A table called `a.b` must not count as the column `b` of the table `a`."""
-        found = self.facts[name]
+        found = stated(self.facts[name])
         return found if question.is_column or not found else of_types(found, BULK_TYPES)
 
     def _by_policies(self, action: Action, facts: Facts) -> Decision:
@@ -140,8 +151,9 @@ class Decider:
         if not self._may_anything():
             return Decision("deny", None, "no policy allows anything of the data")
         for name in question.names:
-            for facts in self._candidates(name, question) or (unknown_facts(self.index.tenant, name),):
-                decision = self._by_policies(question.action, facts)
+            known = self._candidates(name, question) or (unknown_facts(self.index.tenant, name),)
+            decisions = [self._by_policies(question.action, facts) for facts in known]
+            for decision in (*decisions, *self._restrictions(name, question, is_column=False)):
                 if decision.policy_id is not None and not decision.allowed:
                     return decision
         return Decision("allow", None, "it shows nothing but names, and no policy denies it")

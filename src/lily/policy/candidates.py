@@ -1,6 +1,6 @@
 """Decisions about a name: several assets may have it, in another case or by several mappings, or none."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from lily.model import ids
@@ -46,6 +46,16 @@ def combined(decisions: Sequence[Decision]) -> Decision:
     if not strictest.allowed or filters == strictest.row_filters:
         return strictest
     return Decision(strictest.effect, strictest.policy_id, strictest.reason, strictest.mask, filters)
+
+
+def stated(candidates: Iterable[Facts]) -> list[Facts]:
+    """Those that can grant something. Without any, the name is not in the catalogue."""
+    return [facts for facts in candidates if not facts.restricts_only]
+
+
+def restricting(candidates: Iterable[Facts]) -> list[Facts]:
+    """Those of which nothing counts but what policies restrict of them."""
+    return [facts for facts in candidates if facts.restricts_only]
 
 
 def of_types(candidates: Collection[Facts], without: Collection[str]) -> list[Facts]:

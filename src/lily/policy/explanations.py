@@ -65,8 +65,9 @@ class Explanation:
 
 
 def explained(table: Table, held: Sequence[Held], principal: Principal, facts: Facts, context: Context) -> Explanation:
-    """The explanation of what `table.decide` returns for the same question."""
-    decision = table.decide(principal, facts, context)
+    """The explanation of what `table` decides for the same question."""
+    decide = table.restrictions if facts.restricts_only else table.decide
+    decision = decide(principal, facts, context)
     by_key = {one.key: one for one in held}
     matches = []
     for policy in table.matching(facts):

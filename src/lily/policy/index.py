@@ -58,6 +58,17 @@ class PolicyIndex:
         """Deny first; then, on the data plane, denied unless a policy allows it, narrowed by masks and row filters."""
         return self.table(principal, action, plane).decide(principal, facts, context)
 
+    def restrictions(
+        self,
+        principal: Principal,
+        action: Action,
+        facts: Facts,
+        context: Context = NO_CONTEXT,
+        plane: Plane = "data",
+    ) -> Decision:
+        """What policies restrict, as if something allowed it: deny, mask, row filter, or else allow."""
+        return self.table(principal, action, plane).restrictions(principal, facts, context)
+
     def decide_batch(self, checks: Iterable[Check], plane: Plane = "data") -> list[Decision]:
         """One decision per check, in order."""
         known, decisions = self._known[plane], []

@@ -50,6 +50,9 @@ class Facts:
     `ancestors` are stated; `names_above` follow from the name alone, where no parent is stated (`policy.names_above`).
     `tags` are the effective ones. `attributes` are the shown ones; None if they were not loaded, which makes
     conditions on them unknown.
+
+    `restricts_only`: what the name is below counts as above it, although nothing states that. Such facts grant nothing
+    and make nothing known; of them, only what policies restrict counts (decision 59).
     """
 
     id: str
@@ -60,6 +63,7 @@ class Facts:
     tags: Iterable[str] = ()
     attributes: Mapping[str, Any] | None = None
     names_above: tuple[Ancestor, ...] = ()
+    restricts_only: bool = False
     keys: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

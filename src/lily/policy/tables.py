@@ -34,6 +34,7 @@ class Table:
         self._deny, self._allow = self._with_effect("deny"), self._with_effect("allow")
         self._mask, self._row_filter = self._with_effect("mask"), self._with_effect("row-filter")
         self._decisions: dict[int, Decision] = {}
+        self._restrictions: dict[int, Decision] = {}
 
     def decide(self, principal: Principal, facts: Facts, context: Context) -> Decision:
         bits = self._everywhere
@@ -44,6 +45,20 @@ class Table:
             bits = self._applicable(bits, principal, facts, context)
         decision = self._decisions.get(bits)
         return self._decided(bits) if decision is None else decision
+
+    def restrictions(self, principal: Principal, facts: Facts, context: Context) -> Decision:
+        """What policies restrict of the asset, as if something allowed it."""
+        bits = self._everywhere
+        for key in facts.keys & self._keys:
+            bits |= self._by_key[key]
+        if bits & self._conditional:
+            bits = self._applicable(bits, principal, facts, context)
+        bits &= ~self._allow
+        decision = self._restrictions.get(bits)
+        if decision is None:
+            decision = self._narrowed(bits) or Decision("allow", None, f"no policy restricts {self.action}")
+            _keep(self._restrictions, bits, decision)
+        return decision
 
     def matching(self, facts: Facts) -> Iterator[Policy]:
         """The policies that name the asset, whether or not their conditions hold, the first to consider first."""
@@ -78,9 +93,7 @@ class Table:
 
     def _decided(self, bits: int) -> Decision:
         decision = self._on_metadata(bits) if self.plane == "metadata" else self._on_data(bits)
-        if len(self._decisions) >= MAX_DECISIONS:
-            self._decisions.clear()
-        self._decisions[bits] = decision
+        _keep(self._decisions, bits, decision)
         return decision
 
     def _on_metadata(self, bits: int) -> Decision:
@@ -91,10 +104,16 @@ class Table:
         return Decision("allow", None, f"no policy denies {self.action} of its metadata")
 
     def _on_data(self, bits: int) -> Decision:
+        if not bits & (self._deny | self._allow):
+            return Decision("deny", None, f"no policy allows {self.action} of its data")
+        return self._narrowed(bits) or self._allowed(bits)
+
+    def _narrowed(self, bits: int) -> Decision | None:
+        """None without a denial, and on the data plane without a mask or a row filter."""
         if bits & self._deny:
             return self._denied(bits)
-        if not bits & self._allow:
-            return Decision("deny", None, f"no policy allows {self.action} of its data")
+        if self.plane == "metadata":
+            return None
         filters = list(self._policies(bits & self._row_filter))
         row_filters = tuple(dict.fromkeys(policy.row_filter for policy in filters if policy.row_filter is not None))
         if bits & self._mask:
@@ -105,7 +124,7 @@ class Table:
             names = ", ".join(repr(policy.name) for policy in filters)
             reason = f"policy {names} filters its rows" if len(filters) == 1 else f"policies {names} filter its rows"
             return Decision("row-filter", filters[0].id, reason, None, row_filters)
-        return self._allowed(bits)
+        return None
 
     def _denied(self, bits: int) -> Decision:
         policy = self._first(bits & self._deny)
@@ -136,6 +155,9 @@ class DisabledTable(Table):
     def _on_data(self, bits: int) -> Decision:  # noqa: ARG002 - there are no policies
         return Decision("deny", None, DISABLED)
 
+    def _narrowed(self, bits: int) -> Decision | None:
+        return self._on_data(bits)
+
 
 def applies(policy: Policy, principal: Principal, facts: Facts, context: Context) -> bool:
     """Whether the conditions let a policy take effect. Unknown stops an allow, and nothing else."""
@@ -143,6 +165,12 @@ def applies(policy: Policy, principal: Principal, facts: Facts, context: Context
         return True
     outcome = policy.conditions.outcome(principal, facts, context)
     return outcome if outcome is not None else policy.effect != "allow"
+
+
+def _keep(kept: dict[int, Decision], bits: int, decision: Decision) -> None:
+    if len(kept) >= MAX_DECISIONS:
+        kept.clear()
+    kept[bits] = decision
 
 
 def _bits(flags: Iterable[bool]) -> int:

@@ -17,7 +17,7 @@ from lily.enforce.iceberg import Column, Field, NotExpressible
 from lily.enforce.questions import Decider, Question, references
 from lily.model.lanes import BULK_TYPES
 from lily.policy import Context, Decision, Facts, Policy, Principal
-from lily.policy.candidates import of_types
+from lily.policy.candidates import of_types, stated
 from lily.store.postgres.policies.facts import Wanted
 
 
@@ -41,10 +41,10 @@ async def decide(call: HttpCall, request: Request) -> dict[str, Any]:
     deciding = await _Deciding.begin(call, request)
     names = deciding.policies.trino_names.of(request.path)
     (table,) = await deciding.decide([iceberg.table_question(names)])
-    assets = await deciding.tables(names)
+    assets = await deciding.assets(names)
     if not table.allowed:
         denied = forbidden(f"{request.user} may not read the table: {table.reason}", request.table)
-        raise denied if assets else not_found(request.table, "table")
+        raise denied if of_types(assets, BULK_TYPES) else not_found(request.table, "table")
     try:
         if request.fields:
             columns = iceberg.named_columns(names, request.fields)
@@ -93,10 +93,10 @@ class _Deciding:
         found, context = await unnamed_columns(database, tenant, tables, listed, self.wanted), _context()
         return [self.policies.index.decide(self.principal, "READ", facts, context) for facts in found]
 
-    async def tables(self, names: Sequence[str]) -> list[Facts]:
-        """The assets that the table may be."""
+    async def assets(self, names: Sequence[str]) -> list[Facts]:
+        """The assets that the table may be. One that is stated to be a column is no table, and may have its columns."""
         known = await self.call.services.facts.candidates(self.call.tenant, names, self.wanted)
-        return [facts for name in names for facts in of_types(known.facts[name], BULK_TYPES)]
+        return [facts for name in names for facts in stated(known.facts[name])]
 
 
 def _context() -> Context:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from lily.api.enforcement.columns import unnamed_columns
 from lily.enforce.iceberg import Column, Field
 from lily.model import ids
-from lily.model.lanes import BULK_TYPES
 from lily.policy import Facts, Policy, fold
-from lily.policy.candidates import of_types
+from lily.policy.candidates import stated
 from lily.policy.reading import named_assets
 from lily.store.postgres.policies.any_case import columns_below
 from lily.store.postgres.policies.facts import Wanted
@@ -45,8 +44,7 @@ async def unnamed(
     """`columns` and `facts` are those of names."""
     found = Unnamed({}, {})
     for table, names in columns.items():
-        tables = of_types(facts[table], BULK_TYPES)
-        listed = await unnamed_columns(database, tenant, tables, _listed(names), wanted)
+        listed = await unnamed_columns(database, tenant, stated(facts[table]), _listed(names), wanted)
         found.columns[table] = [one.id for one in listed]
         found.facts.update((one.id, [one]) for one in listed)
     return found

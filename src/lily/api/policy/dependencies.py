@@ -28,6 +28,8 @@ def own_keys(tenant: str, reference: str, assets: Sequence[Facts]) -> frozenset[
         return frozenset((EVERYTHING,))
     above = ids.name_prefix(reference)
     keys = {key for name in (reference, above) for key in (id_key(ids.resolve(tenant, name)), name_key(name))}
+    if ids.looks_like_uuid(reference):
+        keys.update(id_key(ids.asset_id(tenant, ids.name_prefix(one.qualified_name))) for one in assets)
     for table in _tables_called(above, assets) if above != reference else ():
         keys.update(id_key(ids.asset_id(tenant, name)) for name in usual_spellings(table, reference))
     return frozenset(keys.difference(*(one.keys for one in assets))) or _NONE

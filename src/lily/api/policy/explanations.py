@@ -1,5 +1,6 @@
 """Why a decision is what it is: policy, role, tag, and the path by which the asset has the tag."""
 
+from dataclasses import replace
 from typing import Any
 
 from lily.api.calls import Call
@@ -10,7 +11,7 @@ from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, 
 from lily.model.assets import conducting_tags
 from lily.model.errors import Transient
 from lily.policy import Explanation, Facts
-from lily.policy.candidates import decided_unknown, strictness, unknown_facts
+from lily.policy.candidates import decided_unknown, restricting, stated, strictness, unknown_facts
 from lily.store.assets import StoredAsset
 from lily.store.postgres.policies.any_case import read_candidates
 from lily.store.postgres.propagation.tag_paths import derivations
@@ -29,16 +30,19 @@ async def explain(call: Call, check: Any) -> dict[str, Any]:
     context = batch.contexts[parsed.context]
     candidates = await read_candidates(services.database, call.tenant, {parsed.asset}, policies.wanted(rules))
     found = candidates[parsed.asset]
+    known = stated(found)
     explained = [
         (policies.index.explain(principal, parsed.action, facts, context, parsed.plane), facts)
-        for facts in found or [unknown_facts(call.tenant, parsed.asset)]
+        for facts in [*(known or [unknown_facts(call.tenant, parsed.asset)]), *restricting(found)]
     ]
+    if not known and parsed.plane == "data":
+        explanation, facts = explained[0]
+        decision = decided_unknown(explanation.decision, policies.settings.unknown_objects)
+        explained[0] = replace(explanation, decision=decision), facts
     explanation, facts = min(explained, key=lambda one: strictness(one[0].decision))
     decision = explanation.decision
-    if not found and parsed.plane == "data":
-        decision = decided_unknown(decision, policies.settings.unknown_objects)
     paths = await _tag_paths(call, facts, explanation)
-    shown = await explanation_dict(call, parsed.asset, decision, facts, explanation, known=bool(found))
+    shown = await explanation_dict(call, parsed.asset, decision, facts, explanation, known=bool(known))
     return shown | {"tags": await shown_paths(call, paths), "version": policies.version.number}
 
 

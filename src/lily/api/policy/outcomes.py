@@ -21,14 +21,15 @@ def strictest(
     candidates: Mapping[str, Sequence[Facts]],
 ) -> list[Decision]:
     """As `decided`; where several assets match a name, the stricter decision holds."""
-    decisions = decided(
-        index, settings, batch, principals, {name: next(iter(c), None) for name, c in candidates.items()}
-    )
-    several = {name: found[1:] for name, found in candidates.items() if len(found) > 1}
+    first = {name: found[0] if found and not found[0].restricts_only else None for name, found in candidates.items()}
+    decisions = decided(index, settings, batch, principals, first)
+    several = {name: found[first[name] is not None :] for name, found in candidates.items() if found}
+    several = {name: found for name, found in several.items() if found}
     for place, check in enumerate(batch.checks) if several else ():
         for facts in several.get(check.asset, ()):
             context = batch.contexts[check.context]
-            other = index.decide(principals[check.principal], check.action, facts, context, check.plane)
+            about = index.restrictions if facts.restricts_only else index.decide
+            other = about(principals[check.principal], check.action, facts, context, check.plane)
             decisions[place] = combined([decisions[place], other])
     return decisions
 

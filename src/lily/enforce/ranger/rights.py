@@ -13,7 +13,7 @@ from lily.enforce.ranger.subjects import Keys, Subjects
 from lily.enforce.trino.objects import ObjectNames
 from lily.model.lanes import BULK_TYPES
 from lily.policy import ACTIONS, Action, Context, Facts, Mask, Policy, PolicyIndex, Principal, RowFilter
-from lily.policy.candidates import of_types
+from lily.policy.candidates import of_types, restricting, stated
 from lily.policy.tables import Table, applies
 
 _NOBODY = Principal()  # has no attributes, like the users of engines: conditions on them are unknown
@@ -81,10 +81,14 @@ class Ruling:
 
     def _about(self, action: Action, name: str, *, is_column: bool) -> Rights:
         candidates = self._candidates(name, is_column=is_column)
-        return self.together([self._by_policies(action, facts) for facts in candidates]) if candidates else NO_RIGHTS
+        if not candidates:
+            return NO_RIGHTS
+        rights = self.together([self._by_policies(action, facts) for facts in candidates])
+        only = [self._by_policies(action, facts) for facts in restricting(self._facts.get(name, ()))]
+        return self.together([rights, *(one._replace(allow=rights.allow) for one in only)]) if only else rights
 
     def _candidates(self, name: str, *, is_column: bool) -> Sequence[Facts]:
-        found = self._facts.get(name, ())
+        found = stated(self._facts.get(name, ()))
         return found if is_column else of_types(found, BULK_TYPES)
 
     def _by_policies(self, action: Action, facts: Facts) -> Rights:

@@ -9,7 +9,7 @@ from lily.model.engine_names import EngineMapping, qualified_name
 from lily.plugins import enforcers
 from lily.plugins.enforcers import Inventory, Path, PrincipalKind, TargetTable
 from lily.policy import Ancestor, Context, Decision, Facts, PolicyIndex, Principal
-from lily.policy.candidates import UnknownObjects, combined, decided_unknown, unknown_facts
+from lily.policy.candidates import UnknownObjects, combined, decided_unknown, stated, unknown_facts
 from lily.policy.names import name_key
 from lily.policy.visibility import AssetSet, asset_set
 
@@ -49,17 +49,22 @@ class Deciding:
 
     def decide(self, principal: Principal, name: str) -> Decision:
         found = self.candidates.get(name, ())
-        if not found:
-            facts = unknown_facts(self.index.tenant, name)
-            return decided_unknown(self.index.decide(principal, "READ", facts, self.context), self.unknown_objects)
-        return combined([self.index.decide(principal, "READ", facts, self.context) for facts in found])
+        decisions = [self._decided(principal, facts) for facts in found]
+        if not stated(found):
+            unknown = self._decided(principal, unknown_facts(self.index.tenant, name))
+            decisions.insert(0, decided_unknown(unknown, self.unknown_objects))
+        return combined(decisions)
 
     def decide_table(self, principal: Principal, table: Named) -> Decision:
         own = self.decide(principal, table.name)
         if table.complete:
             return own
         others = self._other_columns(table)
-        return combined([own, *(self.index.decide(principal, "READ", facts, self.context) for facts in others)])
+        return combined([own, *(self._decided(principal, facts) for facts in others)])
+
+    def _decided(self, principal: Principal, facts: Facts) -> Decision:
+        decide = self.index.restrictions if facts.restricts_only else self.index.decide
+        return decide(principal, "READ", facts, self.context)
 
     def concerns(self, principal: Principal, table: Named) -> bool:
         """Whether a policy is about the table, or about a column of it, for this principal and not for everybody."""
@@ -157,7 +162,8 @@ def _of_table(table: Named, groups: Sequence[Group], deciding: Deciding) -> Iter
 def _plain_column(table: Facts) -> Facts:
     """Any column of a table that has no tags, lineage or policy of its own. Its name and attributes are unknown."""
     above = (Ancestor(table.id, table.qualified_name), *table.ancestors)
-    return Facts("", "", "column", table.data_source, above, table.tags, names_above=table.names_above)
+    tags, only = table.tags, table.restricts_only
+    return Facts("", "", "column", table.data_source, above, tags, names_above=table.names_above, restricts_only=only)
 
 
 def _essence(decision: Decision) -> Decision:

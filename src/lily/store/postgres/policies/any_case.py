@@ -2,6 +2,7 @@
 table is a column of it, whatever else somebody ingested under that name."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from lily.model import ids
 from lily.model.engine_names import usual_spellings
@@ -13,7 +14,8 @@ from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Fetches
 
 # What is below one of RELATIONAL, or below anything else, is a column if the lake has columns there (decision 54),
-# whatever somebody has stated the one or the other to be.
+# whatever somebody has stated the one or the other to be. Anything else below a stored name has what policies restrict
+# of the asset of that name, and nothing else of it (decision 59).
 _SETTLED = [*RELATIONAL, *sorted(BULK_TYPES)]  # types of assets for which this need not be looked up
 
 ByName = dict[str, list[Facts]]
@@ -27,7 +29,30 @@ async def read_candidates(
     facts = await read_facts(database, tenant, references, wanted, earlier)
     names = {name: found for name, found in facts.items() if not ids.looks_like_uuid(name)}
     meant = await _Meant(database, tenant, wanted, earlier).by(names) if names else {}
-    return {name: meant.get(name) or ([found] if found else []) for name, found in facts.items()}
+    alone = {reference: found for reference, found in facts.items() if found is not None and reference not in names}
+    below = await _restrictions_by_name(database, tenant, alone, wanted, earlier) if alone else {}
+    return {
+        name: meant[name] if name in names else [*([found] if found else []), *below.get(name, ())]
+        for name, found in facts.items()
+    }
+
+
+async def _restrictions_by_name(
+    database: Fetches, tenant: str, known: Mapping[str, Facts], wanted: Wanted, earlier: Earlier | None
+) -> ByName:
+    """By id: what counts of the asset that the name of another one, which is given by its id, is below."""
+    above = {
+        reference: prefix
+        for reference, found in known.items()
+        if (prefix := ids.name_prefix(found.qualified_name)) != found.qualified_name
+        and ids.asset_id(tenant, prefix) not in {ancestor.id for ancestor in found.ancestors}
+    }
+    read = await read_facts(database, tenant, set(above.values()), wanted, earlier) if above else {}
+    return {
+        reference: [_restricting(known[reference], table)]
+        for reference, prefix in above.items()
+        if (table := read[prefix]) is not None and table.entity_type
+    }
 
 
 async def columns_below(database: Fetches, tenant: str, tables: Collection[str]) -> list[str]:
@@ -52,21 +77,51 @@ class _Meant:
         above = {name: prefix for name in known if (prefix := ids.name_prefix(name)) != name}
         have = {found.id: found for found in known.values() if found is not None}
         stored = await self._stored({*known, *above.values()}, have)
-        tables = {
-            name: [table for table in stored.get(prefix, ()) if self._is_table(table)] for name, prefix in above.items()
-        }
-        columns = await self._columns_with_lineage(tables, have)
+        tables = {name: stored.get(prefix, []) for name, prefix in above.items()}
+        await self._look_below([one for listed in tables.values() for one in listed])
+        unsettled = {name: self._unsettled(listed, known[name]) for name, listed in tables.items()}
+        columns = await self._columns_with_lineage(unsettled, have)
         meant = {
             name: _once((*([exact] if exact else ()), *stored.get(name, ()), *columns.get(name, ())))
             for name, exact in known.items()
         }
-        own = {name: [one for one in listed if self._may_have(one, meant[name])] for name, listed in tables.items()}
-        ends = await self._ends_of_edges(own, have)
-        for name, listed in own.items():
+        ends = await self._ends_of_edges(unsettled, have)
+        for name, listed in tables.items():
             assets = meant[name] = _once((*meant[name], *ends.get(name, ())))
             missing = [table for table in listed if not _is_above(table, assets)]
-            assets += [_column(self._tenant, table, _spelled(table, name)) for table in missing]
+            if missing:
+                assets += self._below(missing, name, assets)
         return meant
+
+    def _unsettled(self, tables: Sequence[Facts], exact: Facts | None) -> list[Facts]:
+        """Those of which other columns of the name may be known. Of what is no table that is not looked up for an asset
+        that states its parent: most names are those of tables below a schema."""
+        if exact is None or not exact.entity_type:
+            return list(tables)
+        return [one for one in tables if self._is_table(one) or not _is_above(one, (exact,))]
+
+    def _below(self, tables: Sequence[Facts], name: str, assets: Sequence[Facts]) -> list[Facts]:
+        """What the name is as well, because of assets that nothing states to be above it."""
+        certain = [one for one in tables if self._is_table(one) and self._may_have(one, assets)]
+        columns = [_column(self._tenant, table, _spelled(table, name)) for table in certain]
+        known = [*assets, *columns]
+        for table in tables:
+            if table not in certain:
+                asset = known[0] if known else _column(self._tenant, table, _spelled(table, name))
+                only = _restricting(asset, table)
+                # Which of several the name means is not known, so what depends on attributes restricts.
+                columns.append(replace(only, attributes=None) if len(known) > 1 else only)
+        return columns
+
+    async def _look_below(self, tables: Sequence[Facts]) -> None:
+        """Whether the lake has columns below what is stated to be a column itself. Columns have none, so that is not
+        looked up for every one that is asked for."""
+        columns = {one.id for one in tables if one.entity_type in BULK_TYPES}
+        asked = {"ids": id_array(columns)}
+        rows = (
+            await self._database.fetch(self._tenant, query("policies/any_case/with_columns"), asked) if columns else []
+        )
+        self._have_columns.update(asset_id for (asset_id,) in rows)
 
     def _is_table(self, asset: Facts) -> bool:
         return asset.entity_type in TABLE_TYPES or asset.id in self._have_columns
@@ -111,13 +166,12 @@ class _Meant:
             for name, listed in tables.items()
             for table in listed
             for one in usual_spellings(table.qualified_name, name)
+            if one != name  # of that one all is known; another may be named in the same request
         ]
-        wanted = {asset_id for _, asset_id, _ in spelled if asset_id not in have}
-        if not wanted:
+        if not spelled:
             return {}
-        rows = await self._database.fetch(
-            self._tenant, query("policies/any_case/ends_of_edges"), {"ids": id_array(wanted)}
-        )
+        asked = {"ids": id_array({asset_id for _, asset_id, _ in spelled})}
+        rows = await self._database.fetch(self._tenant, query("policies/any_case/ends_of_edges"), asked)
         found = {asset_id for (asset_id,) in rows}
         return await self._read([one for one in spelled if one[1] in found], have)
 
@@ -154,6 +208,18 @@ def _column(tenant: str, table: Facts, name: str) -> Facts:
         ancestors,
         table.tags,
         names_above=table.names_above,
+    )
+
+
+def _restricting(asset: Facts, above: Facts) -> Facts:
+    """What counts of another asset because the name of this one is below it: that it restricts."""
+    return replace(
+        asset,
+        data_source=above.data_source or asset.data_source,
+        ancestors=tuple(dict.fromkeys((*asset.ancestors, Ancestor(above.id, above.qualified_name), *above.ancestors))),
+        tags={*asset.tags, *above.tags},
+        names_above=tuple(dict.fromkeys((*asset.names_above, *above.names_above))),
+        restricts_only=True,
     )
 
 

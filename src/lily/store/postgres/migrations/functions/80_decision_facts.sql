@@ -32,8 +32,8 @@ $$;
 -- `p_above` holds, for each asset, the id of the name before the last separator, the nil UUID if its name has none, or null if
 -- it was given by its id. A plain column is only in the
 -- lake, which decisions do not read, so a name directly below a stored table counts as a column of it, and so does one below
--- anything else below which the lake has columns: somebody may have stated that the table is a dashboard. The graph has the
--- parents of columns that have lineage. A hierarchy with a cycle ends, because `up` holds each ancestor once.
+-- anything else below which the lake has columns: somebody may have stated that the table is a dashboard. So does one that
+-- an edge has named and that is given by its id, below anything. The graph has the parents of columns that have lineage. A hierarchy with a cycle ends, because `up` holds each ancestor once.
 --
 -- Of an asset that only an edge has named by its id, and that the lake was not asked for, it is not known what is above it.
 -- Then every tag that propagates counts as inherited.
@@ -96,7 +96,7 @@ begin
       where t.tenant_id = p_tenant and t.id = coalesce(q.above, a.above, n.above)
         and (a.id is null or a.awaits_lake and a.parent is null)
         and g.parent is null
-        and (t.entity_type = any (p_tables) or a.awaits_lake or exists (
+        and (t.entity_type = any (p_tables) or a.awaits_lake or n.id is not null or exists (
           select from lake_parents l
           where l.tenant_id = p_tenant and l.place = substr(q.id::text, 1, 4) and l.id = t.id)) offset 0
     ) p on true
