@@ -33,6 +33,8 @@ def resolved(tenant: str, analysis: AnalysisResult) -> dict[Edge, Resolved]:
     for edge, definition in zip(analysis.edges, analysis.definitions, strict=True):
         ends = [_checked(checker, name) for name in edge[:2]]
         start, end = (ids.asset_id(tenant, name) for name in ends)
+        if start == end:
+            continue  # the names differ only in their form; such an edge would become a dead letter
         key, names = EdgeKey(start, end, edge.type), (ends[0], ends[1])
         keys[Edge(*names, edge.type)] = Resolved(key, definition, names)
     for name in analysis.without_sources:
