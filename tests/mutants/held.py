@@ -12,6 +12,7 @@ MERGED, RELEASED, CONDUCTS = (
 NAMED, SIGNED, DECIDED = unit("test_pending_ids"), unit("test_authority"), unit("test_pending_decisions")
 
 MUTANTS = [
+    Mutant(DECISIONS, "any(event.time > author.time", "all(event.time < author.time", DECIDED),
     Mutant(HELD, "        if tag not in shown:\n", "        if tag in shown:\n", MERGED),
     Mutant(HELD, "if tag in shown or fields[field][0] <", "if fields[field][0] <", MERGED),
     Mutant(

@@ -1,12 +1,17 @@
 """Faults in the lineage that SQL and OpenLineage events state."""
 
-from tests.mutants.mutant import Mutant, unit
+from tests.mutants.mutant import Mutant, postgres, unit
 
 RELATIONS, STATEMENTS, OPENLINEAGE = "intake/sql/relations", "intake/sql/statements", "intake/openlineage"
 SQL = unit("test_sql_relations", "test_sql_lineage", "test_lineage_corpus")
 EVENTS = unit("test_openlineage_lineage", "test_openlineage", "test_openlineage_facets")
 
+FOUND = postgres("test_sql_tables")
+
 MUTANTS = [
+    Mutant("api/ingest/known_tables.py", "if columns > MAX_COLUMNS:", "if columns > 10 * MAX_COLUMNS:", FOUND),
+    Mutant("store/postgres/table_changes/sql/named.sql", "starts_with(n.qualified_name, t.name) and ", "", FOUND),
+    Mutant("api/ingest/sql_edges.py", "if start == end:", "if False:", SQL),
     Mutant(
         f"{RELATIONS}/queries.py",
         '("group", "having", "qualify")',

@@ -6,7 +6,13 @@ TABLES, CONDITIONS = "policy/tables.py", "policy/conditions.py"
 DECIDED = unit("policy/test_policy_decisions", "policy/test_policy_conditions", "policy/test_policy_properties")
 NAMED = unit("policy/test_policy_checks", "policy/test_policy_decisions", "enforce/test_trino_operations")
 
+KEYS = unit("test_tag_keys")
+
 MUTANTS = [
+    Mutant("model/assets.py", 'unicodedata.normalize("NFC", folded).casefold()', "folded", KEYS),
+    Mutant("model/assets.py", 'unicodedata.normalize("NFD", tag).casefold()', "tag.casefold()", KEYS),
+    Mutant("store/postgres/definitions/tags.py", "frozenset(map(tag_key, named))", "frozenset(named)", KEYS),
+    Mutant("policy/names.py", 'f"t:{tag_key(tag)}"', '_key("t", tag)', KEYS),
     Mutant(TABLES, "if not bits & self._allow:", "if not bits:", DECIDED),
     Mutant(
         TABLES, ".outcome(principal, facts, context) is not False:", ".outcome(principal, facts, context):", DECIDED

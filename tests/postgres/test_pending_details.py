@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lily.api.protections.listing import names_of
 from lily.lineage.pending import PendingId
 from lily.model import ids
 from lily.store.postgres.definitions.tags import TagRulesCache
@@ -117,3 +118,16 @@ def test_a_deletion_can_be_decided_about_only_where_deletion_cuts(
         return await find_pending(database, world.tenant, rules, [PendingId("deletion", (world.id_of("a"),))])
 
     assert len(with_database(migrated.url_of("lily_api"), story)) == found
+
+
+@pytest.mark.parametrize("view", ["s.v", "v"])
+def test_what_only_edges_have_named_and_the_definition_of_a_view_have_names(
+    world: World, queue: ReviewQueue, migrated: Migrated, view: str
+) -> None:
+    named, definition = f"{view}.email", f"sql-definition:{view}"
+    about: dict[str, Any] = {"job_id": ids.asset_id(world.tenant, definition), "names": ("a", named, "other")}
+    job_run(world, 1, ("a", named), **about)
+    job_run(world, 2, ("other", named), **about)
+    (item,) = queue.items()
+    found = with_database(migrated.url_of("lily_api"), lambda database: names_of(database, world.tenant, [item], {}))
+    assert found == {world.id_of(named): named, ids.asset_id(world.tenant, definition): definition}

@@ -12,6 +12,7 @@ from lily.lineage.pending_decisions import (
     EdgeRestatement,
     HoldingAsset,
     asset_events,
+    comes_too_early,
     edge_events,
     restatements,
     restored,
@@ -91,6 +92,42 @@ def test_a_decision_has_its_own_time_where_clocks_are_behind() -> None:
     assert Author("t", "ada", "2027-01-01T00:00:00.000000Z").after(f"{AHEAD}/e").time == "2027-01-01T00:00:00.000000Z"
     assert ADA.after(f"{AHEAD}/e").time == "2026-01-01T00:04:00.000001Z"
     assert ADA.after(f"{NOW}/e").time == "2026-01-01T00:00:00.000001Z"
+
+
+def test_what_is_dated_in_the_future_is_not_confirmed_before_that_time() -> None:
+    """Until then a release would end what is stated after it, by clocks that are right."""
+    layers: Layers = {"source": merge(stated(1, tags=["PII"]), stated(20, tags=[]))}
+    assert comes_too_early(decided(TAG, "confirm", layers), ADA)
+    in_time = ADA._replace(time=f"{AHEAD[:-10]}05.000000Z")
+    found = [
+        event
+        for event in asset_events(TAG, "confirm", HoldingAsset("a", "table", layers), in_time)
+        if isinstance(event, AssetEvent)
+    ]
+    assert not comes_too_early(found, in_time)
+    confirmed = after(layers, found)["source"]
+    assert held_tags(confirmed) == {}
+    assert held_tags(merge(confirmed, stated(6, tags=["PII"]))) == {"pii": "PII"}
+
+
+@pytest.mark.parametrize("kind", ["tag", "parent", "deletion", "edge", "claim"])
+def test_no_confirmation_is_dated_in_the_future(kind: str) -> None:
+    ended = edge(("source", "upsert", {}), ("source", "delete", {}))
+    before = Author("t", "ada", "2025-12-31T23:59:00.000000Z")
+    layers: dict[str, Layers] = {
+        "tag": {"source": merge(stated(1, tags=["PII"]), stated(2, tags=[]))},
+        "parent": {"source": merge(stated(1, parent="old"), stated(2, parent="new"))},
+        "deletion": {"source": stated(1, operation="delete")},
+    }
+    if kind in layers:
+        one = {"tag": TAG, "parent": PARENT, "deletion": DELETION}[kind]
+        found = asset_events(one, "confirm", HoldingAsset("a", "table", layers[kind]), before)
+    elif kind == "edge":
+        found = edge_events(EDGE, "confirm", ended, before)
+    else:
+        claim = PendingId("claim", (ids.asset_id("t", "job"), *KEY))
+        found = edge_events(claim, "confirm", EdgeState({}), before, held_at=f"{NOW}/e")
+    assert comes_too_early(found, before)
 
 
 LATER = Author("t", "ada", "2027-01-01T00:00:00.000000Z")

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from lily.api.ingest.sql_edges import resolved
 from lily.intake.sql.analysis import analyze
 from lily.intake.sql.dialects import case_rule, dialect_of, spellings
-from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, KnownTable
+from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult, Edge, KnownTable
 from lily.model.errors import Refused
 
 
@@ -399,6 +400,23 @@ def test_deleted_columns_follow_a_table_to_its_new_name(sql: str) -> None:
     """Their tags may not have ended."""
     found = analyzed(sql, "snowflake", known={"s.t": GONE, "s.u": KnownTable("s.u")}, **IN_S)
     assert {("s.t.id", "s.u.id"), ("s.t.SSN", "s.u.ssn")} <= {edge[:2] for edge in found.edges}
+
+
+def test_columns_that_only_edges_have_named_follow_a_view_to_its_new_name() -> None:
+    named = KnownTable("s.w", deleted={"email": "s.w.email"}, is_asset=False)
+    found = analyzed("alter table w rename to w9", known={"s.w": named}, **IN_S)
+    assert {edge[:2] for edge in found.edges} == {("s.w", "s.w9"), ("s.w.email", "s.w9.email")}
+    (warning,) = analyzed("create view v as select email from w", known={"s.w": named}, **IN_S).warnings
+    assert "s.w is not in the catalogue" in warning
+
+
+def test_a_column_that_is_at_its_new_place_already_has_no_edge_to_itself() -> None:
+    """Somebody stated it to be a column of the old table: it would be a dead letter."""
+    moved = KnownTable("s.w", {"email": "s.w9.email", "id": "s.w.id"})
+    found = analyzed("alter table w rename to w9", known={"s.w": moved}, **IN_S)
+    assert {edge[:2] for edge in resolved("t", found)} == {("s.w", "s.w9"), ("s.w.id", "s.w9.id")}
+    written = AnalysisResult(1, {}, [Edge("s.e\u0301", "s.\u00e9", "derived-from")], definitions=[None])
+    assert resolved("t", written) == {}
 
 
 def test_deleted_columns_are_not_of_a_star() -> None:

@@ -4,7 +4,7 @@ They have authority and merge like all others: confirming ends what is held and 
 person state again what had ended.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -113,6 +113,12 @@ def edge_events(
             trace=author.trace,
         )
     ]
+
+
+def comes_too_early(events: Iterable[DecidedEvent], author: Author) -> bool:
+    """Whether what is to end is dated in the future, as a clock that is ahead may. Its end would be later still, and
+    would end also what others state until then: the merge knows times, and not which came first. So it has to wait."""
+    return any(event.time > author.time for event in events)
 
 
 def _reviewing(layers: Mapping[LayerName, Layer], layer: LayerName, author: Author, after: str) -> Author:

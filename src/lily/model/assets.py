@@ -1,5 +1,6 @@
 """What an asset shows: its entity type, the value of each field, and the tags that are in effect."""
 
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -41,8 +42,15 @@ NO_DERIVED_TAGS = DerivedTags()
 
 
 def tag_key(tag: str) -> str:
-    """The form in which tags are compared: case does not count."""
-    return tag.casefold()
+    """The form in which tags are compared, everywhere: case does not count, nor how a letter is composed.
+
+    Folding decomposes some letters (`ΰ`), and upper case composes with other marks than lower case does, so the name is
+    decomposed, folded, composed and folded again. The result is not composed: so are the keys that are stored.
+    """
+    if tag.isascii():
+        return tag.lower()
+    folded = unicodedata.normalize("NFD", tag).casefold()
+    return unicodedata.normalize("NFC", folded).casefold()
 
 
 def shown_fields(layers: Mapping[LayerName, Layer]) -> dict[str, Any]:

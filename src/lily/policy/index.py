@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+from lily.model.assets import tag_key
 from lily.policy.decisions import Decision
 from lily.policy.explanations import Explanation, explained
-from lily.policy.names import EVERY, fold
+from lily.policy.names import EVERY
 from lily.policy.policies import ACTIONS, PLANES, Action, Plane, Policy
 from lily.policy.requests import NO_CONTEXT, Check, Context, Facts, Principal
 from lily.policy.roles import Role, User
@@ -39,7 +40,7 @@ class PolicyIndex:
     def named_tags(self) -> frozenset[str]:
         """The folded tags that policies name. They are protective: taking one away would change decisions."""
         resources = (resource for policy in self.policies.values() for resource in policy.resources)
-        return frozenset(fold(resource.value) for resource in resources if resource.kind == "tag") - {EVERY}
+        return frozenset(tag_key(resource.value) for resource in resources if resource.kind == "tag") - {EVERY}
 
     @cached_property
     def compared_attributes(self) -> frozenset[str]:

@@ -7,6 +7,8 @@ import unicodedata
 from functools import partial
 from typing import Literal
 
+from lily.model.assets import tag_key
+
 EVERY = "*"  # as a subject everyone; as a resource any value of its kind
 EVERYONE = EVERYTHING = "*"  # keys; every other key begins with the letter of its kind and a colon
 
@@ -15,10 +17,15 @@ ResourceKind = Literal["asset", "tag", "entity_type", "data_source"]
 
 
 def fold(name: str) -> str:
-    """The form in which names are compared. For names that the model has normalised it equals `tag_key`."""
+    """The form in which names are compared. That of tags is `tag_key`: it is stored with assets, and differs."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def tag_resource_key(tag: str) -> str:
+    """With `*`: every asset that has a tag."""
+    return f"t:{tag_key(tag)}"
 
 
 def id_key(asset_id: str) -> str:
@@ -33,6 +40,5 @@ user_key = partial(_key, "u")
 group_key = partial(_key, "g")
 role_key = partial(_key, "r")
 name_key = partial(_key, "n")  # of an asset's qualified name
-tag_resource_key = partial(_key, "t")  # with `*`: every asset that has a tag
 type_key = partial(_key, "e")
 source_key = partial(_key, "s")  # with `*`: every asset that has a data source

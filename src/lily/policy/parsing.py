@@ -1,6 +1,6 @@
 """Validates a policy as the API takes it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from lily.model import ids
@@ -124,7 +124,11 @@ def _resource_keys(kind: ResourceKind, value: str, tenant: str) -> tuple[str, ..
         return (EVERYTHING,)
     if kind == "asset":
         return asset_keys(tenant, value)
-    key_of = {"tag": names.tag_resource_key, "data_source": names.source_key, "entity_type": names.type_key}
+    key_of: dict[str, Callable[[str], str]] = {
+        "tag": names.tag_resource_key,
+        "data_source": names.source_key,
+        "entity_type": names.type_key,
+    }
     return (key_of[kind](value),)
 
 

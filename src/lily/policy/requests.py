@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from lily.model.assets import tag_key
 from lily.policy import names
 from lily.policy.policies import Action
 
@@ -67,7 +68,7 @@ class Facts:
     keys: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tags", frozenset(map(names.fold, self.tags)))
+        object.__setattr__(self, "tags", frozenset(map(tag_key, self.tags)))
         object.__setattr__(self, "keys", frozenset(_resource_keys(self)))
 
 

@@ -12,7 +12,7 @@ from lily.policy.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class AssetSet:
-    """The assets that match at least one of these. Names are folded (`names.fold`).
+    """The assets that match at least one of these. Names are folded (`names.fold`, `tag_key`).
 
     `assets` and `names` include all descendants of the assets that they name: an asset matches by its own id or
     qualified name, or by that of an ancestor.

@@ -2,26 +2,30 @@
 
 import asyncio
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
-from lily.api.auth.authorisation import denials
+from lily.api.auth.authorisation import denials, denied_references
 from lily.api.calls import Call
 from lily.api.reads.visible_pages import visible_page
 from lily.intake.sql.column_order import column_name, in_order
 from lily.intake.sql.dialects import spellings
+from lily.intake.sql.process import Unreadable
 from lily.intake.sql.protocol import KnownTable
-from lily.model.assets import entity_type, is_deleted, shown_fields
+from lily.model.assets import entity_type, is_cut, is_deleted, shown_fields
+from lily.model.errors import Problem
 from lily.model.lanes import BULK_TYPES
 from lily.store.assets import StoredAsset
 from lily.store.postgres.catalogue.search import SearchRequest
 from lily.store.postgres.queries import query
 from lily.store.postgres.table_changes.columns import HeldColumn, held_columns_parameters
 
-PAGE = 1_000
-MAX_COLUMNS = 10_000
+MAX_COLUMNS = 10_000  # of one table, and of one struct
+PAGE = MAX_COLUMNS + 1  # each page of what only the lake has is another scan
+SECONDS = 30  # for what all tables of a script have: it may be refused, and holds connections no longer
 MAX_DEPTH = 8  # of nested fields
 NAMES_PER_QUERY = 500
 AT_A_TIME = 8  # reads of columns: a script names hundreds of tables, and other requests need connections too
@@ -31,7 +35,17 @@ _STRUCT = re.compile(r"\b(?:struct|record|row|object|map|nested|tuple|variant|js
 
 async def known_tables(call: Call, tables: dict[str, str], dialect: str) -> dict[str, KnownTable]:
     """By name in lower case; `tables` has the script's spelling. Tables that a policy denies to the caller are left
-    out, as if they were not ingested. Raises LakeUnavailable if columns cannot be read."""
+    out, as if they were not ingested. Raises LakeUnavailable if columns cannot be read, and Unreadable if there are too
+    many of them."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await _known_tables(call, tables, dialect)
+    except TimeoutError as error:
+        described = f"reading the columns of the tables took more than {SECONDS} seconds; split the script"
+        raise Unreadable(Problem("TOO_COMPLEX", described, "sql")) from error
+
+
+async def _known_tables(call: Call, tables: dict[str, str], dialect: str) -> dict[str, KnownTable]:
     assets = await _assets(call, tables, dialect)
     denied = await denials(call, "READ", list(assets.values()))
     assets = {key: asset for key, asset in assets.items() if asset.id not in denied}
@@ -42,7 +56,38 @@ async def known_tables(call: Call, tables: dict[str, str], dialect: str) -> dict
             return await _columns(call, table)
 
     columns = await asyncio.gather(*(columns_of(asset) for asset in assets.values()))
-    return dict(zip(assets, columns, strict=True))
+    known = dict(zip(assets, columns, strict=True))
+    return known | await _with_named(call, tables, known, dialect)
+
+
+async def _with_named(
+    call: Call, tables: Mapping[str, str], known: Mapping[str, KnownTable], dialect: str
+) -> dict[str, KnownTable]:
+    """The tables with columns that only edges have named, such as those of a view that only SQL has defined: they
+    follow a rename. The table itself need not be an asset either."""
+    keys = {spelling: key for key, written in tables.items() for spelling in spellings(dialect, key, written)}
+    keys |= {table.qualified_name: key for key, table in known.items()}
+    named = await _named(call, keys)
+    found: dict[str, KnownTable] = {}
+    for column in named:
+        key = keys[column.table]
+        table = found.get(key) or known.get(key) or KnownTable(key, is_asset=False)
+        name = column.name.lower()
+        if name not in table.columns and name not in table.deleted:
+            found[key] = replace(table, deleted={**table.deleted, name: column.qualified_name})
+    return found
+
+
+async def _named(call: Call, names: Collection[str]) -> list[HeldColumn]:
+    found: list[HeldColumn] = []
+    for batch in _batches(list(names)):
+        given = {**held_columns_parameters(call.tenant, batch), "most": MAX_COLUMNS + 1}
+        rows = await call.services.database.fetch(call.tenant, query("table_changes/named"), given)
+        found += starmap(HeldColumn, rows)
+    for name, count in Counter(column.table for column in found).items():
+        _require_all(name, count)
+    denied = await denied_references(call, "READ", [column.id for column in found])
+    return [column for column in found if column.id not in denied]
 
 
 async def _assets(call: Call, tables: dict[str, str], dialect: str) -> dict[str, StoredAsset]:
@@ -108,8 +153,9 @@ async def _add_fields(call: Call, column: StoredAsset, path: str, nested: dict[s
     """Adds the fields of a struct, which are the children of its column."""
     for fields, child in await _children(call, column):
         name = f"{path}.{_name(column, fields, child)}"
-        if len(nested) < MAX_COLUMNS and not is_deleted(child.layers):
+        if not is_deleted(child.layers):
             nested[name] = child.qualified_name
+            _require_all(column.qualified_name, len(nested))
             if depth > 1 and _STRUCT.search(str(fields.get("data_type") or "")):
                 await _add_fields(call, child, name, nested, depth - 1)
 
@@ -119,17 +165,34 @@ def _name(table: StoredAsset, fields: Mapping[str, Any], column: StoredAsset) ->
 
 
 async def _children(call: Call, table: StoredAsset) -> list[Column]:
-    """With their attributes, deleted ones too."""
+    """With their attributes, deleted ones too. Raises Unreadable if there are too many: one that is left out would lose
+    its tags where the table is renamed or copied, and who fills a table with columns decides which. Those that ended
+    with authority are left out before that."""
     listing = SearchRequest({"parent": table.id}, True, "id", "asc", PAGE)
     found: list[StoredAsset] = []
-    while len(found) < MAX_COLUMNS:
+    ended: list[StoredAsset] = []
+    while True:
         page = await visible_page(call, listing, None, table.qualified_name)
-        found += [asset for asset in page.assets if entity_type(asset.layers) in BULK_TYPES]
+        for asset in page.assets:
+            if entity_type(asset.layers) in BULK_TYPES:
+                (ended if is_deleted(asset.layers) and is_cut(asset.layers) else found).append(asset)
+        _require_all(table.qualified_name, len(found))
         if page.next is None or len(page.next) != 2:
             break
         listing = replace(listing, after=page.next)
+    if len(found) + len(ended) <= MAX_COLUMNS:
+        found += ended
     shown = {asset.id: (shown_fields(asset.layers), asset) for asset in found}
-    return [*shown.values(), *await _held(call, table, shown)]
+    return [*shown.values(), *await _held(call, table, {*shown, *(asset.id for asset in ended)})]
+
+
+def _require_all(table: str, columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        described = (
+            f"{table} has more than {MAX_COLUMNS} columns, and SQL that names it cannot be followed: delete those that "
+            "it does not have, with policy:write, or state its lineage as edges"
+        )
+        raise Unreadable(Problem("TOO_MANY_COLUMNS", described, "sql"))
 
 
 async def _held(call: Call, table: StoredAsset, shown: Container[str]) -> list[Column]:
@@ -138,7 +201,10 @@ async def _held(call: Call, table: StoredAsset, shown: Container[str]) -> list[C
     rows = await call.services.database.fetch(call.tenant, query("table_changes/columns"), given)
     columns = {column.id: column for column in starmap(HeldColumn, rows) if column.id not in shown}
     assets: dict[str, StoredAsset] = {}
-    for batch in _batches(list(columns)[:MAX_COLUMNS]):
+    if len(columns) > MAX_COLUMNS:
+        columns = {column.id: column for column in columns.values() if not column.is_cut}
+    _require_all(table.qualified_name, len(columns))
+    for batch in _batches(list(columns)):
         assets |= await call.services.catalogue.find_many(call.tenant, batch)
     denied = await denials(call, "READ", list(assets.values()))
     return [

@@ -21,6 +21,11 @@ NAMES_BYTES = 1 << 20  # the event with its claims has to fit into one record of
 JOB = "sql-definition"  # before the name of the table or view, in the name of the job that claims its edges
 
 
+def definition_job(table: str) -> str:
+    """The name of the job that claims the edges of a table or view by its definition."""
+    return f"{JOB}:{table}"
+
+
 class Resolved(NamedTuple):
     key: EdgeKey
     definition: str | None  # the table or view whose definition states the edge
@@ -33,6 +38,8 @@ def resolved(tenant: str, analysis: AnalysisResult) -> dict[Edge, Resolved]:
     for edge, definition in zip(analysis.edges, analysis.definitions, strict=True):
         ends = [_checked(checker, name) for name in edge[:2]]
         start, end = (ids.asset_id(tenant, name) for name in ends)
+        if start == end:
+            continue  # the names differ only in their form; such an edge would become a dead letter
         key, names = EdgeKey(start, end, edge.type), (ends[0], ends[1])
         keys[Edge(*names, edge.type)] = Resolved(key, definition, names)
     for name in analysis.without_sources:
@@ -79,7 +86,7 @@ def _claimed(call: Call, time: str, definition: str, edges: Sequence[Resolved]) 
         event_id,
         time,
         call.tenant,
-        ids.asset_id(call.tenant, f"{JOB}:{definition}"),
+        ids.asset_id(call.tenant, definition_job(definition)),
         event_id,  # each definition is a run of its own
         True,
         tuple(Claim(edge.key) for edge in edges),

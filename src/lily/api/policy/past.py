@@ -14,6 +14,7 @@ from lily.api.policy.checks import Batch
 from lily.api.policy.outcomes import decided
 from lily.api.policy.past_assets import PastAsset, PastAssets, Undecidable
 from lily.api.policy.settings import AccessSettings
+from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
 from lily.policy import (
     Context,
@@ -124,7 +125,7 @@ def _open_tags(
     """The tags that policies for the principal name, that the asset is not known to have had, and that propagated."""
     found: set[str] = set()
     for policy in table.policies:
-        tags = {fold(resource.value) for resource in policy.resources if resource.kind == "tag"}
+        tags = {tag_key(resource.value) for resource in policy.resources if resource.kind == "tag"}
         if not tags or not applies(policy, principal, facts, context):
             continue
         if EVERY in tags and not facts.tags:

@@ -7,8 +7,9 @@ from lily.api.auth.authorisation import denials, denied_references
 from lily.api.calls import Call
 from lily.api.policy.outcomes import decision_dict
 from lily.model import ids
+from lily.model.assets import tag_key
 from lily.policy import Decision, Explanation, Facts
-from lily.policy.names import EVERY, fold
+from lily.policy.names import EVERY
 
 
 class TagPath(NamedTuple):
@@ -19,7 +20,7 @@ class TagPath(NamedTuple):
 
 def matching_tags(facts: Facts, explanation: Explanation) -> set[str]:
     """The keys of the tags by which policies match the asset."""
-    named = {fold(match.resource.value) for match in explanation.matches if match.resource.kind == "tag"}
+    named = {tag_key(match.resource.value) for match in explanation.matches if match.resource.kind == "tag"}
     return set(facts.tags) if EVERY in named else named & set(facts.tags)
 
 

@@ -17,6 +17,7 @@ from lily.lineage.pending_decisions import (
     Decision,
     HoldingAsset,
     asset_events,
+    comes_too_early,
     edge_events,
     parents_ended_with,
 )
@@ -32,7 +33,7 @@ from lily.store.postgres.edges.reader import read_edges
 from lily.store.postgres.protection.decided import record_decisions
 from lily.store.postgres.protection.pending import PendingItem, find_pending
 
-Outcome = Literal["confirmed", "undone", "denied", "not_found", "needs_others"]
+Outcome = Literal["confirmed", "undone", "denied", "not_found", "needs_others", "too_early"]
 _OF_EDGES = frozenset({"edge", "claim"})
 DONE: Mapping[Decision, Literal["confirmed", "undone"]] = {"confirm": "confirmed", "undo": "undone"}
 
@@ -61,8 +62,14 @@ async def decide(call: Call, given: Sequence[str], decision: Decision) -> Decide
         tied = await _tied(call, rules, decided, assets)
         by_id |= {item.reviewed: "needs_others" for item in tied}
         decided = [item for item in decided if item not in tied]
-    events = _events(call, rules, decided, Known(assets, edges), decision)
+    author = Author(call.tenant, call.principal.name, clock.now(), call.correlation, traces.traceparent())
+    events = _events(author, rules, decided, Known(assets, edges), decision)
     by_id |= {item.reviewed: DONE[decision] if events[item] else "not_found" for item in decided}
+    if decision == "confirm":
+        early = [item for item in decided if comes_too_early(events[item], author)]
+        by_id |= {item.reviewed: "too_early" for item in early}
+        decided = [item for item in decided if item not in early]
+        events = {item: events[item] for item in decided}
     outcomes = {one: by_id.get(ids[one], "not_found") if one in ids else "not_found" for one in given}
     if not any(events.values()):
         return Decided(outcomes, None)
@@ -116,10 +123,9 @@ async def _tied(
 
 
 def _events(
-    call: Call, rules: TagRules, items: Sequence[PendingItem], known: Known, decision: Decision
+    author: Author, rules: TagRules, items: Sequence[PendingItem], known: Known, decision: Decision
 ) -> dict[PendingItem, list[DecidedEvent]]:
     """None for what has changed meanwhile so that nothing is held."""
-    author = Author(call.tenant, call.principal.name, clock.now(), call.correlation, traces.traceparent())
     events: dict[PendingItem, list[DecidedEvent]] = {item: [] for item in items}
     for item in items:
         one = item.id

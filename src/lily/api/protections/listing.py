@@ -7,11 +7,15 @@ from pydantic import StringConstraints, TypeAdapter
 
 from lily.api.auth.authorisation import denied_references
 from lily.api.calls import Call
+from lily.api.ingest.sql_edges import definition_job
 from lily.lineage.pending import PendingId, PendingKind
+from lily.model import ids
 from lily.model.values import MAX_TAG
 from lily.store.assets import StoredAsset
+from lily.store.postgres.graph.placeholders import named_ends
 from lily.store.postgres.protection.kept import KeptAssets
 from lily.store.postgres.protection.pending import PendingItem, Position, read_pending
+from lily.store.postgres.sessions import Database
 
 MAX_PAGE = 100  # items: each follows its tags through the graph
 MAX_KEPT = 100  # ids that are listed; `count` has all of them
@@ -49,27 +53,53 @@ async def _shown(call: Call, items: Sequence[PendingItem]) -> list[dict[str, Any
     rules = await call.services.tag_rules.get(call.tenant)
     named = sorted({asset for item in items for asset in item.id.assets})
     assets = await call.services.catalogue.find_many(call.tenant, named) if named else {}
+    names = await names_of(call.services.database, call.tenant, items, assets)
     keeping = KeptAssets(call.services.database, call.tenant, rules, assets)
     kept = [await keeping.kept_by(item) for item in items]
     listed = [sorted(one.assets)[:MAX_KEPT] for one in kept]
-    denied = await denied_references(call, "READ", {asset for ids in listed for asset in ids})
+    denied = await denied_references(call, "READ", {asset for kept_ids in listed for asset in kept_ids})
     return [
         {
             "id": str(item.reviewed),
             "kind": item.id.kind,
-            **_about(item.id, assets),
+            **_about(item.id, names),
             "ended_by": item.ended_by,
             "ended_at": item.ended_at,
             "tags": list(rules.named(item.tags).values()),
-            "keeps": _without(ids, denied),
+            "keeps": _without(kept_ids, denied),
             "count": len(of.assets),
             "more": not of.complete,
         }
-        for item, of, ids in zip(items, kept, listed, strict=True)
+        for item, of, kept_ids in zip(items, kept, listed, strict=True)
     ]
 
 
-def _about(one: PendingId, assets: Mapping[str, StoredAsset]) -> dict[str, Any]:
+async def names_of(
+    database: Database, tenant: str, items: Sequence[PendingItem], assets: Mapping[str, StoredAsset]
+) -> dict[str, str]:
+    """By id: of assets, of what only edges have named, and of the definitions of tables and views in SQL, which claim
+    edges as jobs do and are not assets."""
+    names = {asset: stored.qualified_name for asset, stored in assets.items()}
+    unknown = sorted({asset for item in items for asset in item.id.assets} - names.keys())
+    names |= await named_ends(database, tenant, unknown) if unknown else {}
+    for item in items:
+        if item.id.kind == "claim" and item.id.keys[0] not in names:
+            name = _definition(tenant, item.id.keys[0], names.get(item.id.edge.to_id))
+            names |= {} if name is None else {item.id.keys[0]: name}
+    return names
+
+
+def _definition(tenant: str, job: str, target: str | None) -> str | None:
+    """The name of the definition in SQL that claims an edge to a table, a column or a nested field."""
+    at: str | None = None
+    while target and target != at:
+        at, target = target, ids.name_prefix(target)
+        if ids.asset_id(tenant, definition_job(at)) == job:
+            return definition_job(at)
+    return None
+
+
+def _about(one: PendingId, known: Mapping[str, str]) -> dict[str, Any]:
     """The ids of what the item is about, each with its name if it is known."""
     match one.kind:
         case "tag" | "deletion":
@@ -80,9 +110,9 @@ def _about(one: PendingId, assets: Mapping[str, StoredAsset]) -> dict[str, Any]:
             ends = {"from": one.edge.from_id, "to": one.edge.to_id}
         case "claim":
             ends = {"from": one.edge.from_id, "to": one.edge.to_id, "job": one.keys[0]}
-    names = {f"{end}_name": assets[asset].qualified_name if asset in assets else None for end, asset in ends.items()}
+    names = {f"{end}_name": known.get(asset) for end, asset in ends.items()}
     return ends | names | ({"relationship_type": one.edge.type} if one.kind in {"edge", "claim"} else {})
 
 
-def _without(ids: Sequence[str], denied: Collection[str]) -> list[str]:
-    return [asset for asset in ids if asset not in denied]
+def _without(kept: Sequence[str], denied: Collection[str]) -> list[str]:
+    return [asset for asset in kept if asset not in denied]

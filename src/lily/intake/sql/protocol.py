@@ -22,6 +22,7 @@ class KnownTable:
     ordered: bool = False  # the columns are all there are, in the table's order
     nested: dict[str, str] = field(default_factory=dict)  # fields of structs, by their path: `address.city`
     deleted: dict[str, str] = field(default_factory=dict)  # columns that are not of `*`, and follow a rename
+    is_asset: bool = True  # False if only edges have named it
 
 
 @dataclass(frozen=True, slots=True)

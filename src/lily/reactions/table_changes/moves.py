@@ -58,6 +58,8 @@ class Moves:
         return column.is_deleted and column.last_at is not None and column.last_at < self._at
 
     def _connect(self, old: str, new: str) -> None:
+        if old == new:
+            return  # a column may be at its new place already, and an edge to itself would become a dead letter
         event = self._event
         key = EdgeKey(ids.asset_id(event.tenant, old), ids.asset_id(event.tenant, new), DERIVED_FROM)
         said = EdgeStatement("source", "upsert", key, {}, event.by, event.authorised, (old, new))

@@ -37,7 +37,7 @@ class PendingItems(BaseModel):
 
 class DecidedItem(BaseModel):
     id: str
-    outcome: Literal["confirmed", "undone", "denied", "not_found", "needs_others"]
+    outcome: Literal["confirmed", "undone", "denied", "not_found", "needs_others", "too_early"]
 
 
 class DecidedItems(BaseModel):

@@ -14,6 +14,7 @@ from lily.api.http.openapi.targets import Enforcements, State
 from lily.api.http.paging import DEFAULT, Cursor, Limit, checked_limit
 from lily.api.reads.references import normal
 from lily.model import ids
+from lily.model.assets import tag_key
 from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG
 from lily.policy import fold
 from lily.store.postgres.enforcement.receipts import Place, Wanted, read_receipts
@@ -44,7 +45,7 @@ class Filters:
         return Wanted(
             None if self.target is None else fold(normal(self.target)),
             None if self.asset is None else ids.resolve(tenant, normal(self.asset)),
-            None if self.tag is None else fold(self.tag),
+            None if self.tag is None else tag_key(self.tag),
             self.state,
         )
 

@@ -31,6 +31,11 @@ NEEDS_OTHERS = (
     "confirm both with POST /protections/pending/confirm"
 )
 
+TOO_EARLY = (
+    "what would end is dated in the future, and what is stated until then would end with it; confirm it again when "
+    "that time has passed, at most a few minutes from now"
+)
+
 router = APIRouter(tags=["tags"])
 
 ItemId = Annotated[str, Path(max_length=1024, description="The `id` of an item of `GET /protections/pending`.")]
@@ -62,8 +67,9 @@ async def pending(call: Anyone, limit: Limit = DEFAULT, cursor: Cursor = None) -
 )
 async def confirm_many(call: Anyone) -> Json:
     """Confirms the end of many items. The outcome of each is `confirmed`, `denied` (a policy denies an asset of it to
-    the caller), `not_found` (it is not, or no longer, pending) or `needs_others`: an earlier parent of the same asset
-    would end with this one, so its item has to be among the ids too."""
+    the caller), `not_found` (it is not, or no longer, pending), `needs_others` (an earlier parent of the same asset
+    would end with this one, so its item has to be among the ids too) or `too_early` (what would end is dated in the
+    future: confirm it after that)."""
     call.require("policy:write", "deciding about what is pending", PATH)
     body = await read_body(call.request, PendingIdsBody, call.services.settings.limits.body_bytes)
     decided = await decide(call, body.ids, "confirm")
@@ -94,6 +100,8 @@ async def _decide(call: Call, given: str, decision: Decision) -> Json:
         raise forbidden("a policy denies an asset of this item to you", given)
     if outcome == "needs_others":
         raise Declined(409, Problem("NEEDS_OTHERS", NEEDS_OTHERS, given[:64]))
+    if outcome == "too_early":
+        raise Declined(409, Problem("TOO_EARLY", TOO_EARLY, given[:64]))
     if decided.settlement is None:
         raise not_found(given[:64], "pending item")
     settled = decided.settlement

@@ -47,7 +47,8 @@ class Tables:
         return key in self._made or key in self.temporary
 
     def is_known(self, key: str) -> bool:
-        return key in self.known or key in self._made or key in self.temporary
+        is_asset = key in self.known and self.known[key].is_asset
+        return is_asset or key in self._made or key in self.temporary
 
     def columns(self, key: str) -> list[str]:
         if key in self._made:

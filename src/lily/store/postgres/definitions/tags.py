@@ -9,6 +9,7 @@ from typing import Any
 from lily.lineage.definitions import OnDelete, TagDefinition
 from lily.lineage.tag_rules import DEFAULT_TAG_RULES, TagRules
 from lily.model.access import Principal
+from lily.model.assets import tag_key
 from lily.store.postgres.definitions.decisions import decide
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database, Fetches
@@ -62,7 +63,7 @@ def tag_rules_of(rows: Sequence[Sequence[Any]]) -> TagRules:
     if not rows:
         return DEFAULT_TAG_RULES
     (on_delete, named, *_), *tags = rows
-    return TagRules({row[2]: _definition(row[2:]) for row in tags}, on_delete, frozenset(named))
+    return TagRules({row[2]: _definition(row[2:]) for row in tags}, on_delete, frozenset(map(tag_key, named)))
 
 
 def _definition(row: Sequence[Any]) -> TagDefinition:

@@ -17,6 +17,7 @@ class HeldColumn(NamedTuple):
     qualified_name: str
     stated_name: str | None
     is_deleted: bool
+    is_cut: bool = False  # it was deleted with authority
 
     @property
     def name(self) -> str:
