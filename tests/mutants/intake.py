@@ -106,9 +106,15 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/symlinks.py",
-        "        if own.entity_type == _LOCATION:\n",
+        "        if own.entity_type == LOCATION:\n",
         "        if False:\n",
         unit("test_openlineage_symlinks"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/given_names.py",
+        "spelled = [_spelled(table) for table in tables]",
+        "spelled = []",
+        unit("test_openlineage_sql"),
     ),
     Mutant(
         f"{OPENLINEAGE}/schemas.py",

@@ -302,3 +302,14 @@ def test_what_the_sender_may_read_is_kept_with_the_query(sender: QuerySender | N
     assert event.query is not None
     sent = replace(event, query=event.query._replace(sender=sender, expands=expands))
     assert read_claims_event(sent.as_cloudevent(), received=NOW) == sent
+
+
+@pytest.mark.parametrize(("namespace", "name"), [("hive://metastore:9083", "db.t"), ("arn:aws:glue:x:1", "table/db/t")])
+def test_the_query_of_a_location_is_that_of_the_table_which_is_its_symlink(namespace: str, name: str) -> None:
+    symlinks = {"identifiers": [{"namespace": namespace, "name": name, "type": "TABLE"}]}
+    location = {"namespace": "s3://lake", "name": "wh/t", "facets": {"symlinks": symlinks}}
+    query = claimed(run_event(job=job(), outputs=[location])).query
+    assert query is not None
+    assert query.names == {"db.t": "db.t", "wh/t": "db.t"}
+    assert query.target == "db.t"
+    assert query.namespace == namespace

@@ -11,6 +11,7 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
+from lily.intake.openlineage.given_names import GivenNames
 from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.run_query import common_tables, is_covered, read_sql, run_query
@@ -80,7 +81,8 @@ def run_lineage(
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, _without_dropped(collector, event, schemas, changes))
-    query = run_query(sql, collector, inputs, outputs, known, starts=starts) if sql and (happened or starts) else None
+    names = GivenNames(collector, symlinks, inputs, outputs)
+    query = run_query(sql, names, known, starts=starts) if sql and (happened or starts) else None
     found = claims.claims()
     _warn_of_too_many(collector, datasets, found)
     return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables)
@@ -130,8 +132,8 @@ def _read_facets(
 
 
 def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[Stated | None]) -> None:
-    for dataset in filter(None, datasets) if symlinks else ():
-        others = symlinks.get(dataset.named.qualified_name, ())
+    for dataset in filter(None, datasets) if symlinks.others else ():
+        others = symlinks.others.get(dataset.named.qualified_name, ())
         claims.equate(same_flows(dataset.named, dataset.columns, others))
 
 
