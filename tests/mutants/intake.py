@@ -136,9 +136,27 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/run_query.py",
-        "not selects_star(sql.text) and all(asset in sources for asset in inputs)",
+        "not is_doubtful and all(asset in sources for asset in inputs)",
         "all(asset in sources for asset in inputs)",
         unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/run_query.py",
+        "(is_loose and combines_queries(sql.text))",
+        "False",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/lineage.py",
+        "        return loose.leave_to(query)\n",
+        "        return query\n",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        "reactions/run_queries/stated_columns.py",
+        "result.made if is_understood(result) else {}",
+        "result.made",
+        unit("test_run_query_additions"),
     ),
     Mutant(
         f"{OPENLINEAGE}/lineage.py",
