@@ -142,8 +142,14 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/run_query.py",
-        "(is_loose and combines_queries(sql.text))",
-        "False",
+        "is_loose and (combines_queries(sql.text) or has_windows(sql.text))",
+        "is_loose and has_windows(sql.text)",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/run_query.py",
+        "(combines_queries(sql.text) or has_windows(sql.text))",
+        "combines_queries(sql.text)",
         unit("test_openlineage_sql"),
     ),
     Mutant(
@@ -154,8 +160,8 @@ MUTANTS = [
     ),
     Mutant(
         "reactions/run_queries/stated_columns.py",
-        "result.made if is_understood(result) else {}",
-        "result.made",
+        "{} if combines else result.named",
+        "result.named",
         unit("test_run_query_additions"),
     ),
     Mutant(

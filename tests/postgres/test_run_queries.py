@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from tests.lineage_world import World
-from tests.openlineage_words import column_lineage, dataset, field
+from tests.openlineage_words import column_lineage, dataset, field, schema
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Runs, opened
 
@@ -303,3 +303,24 @@ def test_what_column_lineage_says_about_how_a_column_is_used_counts_beside_the_q
     runs.take(of_union(hash=hashed), UNION)
     runs.analyze()
     assert runs.world.edges()["raw.people.email", "main.labels.hash", "derived-from"]["masking"]
+
+
+NUMBERED = "select id, email, row_number() over (partition by email order by id) as visit from raw.people"
+
+
+@pytest.mark.parametrize("starred", [True, False])
+def test_a_column_that_only_partitions_a_window_influences_whatever_column_lineage_names(
+    runs: Runs, *, starred: bool
+) -> None:
+    """openlineage-dbt names it as a source like any other."""
+    runs.world.define("pii")
+    runs.complete("raw.people", outputs=[dataset("raw.people", schema=schema("id", "email"))])
+    people = [field("raw.people", name) for name in ("id", "email")]
+    named = column_lineage(id=people[:1], email=people[1:], visit=people)
+    output = dataset("main.visits", columnLineage=named, schema=schema("id", "email", "visit"))
+    runs.take(output, NUMBERED.replace("id, email,", "*,", 1) if starred else NUMBERED, inputs=[dataset("raw.people")])
+    runs.analyze()
+    runs.world.column("raw.people.email", "raw.people", tags=["PII"])
+    runs.world.settle()
+    assert runs.world.derived() == {"main.visits.email"}
+    assert ("raw.people.email", "main.visits.visit") not in runs.derived()

@@ -12,7 +12,18 @@ from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.errors import Refused
 from lily.model.run_queries import MAX_TEXT, QuerySender, RunQuery
 from lily.model.schemas import SCHEMAS
-from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, field, run_event, stated
+from tests.openlineage_words import (
+    DB,
+    NOW,
+    claims,
+    column_lineage,
+    converted,
+    dataset,
+    field,
+    run_event,
+    schema,
+    stated,
+)
 
 STAGING = "with source as (\n    select * from raw.customers\n)\nselect id as customer_id, email from source"
 
@@ -109,6 +120,18 @@ def test_the_columns_of_a_union_are_left_to_the_query() -> None:
     assert found.claims.query is not None
     assert found.claims.query.columns == {"o.label": ["a.label"], "o.payer_email": ["b.payer_email"]}
     assert found.claims.query.names == {"a": "a", "b": "b", "o": "o"}
+
+
+@pytest.mark.parametrize("window", ["over (partition by email)", "OVER(order by email)", "over w", 'over "w"'])
+def test_what_a_window_uses_is_left_to_the_query(window: str) -> None:
+    used = [field("a", "email")]
+    outputs = [dataset("o", schema=schema("n"), columnLineage=column_lineage(n=used))]
+    sql = "select rank() as n from a".replace("()", f"() {window}")
+    query = claimed(run_event(job=job(sql), outputs=outputs)).query
+    assert query is not None
+    assert query.columns == {"o.n": ["a.email"]}
+    used[0]["transformations"] = [{"type": "INDIRECT", "subtype": "WINDOW"}]
+    assert claimed(run_event(job=job(sql), outputs=outputs)).query is None
 
 
 def test_the_columns_of_a_union_that_are_too_many_to_travel_are_stated_at_once() -> None:

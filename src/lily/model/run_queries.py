@@ -12,6 +12,7 @@ _STAR = re.compile(
     re.IGNORECASE,
 )
 _COMBINES = re.compile(r"\b(?:union|intersect|except|minus)\b", re.IGNORECASE)
+_WINDOW = re.compile(r"\bover\s*[\w(\"`\[]", re.IGNORECASE)
 _NO_COLUMNS: Mapping[str, Sequence[str]] = {}
 
 
@@ -59,6 +60,11 @@ def selects_star(text: str) -> bool:
 def combines_queries(text: str) -> bool:
     """Whether a query seems to be a UNION or the like. Decides by the text."""
     return _COMBINES.search(text) is not None
+
+
+def has_windows(text: str) -> bool:
+    """Whether a query seems to have window functions. Decides by the text."""
+    return _WINDOW.search(text) is not None
 
 
 def read_run_query(given: Any) -> RunQuery | None:

@@ -8,7 +8,7 @@ from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json, is_deleted
 from lily.intake.openlineage.given_names import GivenNames
 from lily.model.errors import Problem
-from lily.model.run_queries import MAX_TEXT, RunQuery, combines_queries, selects_star
+from lily.model.run_queries import MAX_TEXT, RunQuery, combines_queries, has_windows, selects_star
 from lily.model.values import Checker
 
 MAX_DIALECT = 64
@@ -30,10 +30,12 @@ def common_tables(sql: SqlFacet | None, datasets: Iterable[Json]) -> CommonTable
 def is_covered(sql: SqlFacet | None, inputs: Iterable[str], sources: Collection[str], *, is_loose: bool) -> bool:
     """Whether columnLineage may be all that there is. Producers leave out the columns of `*`, and inputs that they
     could not resolve. Those whose columnLineage `is_loose` take the columns of all queries of a UNION for columns of
-    the output. All are ids; `sources` are those that edges lead from."""
+    the output, and those that only partition a window for its sources. All are ids; `sources` are those that edges lead
+    from."""
     if sql is None:
         return True
-    is_doubtful = selects_star(sql.text) or (is_loose and combines_queries(sql.text))
+    is_misread = is_loose and (combines_queries(sql.text) or has_windows(sql.text))
+    is_doubtful = is_misread or selects_star(sql.text)
     return not is_doubtful and all(asset in sources for asset in inputs)
 
 

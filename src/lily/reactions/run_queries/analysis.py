@@ -9,7 +9,7 @@ from psycopg import Connection
 from lily.intake.openlineage.naming import Naming
 from lily.intake.sql.protocol import AnalysisRequest, AnalysisResult
 from lily.model.edges import ClaimsEvent
-from lily.model.run_queries import RunQuery
+from lily.model.run_queries import RunQuery, combines_queries
 from lily.reactions.run_queries.analyzers import Analyzers
 from lily.reactions.run_queries.lacking_columns import ColumnSource, ColumnsUnavailable, LackingColumns
 from lily.reactions.run_queries.rights import readable, writable
@@ -50,11 +50,11 @@ class QueryAnalysis:
         tables = self._with_lake(connection, event.tenant, found, needed=needs_lake)
         reads = sorted({tables[key].qualified_name for key in named})
         if query.sender is None:
-            result = _with_stated(query, self._result(request, tables), tables)
+            result = _with_stated(event, query, self._result(request, tables), tables)
             return Analyzed(result, tables, reads, limited=_lacks_columns(query, result))
         policies = policies_of(connection, event.tenant, query.sender)
         visible = readable(policies, tables)
-        result = _with_stated(query, self._result(request, visible), tables)
+        result = _with_stated(event, query, self._result(request, visible), tables)
         permitted = writable(policies, result, tables)
         limited = visible != tables or permitted is not result or _lacks_columns(query, result)
         return Analyzed(permitted, tables, reads, limited)
@@ -64,7 +64,7 @@ class QueryAnalysis:
         if not query.columns:
             return None
         tables = self._tables(connection, event, query, {})
-        result = _with_stated(query, AnalysisResult(1, {}, not_understood=1), tables)
+        result = _with_stated(event, query, AnalysisResult(1, {}, not_understood=1), tables)
         if query.sender is not None:
             result = writable(policies_of(connection, event.tenant, query.sender), result, tables)
         return Analyzed(result, tables, (), limited=True)
@@ -88,8 +88,10 @@ class QueryAnalysis:
         return self._analyzers.analyze(request.with_tables(known_tables(tables)))
 
 
-def _with_stated(query: RunQuery, result: AnalysisResult, tables: Tables) -> AnalysisResult:
-    return with_stated(result, query.columns, {table.qualified_name for table in tables.values()})
+def _with_stated(event: ClaimsEvent, query: RunQuery, result: AnalysisResult, tables: Tables) -> AnalysisResult:
+    confirmed = {column for schema in event.schemas for column in schema.columns}
+    names, combines = {table.qualified_name for table in tables.values()}, combines_queries(query.text)
+    return with_stated(result, query.columns, names, confirmed, combines=combines)
 
 
 def _lacks_columns(query: RunQuery, result: AnalysisResult) -> bool:
