@@ -37,6 +37,7 @@ class Lineage(NamedTuple):
     renamed: tuple[EdgeKey, ...] = ()
     query: RunQuery | None = None  # explains what the facets of the outputs do not
     tables: TableChanges = NO_CHANGES
+    names: tuple[str, ...] = ()  # of ends that the event does not state
 
     @property
     def states_any(self) -> bool:
@@ -90,7 +91,7 @@ def run_lineage(
     schemas = limited(collector, _without_dropped(collector, event, schemas, changes))
     found = claims.claims()
     _warn_of_too_many(collector, datasets, found)
-    return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables)
+    return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables, claims.names())
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, symlinks: Symlinks) -> Lineage:
@@ -107,7 +108,7 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
     datasets = RunDatasets(explained=claims.explained())
     facets = facets_of_dataset(collector, event)
     renamed, schemas = tuple(changes.renamed), limited(collector, schemas)
-    return Lineage(claims.claims(), datasets, understood, schemas, facets, renamed, None, tables)
+    return Lineage(claims.claims(), datasets, understood, schemas, facets, renamed, None, tables, claims.names())
 
 
 def _without_dropped(
