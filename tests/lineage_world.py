@@ -81,9 +81,9 @@ class World:
         stated = {"name": name.removeprefix(f"{table}."), "parent": table, **attributes}
         self._state({"entity_type": "column", "qualified_name": name, "attributes": stated, "by": "crawler"})
 
-    def retire(self, name: str) -> None:
-        """A table that its source deletes."""
-        about = {"entity_type": "table", "qualified_name": name, "attributes": {"name": name}}
+    def retire(self, name: str, kind: str = "table") -> None:
+        """What its source deletes."""
+        about = {"entity_type": kind, "qualified_name": name, "attributes": {"name": name}}
         self._state({**about, "operation": "delete", "by": "crawler"})
 
     def person(self, name: str, operation: str, **more: object) -> None:

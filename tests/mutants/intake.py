@@ -111,9 +111,21 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/symlinks.py",
-        "        if own.entity_type == _LOCATION:\n",
+        "        if own.entity_type == LOCATION:\n",
         "        if False:\n",
         unit("test_openlineage_symlinks"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/edge_claims.py",
+        "                self._named[source.qualified_name] = None\n",
+        "                pass\n",
+        unit("test_openlineage_symlinks"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/given_names.py",
+        "spelled = [_spelled(table) for table in tables]",
+        "spelled = []",
+        unit("test_openlineage_sql"),
     ),
     Mutant(
         f"{OPENLINEAGE}/schemas.py",
@@ -135,9 +147,33 @@ MUTANTS = [
     ),
     Mutant(
         f"{OPENLINEAGE}/run_query.py",
-        "not selects_star(sql.text) and all(asset in sources for asset in inputs)",
+        "not is_doubtful and all(asset in sources for asset in inputs)",
         "all(asset in sources for asset in inputs)",
         unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/run_query.py",
+        "is_loose and (combines_queries(sql.text) or has_windows(sql.text))",
+        "is_loose and has_windows(sql.text)",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/run_query.py",
+        "(combines_queries(sql.text) or has_windows(sql.text))",
+        "combines_queries(sql.text)",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/lineage.py",
+        "        return loose.leave_to(query)\n",
+        "        return query\n",
+        unit("test_openlineage_sql"),
+    ),
+    Mutant(
+        "reactions/run_queries/stated_columns.py",
+        "{} if combines else result.named",
+        "result.named",
+        unit("test_run_query_additions"),
     ),
     Mutant(
         f"{OPENLINEAGE}/lineage.py",

@@ -11,6 +11,7 @@ from lily.policy import Ancestor, Facts
 from lily.store.postgres.graph.placeholders import find_placeholder, named_ends
 from lily.store.postgres.policies.facts import Wanted
 from tests.lineage_world import World
+from tests.openlineage_words import DB, run_event, schema
 from tests.postgres.migrated import Migrated
 
 WANTED = Wanted(DEFAULT_TAG_RULES, DEFAULT_TAG_RULES.protective, attributes=False)
@@ -82,3 +83,17 @@ def test_a_column_of_a_known_table_has_its_ancestors(migrated: Migrated, make_wo
     world.edge("a", "elsewhere.people.email")
     names = [one.qualified_name for one in facts(migrated, world, "elsewhere.people.email").ancestors]
     assert names == ["elsewhere.people", "shop"]
+
+
+def test_a_column_of_another_name_of_its_table_has_a_name(
+    owner: psycopg.Connection, migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    symlinks = {"identifiers": [{"namespace": DB, "name": "shop.t", "type": "TABLE"}]}
+    facets = {"symlinks": symlinks, "schema": schema("email")}
+    world.take(run_event(outputs=[{"namespace": "s3://lake", "name": "t", "facets": facets}]))
+    column = world.id_of("s3://lake/t.email")
+    assert stored(owner, world) == {column: "s3://lake/t.email"}
+    found = migrated.as_api(lambda database: find_placeholder(database, world.tenant, column))
+    assert found is not None
+    assert found.qualified_name == "s3://lake/t.email"

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from tests.lineage_world import World
-from tests.openlineage_words import column_lineage, dataset, field
+from tests.openlineage_words import column_lineage, dataset, field, schema
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Runs, opened
 
@@ -243,3 +243,84 @@ def test_an_input_that_column_lineage_leaves_out_is_found_in_the_query(runs: Run
     runs.take(named, joined, inputs=[dataset("main.domains"), dataset("main.customers")])
     runs.analyze()
     assert ("main.customers.email", "main.wide.email") in runs.derived()
+
+
+UNION = "select id as person, email as label from raw.people union all select booking_id, note from raw.bookings"
+
+
+def of_union(**more: Any) -> dict[str, Any]:
+    """openlineage-dbt takes the columns of all queries of a union for columns of the model."""
+    named = column_lineage(
+        person=[field("raw.people", "id")],
+        label=[field("raw.people", "email")],
+        booking_id=[field("raw.bookings", "booking_id")],
+        note=[field("raw.bookings", "note")],
+        **more,
+    )
+    return dataset("main.labels", columnLineage=named)
+
+
+def test_a_union_has_the_columns_of_its_first_query_alone(runs: Runs) -> None:
+    runs.take(of_union(), UNION, eventType="START")
+    runs.take(of_union(), UNION, inputs=[dataset("raw.people"), dataset("raw.bookings")])
+    assert runs.derived() == {("raw.people", "main.labels"), ("raw.bookings", "main.labels")}
+    runs.analyze()
+    assert runs.derived() == {
+        ("raw.people", "main.labels"),
+        ("raw.bookings", "main.labels"),
+        ("raw.people.id", "main.labels.person"),
+        ("raw.people.email", "main.labels.label"),
+        ("raw.bookings.booking_id", "main.labels.person"),
+        ("raw.bookings.note", "main.labels.label"),
+    }
+    assert not {"main.labels.note", "main.labels.booking_id"} & runs.world.live("column")
+
+
+def test_a_union_that_is_not_understood_has_what_column_lineage_states(runs: Runs) -> None:
+    runs.take(of_union(), UNION + " selec nothing of ) this", inputs=[dataset("raw.people"), dataset("raw.bookings")])
+    runs.analyze()
+    assert ("raw.people.email", "main.labels.label") in runs.derived()
+    assert ("raw.bookings.note", "main.labels.note") in runs.derived()
+    assert {"main.labels.label", "raw.bookings.note"} <= runs.world.live("column")
+    assert runs.outcomes()["not_understood"] == 1
+
+
+def test_a_union_that_is_understood_in_part_has_what_column_lineage_states_too(runs: Runs) -> None:
+    runs.take(of_union(), UNION.replace("booking_id, note from raw.bookings", "b.* from raw.bookings b"))
+    runs.analyze()
+    assert ("raw.bookings.note", "main.labels.note") in runs.derived()
+    assert ("raw.people.email", "main.labels.label") in runs.derived()
+
+
+def test_the_union_of_a_run_that_failed_states_no_columns(runs: Runs) -> None:
+    runs.take(of_union(), UNION, eventType="FAIL")
+    assert runs.derived() == {("raw.people", "main.labels"), ("raw.bookings", "main.labels")}
+    assert runs.world.live("column") == set()
+
+
+def test_what_column_lineage_says_about_how_a_column_is_used_counts_beside_the_query(runs: Runs) -> None:
+    hashed = [field("raw.people", "email", {"type": "DIRECT", "masking": True})]
+    runs.take(of_union(hash=hashed), UNION)
+    runs.analyze()
+    assert runs.world.edges()["raw.people.email", "main.labels.hash", "derived-from"]["masking"]
+
+
+NUMBERED = "select id, email, row_number() over (partition by email order by id) as visit from raw.people"
+
+
+@pytest.mark.parametrize("starred", [True, False])
+def test_a_column_that_only_partitions_a_window_influences_whatever_column_lineage_names(
+    runs: Runs, *, starred: bool
+) -> None:
+    """openlineage-dbt names it as a source like any other."""
+    runs.world.define("pii")
+    runs.complete("raw.people", outputs=[dataset("raw.people", schema=schema("id", "email"))])
+    people = [field("raw.people", name) for name in ("id", "email")]
+    named = column_lineage(id=people[:1], email=people[1:], visit=people)
+    output = dataset("main.visits", columnLineage=named, schema=schema("id", "email", "visit"))
+    runs.take(output, NUMBERED.replace("id, email,", "*,", 1) if starred else NUMBERED, inputs=[dataset("raw.people")])
+    runs.analyze()
+    runs.world.column("raw.people.email", "raw.people", tags=["PII"])
+    runs.world.settle()
+    assert runs.world.derived() == {"main.visits.email"}
+    assert ("raw.people.email", "main.visits.visit") not in runs.derived()

@@ -167,3 +167,35 @@ def test_a_column_that_is_named_elsewhere_displaces_none_that_is_named_below_the
     runs.take("main.copy", "select * from raw.people")
     runs.analyze()
     assert ("raw.people.email", "main.copy.email") in runs.derived()
+
+
+def test_a_star_has_no_column_that_a_newer_schema_retired(runs: Runs) -> None:
+    for day, columns in ((1, ("id", "email")), (2, ("id",))):
+        runs.complete("main.a", f"1{day}:00", f"a{day}", outputs=[dataset("main.a", schema=schema(*columns))])
+        runs.world.state_what_rules_say()
+        copy = dataset("main.b", schema=schema(*columns))
+        runs.take(copy, "select a.* from main.a a", at=f"1{day}:30", run=f"b{day}", inputs=[dataset("main.a")])
+        runs.analyze()
+        assert ("main.a.id", "main.b.id") in runs.derived()
+        runs.world.state_what_rules_say()
+    assert "main.a.email" not in runs.world.live("column")
+    assert not {end for edge in runs.derived() for end in edge if end.endswith("email")}
+
+
+@pytest.mark.parametrize("authorised", [True, False])
+def test_a_star_has_no_column_that_was_deleted_with_authority_or_without(runs: Runs, *, authorised: bool) -> None:
+    """Newer schemas retire columns all the time. What was derived from it before keeps its tags."""
+    crawled(runs.world, "raw.people", "id", "email", tagged="email")
+    runs.world.define("pii")
+    runs.take("main.copy", "select * from raw.people", run="r1")
+    runs.analyze()
+    runs.world.settle()
+    runs.world.authorised = authorised
+    runs.world.retire("raw.people.email", "column")
+    runs.take("main.second", "select * from raw.people", at="12:00", run="r2")
+    runs.analyze()
+    runs.world.settle()
+    assert {edge for edge in runs.derived() if edge[1].startswith("main.second")} == copied(
+        "raw.people", "main.second", "id"
+    )
+    assert "main.copy.email" in runs.world.derived()

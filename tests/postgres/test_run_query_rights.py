@@ -12,7 +12,7 @@ from lily.store.postgres.policies import objects
 from lily.store.postgres.policies.objects import Entry
 from lily.store.postgres.policies.stored_objects import user_entry
 from tests.lineage_world import World
-from tests.openlineage_words import dataset, run_event, schema
+from tests.openlineage_words import column_lineage, dataset, field, run_event, schema
 from tests.postgres.migrated import Migrated
 from tests.postgres.run_queries import Edges, Runs, opened
 
@@ -185,3 +185,14 @@ def test_a_star_has_no_columns_of_the_catalogue_without_the_scope_and_ends_no_ed
     runs.world.take(event | {"job": job, "outputs": [dataset("main.other")]}, reads=False)
     runs.analyze()
     assert {edge for edge in runs.derived() if edge[1].startswith("main.other")} == {("raw.people", "main.other")}
+
+
+def test_columns_that_column_lineage_leaves_to_a_union_need_rights_too(runs: Runs, policies: Policies) -> None:
+    """Whether the query is understood or not."""
+    named = column_lineage(id=[field("raw.people", "id")], email=[field("open.people", "email")])
+    policies.deny("WRITE", {"asset": "raw.people.id"})
+    for sql in (UNION, UNION + " selec nothing of ) this"):
+        runs.take(dataset("main.copy", columnLineage=named), sql)
+        runs.analyze()
+        assert ("open.people.email", "main.copy.email") in runs.derived()
+        assert "raw.people.id" not in {start for start, _ in runs.derived()}

@@ -12,7 +12,18 @@ from lily.model.edges import ClaimsEvent, read_claims_event
 from lily.model.errors import Refused
 from lily.model.run_queries import MAX_TEXT, QuerySender, RunQuery
 from lily.model.schemas import SCHEMAS
-from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, field, run_event, stated
+from tests.openlineage_words import (
+    DB,
+    NOW,
+    claims,
+    column_lineage,
+    converted,
+    dataset,
+    field,
+    run_event,
+    schema,
+    stated,
+)
 
 STAGING = "with source as (\n    select * from raw.customers\n)\nselect id as customer_id, email from source"
 
@@ -64,9 +75,10 @@ def test_a_common_table_expression_is_no_dataset_when_a_run_starts() -> None:
 def test_what_column_lineage_names_beside_common_table_expressions_is_kept() -> None:
     named = column_lineage(email=[field("source", "email")], spent=[field("spending", "spent")])
     found = converted(run_event(job=job(), inputs=[dataset("spending")], outputs=[dataset("o", columnLineage=named)]))
-    assert ("spending.spent", "o.spent", "derived-from") in claims(found)
+    assert ("spending", "o", "derived-from") in claims(found)
     assert found.claims is not None
     assert found.claims.query is not None
+    assert found.claims.query.columns == {"o.spent": ["spending.spent"]}
 
 
 def test_an_input_that_has_the_name_of_a_common_table_expression_is_a_dataset() -> None:
@@ -92,15 +104,50 @@ def of_union(schema: dict[str, Any], query: str | None = UNION) -> dict[str, Any
 def test_a_field_that_the_schema_does_not_have_is_left_to_the_query() -> None:
     found = converted(of_union({"fields": [{"name": "LABEL"}]}))
     assert "o.payer_email" not in stated(found)
-    assert claims(found).keys() == {
-        ("a.label", "o.label", "derived-from"),
-        ("a", "o", "derived-from"),
-        ("b", "o", "derived-from"),
-    }
+    assert claims(found).keys() == {("a", "o", "derived-from"), ("b", "o", "derived-from")}
     assert found.claims is not None
     assert found.claims.query is not None
     assert found.claims.query.target == "o"
+    assert found.claims.query.columns == {"o.label": ["a.label"]}
     assert found.claims.complete is False
+
+
+def test_the_columns_of_a_union_are_left_to_the_query() -> None:
+    found = converted(of_union({"fields": []}))
+    assert {"o.label", "o.payer_email", "a.label"}.isdisjoint(stated(found))
+    assert claims(found).keys() == {("a", "o", "derived-from"), ("b", "o", "derived-from")}
+    assert found.claims is not None
+    assert found.claims.query is not None
+    assert found.claims.query.columns == {"o.label": ["a.label"], "o.payer_email": ["b.payer_email"]}
+    assert found.claims.query.names == {"a": "a", "b": "b", "o": "o"}
+
+
+@pytest.mark.parametrize("window", ["over (partition by email)", "OVER(order by email)", "over w", 'over "w"'])
+def test_what_a_window_uses_is_left_to_the_query(window: str) -> None:
+    used = [field("a", "email")]
+    outputs = [dataset("o", schema=schema("n"), columnLineage=column_lineage(n=used))]
+    sql = "select rank() as n from a".replace("()", f"() {window}")
+    query = claimed(run_event(job=job(sql), outputs=outputs)).query
+    assert query is not None
+    assert query.columns == {"o.n": ["a.email"]}
+    used[0]["transformations"] = [{"type": "INDIRECT", "subtype": "WINDOW"}]
+    assert claimed(run_event(job=job(sql), outputs=outputs)).query is None
+
+
+def test_the_columns_of_a_union_that_are_too_many_to_travel_are_stated_at_once() -> None:
+    named = column_lineage(**{f"c{number}": [field("b" * 500, f"c{number}")] for number in range(600)})
+    event = claimed(run_event(job=job(UNION), outputs=[dataset("o", columnLineage=named)]))
+    assert len(event.claims) == 601
+    assert event.query is not None
+    assert event.query.columns == {}
+
+
+def test_a_union_of_which_column_lineage_says_how_columns_are_used_is_not_analyzed() -> None:
+    used = {"type": "DIRECT", "subtype": "IDENTITY"}
+    named = column_lineage(label=[field("a", "label", used), field("b", "payer_email", used)])
+    event = run_event(job=job(UNION), outputs=[dataset("o", columnLineage=named)])
+    assert claimed(event).query is None
+    assert ("b.payer_email", "o.label", "derived-from") in claims(converted(event))
 
 
 def test_a_column_that_only_filters_for_a_field_that_is_none_influences_the_output() -> None:
@@ -121,7 +168,7 @@ def test_a_column_that_only_filters_for_a_field_that_is_none_influences_the_outp
     ],
 )
 def test_fields_of_the_schema_in_any_case_make_the_query_superfluous(schema: dict[str, Any]) -> None:
-    found = converted(of_union(schema))
+    found = converted(of_union(schema, query="select a.label, b.payer_email from a, b"))
     assert ("b.payer_email", "o.payer_email", "derived-from") in claims(found)
     assert found.claims is not None
     assert found.claims.query is None
@@ -266,6 +313,9 @@ def test_a_query_survives_the_log(sender: QuerySender | None) -> None:
         ["q", "", "", {}, "", True, None],
         ["q", "", "", {}, "", True, ["bob", [1], ""]],
         ["q", "", "", {}, "", True, ["bob", [], ""], "more"],
+        ["q", "", "", {}, "", True, None, True, {"o.x": "a.x"}],
+        ["q", "", "", {}, "", True, None, True, {"o.x": [1]}],
+        ["q", "", "", {}, "", True, None, True, {}, 1],
     ],
 )
 def test_a_query_that_is_none_is_refused(query: Any) -> None:
@@ -297,8 +347,23 @@ def test_a_table_in_a_schema_is_never_a_common_table_expression() -> None:
 
 @pytest.mark.parametrize("sender", [None, QuerySender("bob", ("etl",), "")])
 @pytest.mark.parametrize("expands", [True, False])
-def test_what_the_sender_may_read_is_kept_with_the_query(sender: QuerySender | None, *, expands: bool) -> None:
+@pytest.mark.parametrize("columns", [{}, {"o.x": ["a.x", "b.x"]}])
+def test_what_the_sender_may_read_is_kept_with_the_query(
+    sender: QuerySender | None, columns: dict[str, list[str]], *, expands: bool
+) -> None:
     event = claimed(run_event(job=job(), outputs=[dataset("o")]))
     assert event.query is not None
-    sent = replace(event, query=event.query._replace(sender=sender, expands=expands))
+    sent = replace(event, query=event.query._replace(sender=sender, expands=expands, columns=columns))
     assert read_claims_event(sent.as_cloudevent(), received=NOW) == sent
+    jsonschema_rs.validator_for(SCHEMAS["claims-event"]).validate(sent.as_cloudevent())
+
+
+@pytest.mark.parametrize(("namespace", "name"), [("hive://metastore:9083", "db.t"), ("arn:aws:glue:x:1", "table/db/t")])
+def test_the_query_of_a_location_is_that_of_the_table_which_is_its_symlink(namespace: str, name: str) -> None:
+    symlinks = {"identifiers": [{"namespace": namespace, "name": name, "type": "TABLE"}]}
+    location = {"namespace": "s3://lake", "name": "wh/t", "facets": {"symlinks": symlinks}}
+    query = claimed(run_event(job=job(), outputs=[location])).query
+    assert query is not None
+    assert query.names == {"db.t": "db.t", "wh/t": "db.t"}
+    assert query.target == "db.t"
+    assert query.namespace == namespace

@@ -7,7 +7,9 @@ import pytest
 from lily.intake.openlineage import Conversion, Naming
 from lily.lineage.claims import merge_completions
 from lily.lineage.runs import add_events
-from tests.openlineage_words import DB, claims, column_lineage, converted, dataset, run_event, schema, stated
+from lily.model.edges import read_claims_event
+from lily.model.values import MAX_QUALIFIED_NAME
+from tests.openlineage_words import DB, NOW, claims, column_lineage, converted, dataset, run_event, schema, stated
 
 LOCATION = {"namespace": "s3://lake", "name": "db/t"}
 TABLE = {"namespace": "arn:aws:glue:eu-west-1:1", "name": "table/db/t", "type": "TABLE"}
@@ -47,6 +49,34 @@ def test_columns_of_both_names_are_the_same_without_being_stated_twice() -> None
     assert sorted(stated(found)) == ["db.t", "db.t.email", "job:airflow/dag.task", "s3://lake/db/t"]
     assert found.claims is not None
     assert len(found.claims.claims) == 4
+
+
+def test_columns_of_another_name_are_named_for_the_graph() -> None:
+    found = converted(run_event(outputs=[linked(LOCATION, TABLE, schema=schema("email"))])).claims
+    assert found is not None
+    assert found.names == ("s3://lake/db/t.email",)
+    both = {"namespace": "s3://lake", "name": "db/t"}
+    lineage = column_lineage(x=[{**both, "field": "email"}])
+    table = linked({"namespace": DB, "name": "shop.t"}, both, schema=schema("email"))
+    stated_too = converted(run_event(inputs=[table], outputs=[dataset("o", columnLineage=lineage)])).claims
+    assert stated_too is not None
+    assert stated_too.names == ()
+
+
+def test_as_many_names_travel_as_fit_into_one_event() -> None:
+    many = schema(*(f"{number:0>200}" for number in range(1500)))
+    found = converted(run_event(outputs=[linked(LOCATION, TABLE, schema=many)])).claims
+    assert found is not None
+    assert 0 < len(found.names) < 1500
+    assert len(found.claims) == 3002
+
+
+def test_a_column_whose_other_name_is_too_long_has_none() -> None:
+    location = {"namespace": "s3://lake", "name": "d/" * ((MAX_QUALIFIED_NAME - 30) // 2) + "t"}
+    found = converted(run_event(outputs=[linked(location, TABLE, schema=schema("id", "a" * 20))])).claims
+    assert found is not None
+    assert found.names == (f"s3://lake/{location['name']}.id",)
+    assert read_claims_event(found.as_cloudevent(), received=NOW) == found
 
 
 def test_a_warehouse_in_files_is_a_database() -> None:

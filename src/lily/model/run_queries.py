@@ -1,7 +1,7 @@
 """SQL that a run executed. It is analyzed after its event has been merged, and adds to the claims of the event."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lily.model.errors import Problem, Refused
@@ -11,6 +11,9 @@ _STAR = re.compile(
     r"[,.]\s*\*|\b(?:select|distinct|all)\s*\*|(?<!\()\*\s*(?:[,;)]|$|(?:from|except|exclude|replace|rename|ilike)\b)",
     re.IGNORECASE,
 )
+_COMBINES = re.compile(r"\b(?:union|intersect|except|minus)\b", re.IGNORECASE)
+_WINDOW = re.compile(r"\bover\s*[\w(\"`\[]", re.IGNORECASE)
+_NO_COLUMNS: Mapping[str, Sequence[str]] = {}
 
 
 class QuerySender(NamedTuple):
@@ -27,7 +30,8 @@ class QuerySender(NamedTuple):
 class RunQuery(NamedTuple):
     """`names` are those of the event's datasets, by the names that the producer uses; `namespace` is that of all other
     tables. `target` is the dataset that a bare query writes, by the producer's name, or empty. `sender` is None if no
-    policy restricts the caller. It `expands` what `*` stands for if the caller has `metadata:read`."""
+    policy restricts the caller. It `expands` what `*` stands for if the caller has `metadata:read`. `columns` has the
+    sources of columns, by qualified name, as the producer states them: they hold if the query is not understood."""
 
     text: str
     dialect: str  # as the producer names it, or empty
@@ -37,11 +41,12 @@ class RunQuery(NamedTuple):
     complete: bool  # the event completes its run once the query has been analyzed
     sender: QuerySender | None = None
     expands: bool = True
+    columns: Mapping[str, Sequence[str]] = _NO_COLUMNS
 
     def as_data(self) -> list[Any]:
-        *fields, sender, expands = self
-        data = [*fields, None if sender is None else sender.as_data(), expands]
-        while data[-1] in (None, True) and len(data) > len(fields):  # what most queries have is left out
+        *fields, sender, expands, columns = self
+        data = [*fields, None if sender is None else sender.as_data(), expands, columns]
+        while data[-1] in (None, True, {}) and len(data) > len(fields):  # what most queries have is left out
             data.pop()
         return data
 
@@ -50,6 +55,16 @@ def selects_star(text: str) -> bool:
     """Whether a query seems to have `*` or `t.*` among its columns. Decides by the text, because parsing takes any
     amount of time; what only looks like it is analyzed in vain."""
     return _STAR.search(text) is not None
+
+
+def combines_queries(text: str) -> bool:
+    """Whether a query seems to be a UNION or the like. Decides by the text."""
+    return _COMBINES.search(text) is not None
+
+
+def has_windows(text: str) -> bool:
+    """Whether a query seems to have window functions. Decides by the text."""
+    return _WINDOW.search(text) is not None
 
 
 def read_run_query(given: Any) -> RunQuery | None:
@@ -64,15 +79,21 @@ def read_run_query(given: Any) -> RunQuery | None:
     raise _invalid()
 
 
-def _rights(given: list[Any]) -> tuple[QuerySender | None, bool]:
+def _rights(given: list[Any]) -> tuple[QuerySender | None, bool, Mapping[str, Sequence[str]]]:
     match given:
         case []:
-            return None, True
+            return None, True, _NO_COLUMNS
         case [sender]:
-            return read_sender(sender), True
+            return read_sender(sender), True, _NO_COLUMNS
         case [sender, bool(expands)]:
-            return None if sender is None else read_sender(sender), expands
+            return None if sender is None else read_sender(sender), expands, _NO_COLUMNS
+        case [sender, bool(expands), dict(columns)] if all(map(_is_list_of_texts, columns.values())):
+            return None if sender is None else read_sender(sender), expands, columns
     raise _invalid()
+
+
+def _is_list_of_texts(given: Any) -> bool:
+    return isinstance(given, list) and _are_texts(given)
 
 
 def read_sender(given: Any) -> QuerySender:
@@ -88,5 +109,7 @@ def _are_texts(given: list[Any]) -> bool:
 
 
 def _invalid() -> Refused:
-    described = "query must be [text, dialect, namespace, qualified names by name, target, complete, sender, expands]"
+    described = (
+        "query must be [text, dialect, namespace, qualified names by name, target, complete, sender, expands, columns]"
+    )
     return Refused(Problem("INVALID_VALUE", described, "query"))

@@ -322,7 +322,8 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
             },
             "query": {
                 "type": "array",
-                "description": "text, dialect, namespace, qualified names by name, target, complete, sender, expands",
+                "description": "text, dialect, namespace, qualified names by name, target, complete, sender, expands, "
+                "columns",
                 "prefixItems": [
                     {"type": "string", "maxLength": MAX_QUERY},
                     _TEXT,
@@ -332,9 +333,14 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                     _BOOLEAN,
                     {**_SENDER, "type": ["array", "null"]},
                     {"type": "boolean", "description": "whether the caller may read what `*` stands for; absent: yes"},
+                    {
+                        "type": "object",
+                        "description": "sources of columns that hold if the query is not understood",
+                        "additionalProperties": {"type": "array", "items": _TEXT},
+                    },
                 ],
                 "minItems": 6,
-                "maxItems": 8,
+                "maxItems": 9,
             },
             "names": _NAMES,
             "tables": object_schema(

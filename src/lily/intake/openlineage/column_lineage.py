@@ -5,7 +5,7 @@ from collections.abc import Collection
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.facets import MAX_ENTRIES, Json, is_deleted, objects
-from lily.intake.openlineage.flows import End, Flow, column_of, flow_kind, whole
+from lily.intake.openlineage.flows import End, Flow, column_of, flow_kind, into_whole, says_how, whole
 from lily.intake.openlineage.naming import DatasetName
 from lily.model.edges import INFLUENCES
 from lily.model.values import Checker
@@ -15,7 +15,8 @@ class ColumnLineage:
     """Parses the facet of one output. Some producers take the common table expressions of their SQL for datasets, or
     state fields that the output does not have: flows from the former are left out, those into the latter are flows into
     the output as a whole, and `is_doubtful` is set. `columns` are the qualified names of those that the output has; if
-    there are none, any field may be one."""
+    there are none, any field may be one. `loose` are flows of which the facet does not say how they use their source,
+    and are not among those that are returned."""
 
     def __init__(
         self,
@@ -27,6 +28,7 @@ class ColumnLineage:
         self._collector, self._output, self._common_tables = collector, output, common_tables
         self._columns = {name.lower() for name in columns}
         self.targets: list[End] = []
+        self.loose: list[Flow] = []
         self.is_doubtful = False
 
     def __call__(self, checker: Checker, facet: Json, where: str) -> list[Flow]:
@@ -64,11 +66,14 @@ class ColumnLineage:
         else:
             self.is_doubtful = True
         flows = [
-            Flow(column, target, *flow_kind(source))
+            (says_how(source), Flow(column, target, *flow_kind(source)))
             for source in objects(checker, about.get("inputFields"), where)
             if (column := self._source(checker, source, where)) is not None
         ]
-        return flows if is_column else list(map(_into_whole, flows))
+        if not is_column:
+            return [into_whole(flow) for _, flow in flows]
+        self.loose += [flow for is_certain, flow in flows if not is_certain]
+        return [flow for is_certain, flow in flows if is_certain]
 
     def _has(self, target: End) -> bool:
         """Whether the output has the column, or one that it may be a nested field of."""
@@ -81,8 +86,3 @@ class ColumnLineage:
             return None
         named = self._collector.dataset_name(checker, source, where)
         return None if named is None else column_of(checker, named, source.get("field"), f"{where}.field")
-
-
-def _into_whole(flow: Flow) -> Flow:
-    source = flow.source if flow.kind == INFLUENCES else whole(flow.source.of)
-    return Flow(source, whole(flow.target.of), flow.kind, masking=False)

@@ -128,6 +128,7 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
         claimed.state,
         lineage.facets,
         None if query is None else query._replace(complete=complete),
+        lineage.names,
         tables=lineage.tables,
         correlation=sender.correlation,
         trace=sender.trace,

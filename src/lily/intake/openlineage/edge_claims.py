@@ -6,11 +6,16 @@ of an edge, where the data does not come from a dataset or does not go to one.
 """
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.explicit_lineage import Explained
 from lily.intake.openlineage.flows import End, Flow
+from lily.model import ids
 from lily.model.edges import DERIVED_FROM, INFLUENCES, MAX_CLAIMS, Claim, EdgeKey
+from lily.model.values import MAX_QUALIFIED_NAME, Checker
+
+MAX_NAMES = 256 << 10  # bytes: the event with its claims has to fit into one record of the log
 
 
 class EdgeClaims:
@@ -21,6 +26,7 @@ class EdgeClaims:
         self._masking: dict[EdgeKey, bool] = {}
         self._influenced: dict[tuple[str, str], None] = {}  # datasets, by columns that only decide about rows or values
         self._explained: dict[str, None] = {}
+        self._named: dict[str, None] = {}
 
     def claims(self) -> tuple[Claim, ...]:
         for start, end in self._influenced:
@@ -42,16 +48,25 @@ class EdgeClaims:
         """Ids of all that an edge leads from."""
         return frozenset(key.from_id for key in self._masking).union(start for start, _ in self._influenced)
 
+    def names(self) -> tuple[str, ...]:
+        """Qualified names of ends that the event does not state, as many as fit."""
+        names = [name for name in self._named if name not in self._collector.stated and _is_name(name)]
+        lengths = accumulate(len(name.encode()) for name in names)
+        return tuple(name for name, length in zip(names, lengths, strict=True) if length <= MAX_NAMES)
+
     def explain(self, explained: Explained | None) -> None:
         if explained is not None:
             self.add(explained.flows, explained.targets)
             self._explained |= dict.fromkeys(target.of.qualified_name for target in explained.targets)
 
     def equate(self, flows: Iterable[Flow]) -> None:
-        """Flows between names of one dataset. Columns of another name are not stated: they need not exist."""
+        """Flows between names of one dataset. Columns of another name are not stated, because they need not exist: they
+        only have names."""
         for source, target, kind, masking in flows:
             if source.field is None:
                 source.mention(self._collector)
+            else:
+                self._named[source.qualified_name] = None
             self._claim(source.qualified_name, target.qualified_name, kind, masking=masking)
 
     def add(self, flows: Iterable[Flow], targets: Iterable[End]) -> None:
@@ -81,3 +96,8 @@ class EdgeClaims:
             self._influenced[start, end] = None
         else:
             self._masking[EdgeKey(start, end, kind)] = False
+
+
+def _is_name(name: str) -> bool:
+    """Whether an asset can have the name: that of another dataset may be longer, with the column's."""
+    return Checker().name(name, "", MAX_QUALIFIED_NAME) is not None and not ids.looks_like_uuid(name)

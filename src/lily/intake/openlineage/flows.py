@@ -41,6 +41,17 @@ def column_of(checker: Checker, of: DatasetName, field: Any, entity: str) -> End
     return None if found is None else End(of, *found)
 
 
+def into_whole(flow: Flow) -> Flow:
+    """The same between the datasets of columns."""
+    source = flow.source if flow.kind == INFLUENCES else whole(flow.source.of)
+    return Flow(source, whole(flow.target.of), flow.kind, masking=False)
+
+
+def says_how(source: Json) -> bool:
+    """Whether a facet says how an input is used. Else it may also be one that only decides about rows."""
+    return bool(source.get("transformations"))
+
+
 class FlowKind(NamedTuple):
     type: str
     masking: bool

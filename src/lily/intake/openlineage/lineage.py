@@ -11,15 +11,17 @@ from lily.intake.openlineage.datasets import Stated, state_dataset
 from lily.intake.openlineage.edge_claims import EdgeClaims
 from lily.intake.openlineage.explicit_lineage import ExplicitLineage
 from lily.intake.openlineage.facets import Json, objects
+from lily.intake.openlineage.given_names import GivenNames
 from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
-from lily.intake.openlineage.run_query import common_tables, is_covered, read_sql, run_query
+from lily.intake.openlineage.loose_flows import LooseFlows
+from lily.intake.openlineage.run_query import SqlFacet, common_tables, is_covered, read_sql, run_query
 from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.lineage.assumed_edges import MAX_ASSUMED, unexplained
 from lily.model.edges import Claim, DatasetSchema, EdgeKey, RunDatasets
 from lily.model.errors import Problem
-from lily.model.run_queries import RunQuery
+from lily.model.run_queries import RunQuery, combines_queries
 from lily.model.table_changes import NO_CHANGES, TableChanges
 
 NO_FACETS: Json = {}
@@ -35,6 +37,7 @@ class Lineage(NamedTuple):
     renamed: tuple[EdgeKey, ...] = ()
     query: RunQuery | None = None  # explains what the facets of the outputs do not
     tables: TableChanges = NO_CHANGES
+    names: tuple[str, ...] = ()  # of ends that the event does not state
 
     @property
     def states_any(self) -> bool:
@@ -57,18 +60,24 @@ def run_lineage(
     read = [state_dataset(collector, dataset, f"inputs[{at}]") for at, dataset in enumerate(inputs)]
     written = [state_dataset(collector, dataset, f"outputs[{at}]") for at, dataset in enumerate(outputs)]
     claims, explicit = EdgeClaims(collector), ExplicitLineage(collector, job.named if job else None)
+    loose = LooseFlows(collector)
     of_job = job.facets.read("lineage", explicit.of_job) if job else None
     claims.explain(of_job)
     sql = read_sql(job) if of_job is None else None
     common = common_tables(sql, [*inputs, *outputs])
     known = [
-        found is None or _read_facets(claims, explicit, collector, found, common, schema=(sql and found.columns) or ())
+        found is None
+        or _read_facets((claims, loose), explicit, collector, found, common, schema=(sql and found.columns) or ())
         for found in written
     ]
     read_ids, written_ids = _ids(collector, read), _ids(collector, written)
-    if not is_covered(sql, frozenset(read_ids).difference(written_ids), claims.sources()):
+    sources = claims.sources() | loose.sources()
+    if not is_covered(sql, frozenset(read_ids).difference(written_ids), sources, is_loose=bool(loose)):
         in_full = claims.explained()
         known = [found is None or collector.id(found.named.qualified_name) in in_full for found in written]
+    names = GivenNames(collector, symlinks, inputs, outputs)
+    query = run_query(sql, names, known, starts=starts) if sql and (happened or starts) else None
+    query = _settle(loose, claims, sql, query, happened=happened)
     _connect_names(claims, symlinks, [*read, *written])
     explained = claims.explained() if of_job is None else tuple(dict.fromkeys([*claims.explained(), *written_ids]))
     understood = not any(_LINEAGE_FACETS & found.facets.spoiled for found in [job, *written] if found)
@@ -80,16 +89,16 @@ def run_lineage(
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, _without_dropped(collector, event, schemas, changes))
-    query = run_query(sql, collector, inputs, outputs, known, starts=starts) if sql and (happened or starts) else None
     found = claims.claims()
     _warn_of_too_many(collector, datasets, found)
-    return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables)
+    return Lineage(found, datasets, understood, schemas, facets, tuple(changes.renamed), query, tables, claims.names())
 
 
 def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, symlinks: Symlinks) -> Lineage:
     """What an event of a dataset states about its sources, without a job."""
-    claims = EdgeClaims(collector)
-    _read_facets(claims, ExplicitLineage(collector, None), collector, dataset, CommonTables())
+    claims, loose = EdgeClaims(collector), LooseFlows(collector)
+    _read_facets((claims, loose), ExplicitLineage(collector, None), collector, dataset, CommonTables())
+    loose.state(claims)
     _connect_names(claims, symlinks, [dataset])
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
     changes = LifecycleChanges(collector)
@@ -99,7 +108,7 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
     datasets = RunDatasets(explained=claims.explained())
     facets = facets_of_dataset(collector, event)
     renamed, schemas = tuple(changes.renamed), limited(collector, schemas)
-    return Lineage(claims.claims(), datasets, understood, schemas, facets, renamed, None, tables)
+    return Lineage(claims.claims(), datasets, understood, schemas, facets, renamed, None, tables, claims.names())
 
 
 def _without_dropped(
@@ -111,8 +120,23 @@ def _without_dropped(
     return (*kept, *dropped_schemas(collector, event, changes.dropped))
 
 
+def _settle(
+    loose: LooseFlows, claims: EdgeClaims, sql: SqlFacet | None, query: RunQuery | None, *, happened: bool
+) -> RunQuery | None:
+    """Leaves the loose flows to the query, if there is one. Of a run that failed, SQL that combines queries is not
+    analyzed, and columnLineage may have columns of any of these."""
+    if query is not None and not loose.are_too_long:
+        loose.state_datasets(claims, text=query.text)
+        return loose.leave_to(query)
+    if sql is not None and not happened and combines_queries(sql.text):
+        loose.state_datasets(claims, text=sql.text)
+    else:
+        loose.state(claims)
+    return query
+
+
 def _read_facets(
-    claims: EdgeClaims,
+    into: tuple[EdgeClaims, LooseFlows],
     explicit: ExplicitLineage,
     collector: AssetCollector,
     output: Stated,
@@ -122,16 +146,22 @@ def _read_facets(
 ) -> bool:
     """Returns whether the facets explain what the columns of the output are derived from. `schema` has the columns that
     SQL can explain."""
+    claims, loose = into
     columns = ColumnLineage(collector, output.named, common, schema)
     of_dataset = output.facets.read("lineage", partial(explicit.of_dataset, dataset=output.named))
     claims.explain(of_dataset)
-    claims.add(output.facets.read("columnLineage", columns) or (), columns.targets)
+    flows = output.facets.read("columnLineage", columns)
+    if flows is None or of_dataset is not None:
+        claims.add([*flows, *columns.loose] if flows is not None else (), columns.targets)
+    else:
+        claims.add(flows, [flow.target for flow in flows])
+        loose.take(columns, flows)
     return of_dataset is not None or (bool(columns.targets) and not columns.is_doubtful)
 
 
 def _connect_names(claims: EdgeClaims, symlinks: Symlinks, datasets: Sequence[Stated | None]) -> None:
-    for dataset in filter(None, datasets) if symlinks else ():
-        others = symlinks.get(dataset.named.qualified_name, ())
+    for dataset in filter(None, datasets) if symlinks.others else ():
+        others = symlinks.others.get(dataset.named.qualified_name, ())
         claims.equate(same_flows(dataset.named, dataset.columns, others))
 
 

@@ -63,18 +63,23 @@ def job_name(namespace: str, name: str) -> str:
     return f"job:{namespace}/{name}"
 
 
+def name_in_sql(namespace: str, name: str) -> str:
+    """What SQL calls a table: its name without what its namespace adds."""
+    if _scheme(namespace) in _DATABASES:
+        return name.replace("/", ".") if "." not in name else name
+    return name.removeprefix("table/").replace("/", ".") if namespace.startswith(_GLUE) else name
+
+
 def _scheme(namespace: str) -> str:
     return namespace.partition("://")[0].partition(":")[0].lower()
 
 
 def _by_scheme(namespace: str, scheme: str, name: str) -> str:
-    if scheme in _DATABASES:
-        return name.replace("/", ".") if "." not in name else name
+    if scheme in _DATABASES or namespace.startswith(_GLUE):
+        return name_in_sql(namespace, name)
     if scheme in _FILES:
         rest = namespace.partition("://")[2]
         return _with_namespace(f"{_SAME_STORE.get(scheme, scheme)}://{rest}", name)
-    if namespace.startswith(_GLUE):
-        return name.removeprefix("table/").replace("/", ".")
     return _with_namespace(namespace, name) if ":" in namespace or "/" in namespace else _with_prefix(namespace, name)
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.common_tables import CommonTables
 from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json, is_deleted
+from lily.intake.openlineage.given_names import GivenNames
 from lily.model.errors import Problem
-from lily.model.run_queries import MAX_TEXT, RunQuery, selects_star
+from lily.model.run_queries import MAX_TEXT, RunQuery, combines_queries, has_windows, selects_star
 from lily.model.values import Checker
 
 MAX_DIALECT = 64
@@ -27,36 +27,28 @@ def common_tables(sql: SqlFacet | None, datasets: Iterable[Json]) -> CommonTable
     return CommonTables(sql.text, (dataset.get("name") for dataset in datasets)) if sql else CommonTables()
 
 
-def is_covered(sql: SqlFacet | None, inputs: Iterable[str], sources: Collection[str]) -> bool:
+def is_covered(sql: SqlFacet | None, inputs: Iterable[str], sources: Collection[str], *, is_loose: bool) -> bool:
     """Whether columnLineage may be all that there is. Producers leave out the columns of `*`, and inputs that they
-    could not resolve. All are ids; `sources` are those that edges lead from."""
-    return sql is None or (not selects_star(sql.text) and all(asset in sources for asset in inputs))
+    could not resolve. Those whose columnLineage `is_loose` take the columns of all queries of a UNION for columns of
+    the output, and those that only partition a window for its sources. All are ids; `sources` are those that edges lead
+    from."""
+    if sql is None:
+        return True
+    is_misread = is_loose and (combines_queries(sql.text) or has_windows(sql.text))
+    is_doubtful = is_misread or selects_star(sql.text)
+    return not is_doubtful and all(asset in sources for asset in inputs)
 
 
-def run_query(
-    sql: SqlFacet,
-    collector: AssetCollector,
-    inputs: Sequence[Json],
-    outputs: Sequence[Json],
-    explained: Sequence[bool],
-    *,
-    starts: bool,
-) -> RunQuery | None:
+def run_query(sql: SqlFacet, given: GivenNames, explained: Sequence[bool], *, starts: bool) -> RunQuery | None:
     """None if all outputs are `explained`, or if no dataset of the event shows which platform the tables are of. If the
     event has no outputs, the query names what it writes itself. Of a run that `starts`, later events may name the
     datasets."""
-    unexplained = [output for output, known in zip(outputs, explained, strict=True) if not known]
-    platform = unexplained or ([] if outputs else inputs)
-    if not platform and (outputs or not starts):
+    unexplained = [output for output, known in zip(given.outputs, explained, strict=True) if not known]
+    platform = unexplained or ([] if given.outputs else given.inputs)
+    if not platform and (given.outputs or not starts):
         return None
-    names = {
-        str(dataset["name"]): named.qualified_name
-        for dataset in [*inputs, *outputs]
-        if (named := collector.dataset_name(Checker(), dataset, "")) is not None
-    }
-    target = str(unexplained[0]["name"]) if len(unexplained) == 1 else ""
-    namespace = str(platform[0].get("namespace") or "") if platform else ""
-    return RunQuery(sql.text, sql.dialect, namespace, names, target, complete=False)
+    target = given.table(unexplained[0]).name if len(unexplained) == 1 else ""
+    return RunQuery(sql.text, sql.dialect, given.namespace(platform), given.in_sql(), target, complete=False)
 
 
 def unexpanded(query: RunQuery) -> list[Problem]:

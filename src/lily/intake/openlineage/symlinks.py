@@ -6,7 +6,7 @@ and has a table as a symlink is that table.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.facet_reader import FacetReader
@@ -17,29 +17,46 @@ from lily.model.edges import SAME_AS
 from lily.model.values import Checker
 
 MAX_NAMES = 20  # of one dataset
-_LOCATION = "file"  # the type of asset
+LOCATION = "file"  # the type of asset
 
-Symlinks = Mapping[str, Sequence[DatasetName]]  # by the name that the dataset has in the event: its other names
+
+class GivenName(NamedTuple):
+    """A name of a dataset as the event gives it, and as Lily names it."""
+
+    namespace: str
+    name: str
+    named: DatasetName
+
+
+class Symlinks(NamedTuple):
+    """By the qualified name that the dataset has in the event: its `others`, and those that are `tables`, the
+    preferred one first."""
+
+    others: Mapping[str, Sequence[DatasetName]]
+    tables: Mapping[str, Sequence[GivenName]]
 
 
 def resolve_symlinks(collector: AssetCollector, event: Json) -> Symlinks:
     """Reads the symlinks of all datasets of the event, before they are stated under their names."""
     found: dict[str, Sequence[DatasetName]] = {}
+    tables: dict[str, Sequence[GivenName]] = {}
     for entity, dataset in _datasets(event):
         facets = FacetReader(collector.warnings, dataset, entity)
         own = collector.dataset_name(Checker(), dataset, entity) if facets else None
-        names = None if own is None else facets.read("symlinks", partial(read_identifiers, collector))
-        if own is None or not names:
+        given = None if own is None else facets.read("symlinks", partial(read_identifiers, collector))
+        if own is None or not given:
             continue
+        given = [GivenName(str(dataset.get("namespace") or ""), dataset["name"], own), *given]
+        of_tables = [name for name in given if name.named.entity_type != LOCATION]
         preferred = own
-        if own.entity_type == _LOCATION:
-            preferred = next((name for name in names if name.entity_type != _LOCATION), own)
+        if own.entity_type == LOCATION:
+            preferred = of_tables[0].named if of_tables else own
             collector.prefer(dataset, preferred)
-        others = {
-            name.qualified_name: name for name in (own, *names) if name.qualified_name != preferred.qualified_name
-        }
+        others = {name.named.qualified_name: name.named for name in given}
+        others.pop(preferred.qualified_name)
         found[preferred.qualified_name] = tuple(others.values())
-    return found
+        tables[preferred.qualified_name] = tuple(of_tables)
+    return Symlinks(found, tables)
 
 
 def same_flows(
@@ -74,14 +91,14 @@ def _has_symlinks(dataset: Any) -> bool:
     return isinstance(facets, dict) and facets.get("symlinks") is not None
 
 
-def read_identifiers(collector: AssetCollector, checker: Checker, facet: Json, where: str) -> list[DatasetName]:
+def read_identifiers(collector: AssetCollector, checker: Checker, facet: Json, where: str) -> list[GivenName]:
     where = f"{where}.identifiers"
     given = [] if is_deleted(facet) else objects(checker, facet.get("identifiers"), where)
     if len(given) > MAX_NAMES:
         checker.refuse("TOO_LONG", f"{where} must not have more than {MAX_NAMES} items", where)
         return []
-    names = [collector.dataset_name(checker, one, where, is_table=_is_table(one)) for one in given]
-    return [name for name in names if name is not None]
+    names = [(one, collector.dataset_name(checker, one, where, is_table=_is_table(one))) for one in given]
+    return [GivenName(str(one.get("namespace") or ""), one["name"], named) for one, named in names if named is not None]
 
 
 def _is_table(identifier: Json) -> bool:

@@ -38,6 +38,7 @@ class Analysis:
         self._graph = Graph()
         self._outcomes: list[Outcome] = []
         self._filled: dict[int, list[str]] = {}  # by outcome: temporary tables, if it writes nothing else
+        self._is_doubtful = False  # something else is missing than the columns of `*`
         self._warnings: dict[str, None] = {}
         self._writer = Writer(self._tables, self._graph)
         dialect = dialect_of(request.dialect)
@@ -61,6 +62,7 @@ class Analysis:
             [None if target is None else names.table(target) for target in definitions],
             *outcome_counts(self._outcomes),
             made={names.table(key): columns for key, columns in self._tables.made().items()},
+            named={names.table(key): columns for key, columns in self._tables.named().items() if not self._is_doubtful},
             without_sources=[names.table(key) for key in self._graph.without_sources()],
         )
 
@@ -73,7 +75,9 @@ class Analysis:
             failure = self._execution.applied(statement, session)
         self._warn(statement, session)
         reason = None if self._writer.changes > before else reason_without_edges(statement, failure)
-        is_partial = bool(session.unknown or session.stars or session.notes or self._writer.warnings)
+        is_doubtful = bool(session.unknown or session.notes or self._writer.warnings)
+        is_partial = is_doubtful or bool(session.stars)
+        self._is_doubtful |= is_doubtful or failure is not None
         for target in self._writer.defined if is_partial or failure is not None else ():
             self._graph.doubt(target)
         if self._writer.filled and self._graph.additions == edges_before:

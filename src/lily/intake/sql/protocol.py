@@ -65,7 +65,8 @@ class Outcome(NamedTuple):
 class AnalysisResult:
     """`tables` maps each table's name in lower case to its spelling in the script. `definitions` has, for each edge,
     the table or view whose definition states it, or None. `made` has the columns, in order, of each table that the
-    script defines, if all of them are known. `without_sources` are the tables and views whose definition reads none:
+    script defines, if all of them are known. `named` has those that it names of each table that it defines, if nothing
+    but what `*` stands for may be missing. `without_sources` are the tables and views whose definition reads none:
     those that it replaces may have had some."""
 
     statements: int
@@ -79,6 +80,7 @@ class AnalysisResult:
     without_edges: list[Outcome] = field(default_factory=list)
     made: dict[str, list[str]] = field(default_factory=dict)
     without_sources: list[str] = field(default_factory=list)
+    named: dict[str, list[str]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         lists = {"edges": [list(edge) for edge in self.edges], "without_edges": [list(o) for o in self.without_edges]}

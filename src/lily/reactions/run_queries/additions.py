@@ -53,10 +53,15 @@ def new_assets(event: ClaimsEvent, result: AnalysisResult, tables: Mapping[str, 
 
 def _explained(event: ClaimsEvent, result: AnalysisResult) -> list[str]:
     """The outputs of which a query that was understood completely states all sources."""
-    if result.partial or result.not_understood:
+    if not is_understood(result):
         return []
     made = (ids.asset_id(event.tenant, table) for table in result.made)
     return [asset for asset in made if asset in event.datasets.outputs]
+
+
+def is_understood(result: AnalysisResult) -> bool:
+    """Whether nothing is missing."""
+    return not (result.partial or result.not_understood)
 
 
 def _key(tenant: str, edge: Edge) -> EdgeKey | None:

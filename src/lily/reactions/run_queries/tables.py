@@ -1,6 +1,6 @@
 """Which tables of the catalogue a query means, and in which dialect it is written."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from lily.intake.openlineage.naming import Naming
 from lily.intake.sql.dialects import KNOWN, spellings
@@ -24,7 +24,8 @@ def dialect_of_query(query: RunQuery) -> str:
 
 def request_of(query: RunQuery) -> AnalysisRequest:
     """Names without a schema are of the schema of the target, or of any dataset of the event."""
-    place = (query.target or next(iter(query.names), "")).lower().split(".")[:-1]
+    tables = (name for name in (query.target, *query.names) if name and "/" not in name)  # others are locations
+    place = next(tables, "").lower().split(".")[:-1]
     database = place[-2] if len(place) > 1 else None
     schema = place[-1] if place else None
     return AnalysisRequest(
@@ -52,9 +53,24 @@ class QueryTables:
 
     def _qualified_names(self, tables: Mapping[str, str]) -> dict[str, str]:
         others = {key: written for key, written in tables.items() if key not in self._names}
-        named = {key: self._naming.dataset(self._query.namespace, name).qualified_name for key, name in others.items()}
+        given = self._in_catalogs(tables)
+        named = {
+            key: self._naming.table(self._query.namespace, name).qualified_name
+            for key, name in others.items()
+            if key not in given
+        }
         existing = self._ledger.spellings(list(named.values()))
-        return {key: self._spelling(name, existing.get(name, [])) for key, name in named.items()}
+        return given | {key: self._spelling(name, existing.get(name, [])) for key, name in named.items()}
+
+    def _in_catalogs(self, tables: Collection[str]) -> dict[str, str]:
+        """Tables that are datasets of the event but for the name of a catalog, which engines put before the names of
+        schemas: Spark's listener leaves it out. Not if several catalogs have the table."""
+        found: dict[str, list[str]] = {}
+        for key in tables:
+            name = key.partition(".")[2]
+            if name.count(".") == 1 and name in self._names and key not in self._names and name not in tables:
+                found.setdefault(name, []).append(key)
+        return {keys[0]: self._names[name] for name, keys in found.items() if len(keys) == 1}
 
     def _spelling(self, name: str, existing: list[str]) -> str:
         """If several assets differ only in case, the one that the dialect's rule for names means."""

@@ -68,6 +68,8 @@ class AnalyzingQueries:
         if found is not None:
             self._state(event, query, found)
             ledger.record(replace(event, query=query), found.reads, found.result.made)
+        elif (stated := self._analysis.unread(connection, event, query)) is not None:
+            self._state(event, query, stated)
         self._analyzed.labels(_outcome(found)).inc()
         return None
 

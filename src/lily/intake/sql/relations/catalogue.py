@@ -25,6 +25,10 @@ class Tables:
         """The columns of the tables that the script has made, without those of which some are not known."""
         return {key: columns for key, (columns, complete) in self._made.items() if complete}
 
+    def named(self) -> dict[str, list[str]]:
+        """The columns of the tables that the script has made, as far as they are known."""
+        return {key: columns for key, (columns, _) in self._made.items()}
+
     def forget(self, key: str) -> None:
         self.temporary.pop(key, None)
         self._made.pop(key, None)

@@ -6,7 +6,7 @@ with tables as (
 select t.name, a.name, a.qualified_name, false
 from tables t
 join assets a on a.tenant_id = %(tenant)s and a.parent = t.id::text
-where a.entity_type = 'column' and a.name is not null
+where a.entity_type = 'column' and a.name is not null and not a.is_deleted
 union
 select t.name, g.name, g.qualified_name, false
 from tables t
