@@ -14,7 +14,7 @@ from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
 from lily.intake.openlineage.run_query import unexpanded
-from lily.intake.openlineage.schemas import of_sender
+from lily.intake.openlineage.schemas import of_sender, scope_of_sender
 from lily.intake.openlineage.symlinks import resolve_symlinks
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
@@ -136,12 +136,11 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
 
 def _of_limited(lineage: Lineage, sender: Sender) -> Lineage:
     """A schema deletes columns, so the limits of the sender are needed with it."""
+    tables = scope_of_sender(lineage.tables, sender.by)
     if not lineage.schemas:
-        return lineage
+        return lineage._replace(tables=tables)
     limits = SenderLimits(None, own_only=True)
-    return lineage._replace(
-        tables=lineage.tables._replace(limits=limits), schemas=of_sender(lineage.schemas, sender.by)
-    )
+    return lineage._replace(tables=tables._replace(limits=limits), schemas=of_sender(lineage.schemas, sender.by))
 
 
 def _edge_event(key: EdgeKey, sender: Sender, envelope: tuple[str, str]) -> EdgeEvent:
