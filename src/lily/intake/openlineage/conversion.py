@@ -60,7 +60,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         raise Refused(*collector.checker.problems)
     first = ids.event_id()
     stated = asset_events(collector, sender, time, first)
-    incidents = [_incident(check, sender, time) for check in checks.found]
+    incidents = [_incident(check, sender, time) for check in checks.stated()]
     claims = None
     if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
