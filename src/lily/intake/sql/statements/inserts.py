@@ -13,7 +13,7 @@ from lily.intake.sql.statements.writer import Writer
 def insert(statement: exp.Insert, session: Session, writer: Writer) -> None:
     if isinstance(statement.this, exp.Directory):
         rows = Reading(statement, session).query(statement.expression)
-        writer.insert(Target(statement.this.this.name), Relation(tables=rows.tables))
+        writer.insert(Target(statement.this.this.name), rows)
         return
     target = target_of(statement.this, session)
     if target is None or statement.expression is None:
