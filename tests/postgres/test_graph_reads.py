@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.graph.nodes import Node, read_nodes
+from lily.store.postgres.graph.placeholders import node_names
 from lily.store.postgres.runs.reader import jobs_of_edges, jobs_writing
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
@@ -68,3 +69,14 @@ def test_the_jobs_that_write_a_dataset_are_found_without_edges_also_if_they_fail
     assert (
         migrated.as_api(lambda database: jobs_writing(database, make_world().tenant, world.id_of("t"), limit=9)) == []
     )
+
+
+def test_names_are_those_of_assets_and_of_placeholders(migrated: Migrated, make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.asset("a")
+    world.edge("a", "nobody.stated.this")
+    asked = {world.id_of(name): name for name in ("a", "nobody.stated.this", "unknown")}
+    found = migrated.as_api(lambda database: node_names(database, world.tenant, asked))
+    assert sorted(found.values()) == ["a", "nobody.stated.this"]
+    assert all(asked[asset] == name for asset, name in found.items())
+    assert migrated.as_api(lambda database: node_names(database, make_world().tenant, asked)) == {}

@@ -46,7 +46,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     """Raises Refused with every problem found outside of facets; then no part of the event is used."""
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
-    time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
+    time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew, entity="eventTime")
     collector = AssetCollector(naming, sender.tenant, describes=sender.describes)
     checks = Checks(collector)
     shape = event_shape(event)
