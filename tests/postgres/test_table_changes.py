@@ -186,16 +186,20 @@ EXCHANGES = [
 ]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_two_tables_that_exchange_their_names_exist_with_the_tags_of_their_content(
-    tables: Tables, exchange: list[list[tuple[str, str]]]
+    tables: Tables, exchange: list[list[tuple[str, str]]], *, at_once: bool
 ) -> None:
     tables.take(1, dataset("a", schema=schema("x", "y")), dataset("b", schema=schema("x", "z")))
     tables.world.person("a.y", "upsert", attributes={"tags": ["PII"]})
     age(tables)
     for minute, pairs in enumerate(exchange, 2):
         tables.take(minute, *(renamed(*pair) for pair in pairs))
-        tables.work()
+        if not at_once:
+            tables.work()
+    tables.work()
+    tables.work()
     assert tables.world.live("table") == {"a", "b"}
     assert tables.world.live("column") == {"a.x", "a.z", "b.x", "b.y"}
     assert "b.y" in tables.world.derived("pii")
@@ -231,6 +235,24 @@ def test_a_table_that_is_dropped_after_it_was_renamed_has_no_columns_whatever_ar
             tables.work()
     tables.work()
     assert (tables.world.live("table"), tables.world.live("column")) == (set(), set())
+
+
+@pytest.mark.parametrize("order", ["first, second, work", "second, first, work", "first, work, second"])
+def test_a_table_that_is_renamed_again_before_its_columns_moved_has_them_with_their_tags(
+    tables: Tables, order: str
+) -> None:
+    tables.take(1, dataset("t", schema=schema("x", "y")))
+    tables.world.person("t.y", "upsert", attributes={"tags": ["PII"]})
+    age(tables)
+    for step in order.split(", "):
+        if step == "work":
+            tables.work()
+        else:
+            tables.take(*{"first": (2, renamed("t", "u")), "second": (3, renamed("u", "v"))}[step])
+    tables.work()
+    tables.work()
+    assert (tables.world.live("table"), tables.world.live("column")) == ({"v"}, {"v.x", "v.y"})
+    assert "v.y" in tables.world.derived("pii")
 
 
 def test_a_column_that_a_newer_schema_of_the_new_name_lacks_is_gone_also_if_the_rename_is_carried_out_later(

@@ -33,7 +33,7 @@ class Moves:
 
     def add(self, old: str, new: str, columns: Iterable[ColumnBelow]) -> None:
         for column in columns:
-            moved = _moved(column, old, new)
+            moved = moved_name(column, old, new)
             if len(moved) > MAX_QUALIFIED_NAME:
                 continue
             self._connect(column.qualified_name, moved)
@@ -92,7 +92,7 @@ class Moves:
         )
 
 
-def _moved(column: ColumnBelow, old: str, new: str) -> str:
+def moved_name(column: ColumnBelow, old: str, new: str) -> str:
     name = column.qualified_name
     is_below = name.startswith((f"{old}.", f"{old}/"))
     rest = name[len(old) + 1 :] if is_below else column.name or name.rpartition(".")[2]

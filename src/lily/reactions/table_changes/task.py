@@ -67,7 +67,7 @@ class ChangingTables:
     def _moves(self, connection: Connection[Any], event: ClaimsEvent) -> Moves:
         moves, before = Moves(event), datetime.fromisoformat(event.time)
         for old, new in event.tables.renamed:
-            moves.add(old, new, self._columns.of(connection, event.tenant, old, before))
+            moves.add(old, new, self._columns.with_earlier(connection, event.tenant, old, before))
         moves.state_only(MoveRights(connection, event).permitted(moves.origins()))
         return moves
 
