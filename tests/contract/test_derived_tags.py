@@ -122,12 +122,25 @@ def test_a_list_of_a_tag_has_what_states_it_in_any_layer_and_what_it_reached(flo
 def test_every_tag_is_explained_by_a_path_that_can_be_replayed(flow: Door) -> None:
     people, mart, report = (ids.asset_id(flow.tenant, name) for name in ("crm.people", "mart.people", "bi.report"))
     email = ids.asset_id(flow.tenant, "mart.people.email")
-    derived = {"tag": "PII", "origin": people, "suppressed": False}
+    derived = {"tag": "PII", "origin": people, "origin_name": "crm.people", "suppressed": False}
+    names = ["crm.people", "mart.people"]
     assert items_of(flow, "bi.report") == [
-        {**derived, "layer": "propagated", "path": [people, mart, report], "depth": 2}
+        {
+            **derived,
+            "layer": "propagated",
+            "path": [people, mart, report],
+            "path_names": [*names, "bi.report"],
+            "depth": 2,
+        }
     ]
     assert items_of(flow, "mart.people.email") == [
-        {**derived, "layer": "inherited", "path": [people, mart, email], "depth": 1}
+        {
+            **derived,
+            "layer": "inherited",
+            "path": [people, mart, email],
+            "path_names": [*names, "mart.people.email"],
+            "depth": 1,
+        }
     ]
     with psycopg.connect(flow.stack.database) as connection:
         graph = stored_graph(connection, flow.tenant)

@@ -133,6 +133,16 @@ def test_a_job_and_its_runs_can_be_read(door: Door) -> None:
         assert door.http.get(path).status_code == 404
 
 
+def test_the_jobs_that_write_a_dataset_are_shown_beside_its_edges(door: Door) -> None:
+    send(door, run("seed", [], [dataset("alone")]))
+    send(door, run("broken", [], [dataset("alone")], eventType="FAIL"))
+    found = door.http.get("/lineage/alone", params={"jobs": True}).json()
+    assert found["edges"] == []
+    shown = [(job["qualified_name"], job["last_run"]["state"]) for job in found["jobs"]]
+    assert shown == [("job:airflow/broken", "FAIL"), ("job:airflow/seed", "COMPLETE")]
+    assert "jobs" not in door.http.get("/lineage/alone").json()
+
+
 def test_the_jobs_between_two_datasets_are_shown_with_their_last_run(door: Door) -> None:
     send(door, run("load", [dataset("a")], [dataset("b")], eventTime=ago(300)))
     send(door, run("load", [dataset("a")], [dataset("b")], eventType="FAIL"))

@@ -48,8 +48,9 @@ def test_each_tag_is_listed_with_where_it_comes_from(door: Door) -> None:
     asset_id = door.ingest("shop.orders", tags=["Raw"])
     door.change("POST", f"/metadata/{asset_id}/tags", {"tag": "a/b c"})
     items = door.http.get(f"/metadata/{asset_id}/tags").json()["items"]
+    names = {"origin_name": "shop.orders", "path_names": ["shop.orders"]}
     assert items == [
-        {"tag": tag, "layer": layer, "origin": asset_id, "path": [asset_id], "suppressed": False}
+        {"tag": tag, "layer": layer, "origin": asset_id, "path": [asset_id], "suppressed": False, **names}
         for tag, layer in (("Raw", "source"), ("a/b c", "user"))
     ]
     door.change("DELETE", f"/metadata/{asset_id}/tags/a%2Fb%20c")

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from lily.store.postgres.definitions.tags import read_tag_rules
 from lily.store.postgres.graph.nodes import Node, read_nodes
-from lily.store.postgres.runs.reader import jobs_of_edges
+from lily.store.postgres.graph.placeholders import node_names
+from lily.store.postgres.runs.reader import jobs_of_edges, jobs_writing
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.openlineage_words import dataset, run_event
@@ -49,3 +50,33 @@ def test_an_edge_has_the_jobs_that_claim_it_with_their_last_run(
         ]
     }
     assert migrated.as_api(lambda database: jobs_of_edges(database, make_world().tenant, keys)) == {}
+
+
+def test_the_jobs_that_write_a_dataset_are_found_without_edges_also_if_they_failed(
+    migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    alone = {"inputs": [], "outputs": [dataset("t"), dataset("u")]}
+    error = {"errorMessage": {"message": "disk full", "programmingLanguage": "SQL"}}
+    world.take(run_event(run={"runId": "r1"}, job={"namespace": "n", "name": "seed"}, **alone))
+    world.take(run_event(run={"runId": "r2", "facets": error}, eventType="FAIL", **alone))
+    world.take(run_event(run={"runId": "r3"}, job={"namespace": "n", "name": "reads"}, inputs=[dataset("t")]))
+    found = migrated.as_api(lambda database: jobs_writing(database, world.tenant, world.id_of("t"), limit=10))
+    assert [(job.qualified_name, job.state, job.error) for job in found] == [
+        ("job:airflow/dag.task", "FAIL", "disk full"),
+        ("job:n/seed", "COMPLETE", None),
+    ]
+    assert (
+        migrated.as_api(lambda database: jobs_writing(database, make_world().tenant, world.id_of("t"), limit=9)) == []
+    )
+
+
+def test_names_are_those_of_assets_and_of_placeholders(migrated: Migrated, make_world: Callable[[], World]) -> None:
+    world = make_world()
+    world.asset("a")
+    world.edge("a", "nobody.stated.this")
+    asked = {world.id_of(name): name for name in ("a", "nobody.stated.this", "unknown")}
+    found = migrated.as_api(lambda database: node_names(database, world.tenant, asked))
+    assert sorted(found.values()) == ["a", "nobody.stated.this"]
+    assert all(asked[asset] == name for asset, name in found.items())
+    assert migrated.as_api(lambda database: node_names(database, make_world().tenant, asked)) == {}

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from lily.bus import topics
 from lily.lineage.marks import AssetMark, EdgeMark
 from lily.model import clock
-from lily.model.edges import EdgeEvent, read_edge_event
+from lily.model.edges import ClaimsEvent, EdgeEvent, read_claims_event, read_edge_event
 from lily.model.events import AssetEvent, read_event
 from lily.model.records import Record
 from lily.model.run_queries import QuerySender
@@ -32,6 +32,9 @@ from tests.postgres.test_run_query_rights import Policies
 
 _RECORD = Record(topics.ASSETS, 0, 0, clock.now(), None, None)
 BOB = QuerySender("bob", (), "")
+
+
+READERS = {AssetEvent: read_event, ClaimsEvent: read_claims_event, EdgeEvent: read_edge_event}
 
 
 class Lake:
@@ -59,7 +62,7 @@ class Tables:
 
     def __init__(self, world: World, connection: psycopg.Connection[Any], writer: CatalogueWriter) -> None:
         self.world, self.lake, self._connection, self._writer = world, Lake(), connection, writer
-        self.appended: list[tuple[str, AssetEvent | EdgeEvent]] = []
+        self.appended: list[tuple[str, AssetEvent | ClaimsEvent | EdgeEvent]] = []
         self.registry = CollectorRegistry()
         changing = ChangingTables(self.registry, self.appended.extend, lambda: self.lake)
         self._queue = JobQueue(connection)
@@ -80,12 +83,13 @@ class Tables:
             while jobs := self._queue.first(group, [TASK], 1):
                 assert self._runner.run(jobs[0])
         for topic, stated in self.appended:
-            read: Any = read_edge_event if topic == topics.LINEAGE_INTAKE else read_event
+            read: Any = READERS[type(stated)]
             event = read(orjson.loads(orjson.dumps(stated.as_cloudevent())), received=clock.now())
             self._writer.apply(topic, {}, [(_RECORD, event)], [])
             if isinstance(event, AssetEvent):
                 self.world.marks.assets.append(AssetMark(event.asset_id))
         self.appended.clear()
+        self.world.state_what_rules_say()
         self.world.marks.edges += [EdgeMark(*key[:2]) for key in self.world.edge_keys()]
         self.world.settle()
 
@@ -182,16 +186,20 @@ EXCHANGES = [
 ]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_two_tables_that_exchange_their_names_exist_with_the_tags_of_their_content(
-    tables: Tables, exchange: list[list[tuple[str, str]]]
+    tables: Tables, exchange: list[list[tuple[str, str]]], *, at_once: bool
 ) -> None:
     tables.take(1, dataset("a", schema=schema("x", "y")), dataset("b", schema=schema("x", "z")))
     tables.world.person("a.y", "upsert", attributes={"tags": ["PII"]})
     age(tables)
     for minute, pairs in enumerate(exchange, 2):
         tables.take(minute, *(renamed(*pair) for pair in pairs))
-        tables.work()
+        if not at_once:
+            tables.work()
+    tables.work()
+    tables.work()
     assert tables.world.live("table") == {"a", "b"}
     assert tables.world.live("column") == {"a.x", "a.z", "b.x", "b.y"}
     assert "b.y" in tables.world.derived("pii")
@@ -207,6 +215,65 @@ def test_a_table_that_is_renamed_onto_an_existing_one_replaces_it_and_keeps_both
     assert tables.world.live("table") == {"b"}
     assert tables.world.derived("pii") == {"b.x"}
     assert tables.world.stating("gdpr") == {tables.world.id_of("b.x")}
+
+
+DROP = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
+
+
+@pytest.mark.parametrize("describes", [True, False])
+@pytest.mark.parametrize("order", ["rename, work, drop", "rename, drop, work", "drop, rename, work"])
+def test_a_table_that_is_dropped_after_it_was_renamed_has_no_columns_whatever_arrives_first(
+    tables: Tables, order: str, *, describes: bool
+) -> None:
+    tables.take(1, dataset("t", schema=schema("x", "y")), describes=describes)
+    for step in order.split(", "):
+        if step == "rename":
+            tables.take(2, renamed("t", "u"), describes=describes)
+        elif step == "drop":
+            tables.take(3, dataset("u", **DROP), describes=describes)
+        else:
+            tables.work()
+    tables.work()
+    assert (tables.world.live("table"), tables.world.live("column")) == (set(), set())
+
+
+@pytest.mark.parametrize("order", ["first, second, work", "second, first, work", "first, work, second"])
+def test_a_table_that_is_renamed_again_before_its_columns_moved_has_them_with_their_tags(
+    tables: Tables, order: str
+) -> None:
+    tables.take(1, dataset("t", schema=schema("x", "y")))
+    tables.world.person("t.y", "upsert", attributes={"tags": ["PII"]})
+    age(tables)
+    for step in order.split(", "):
+        if step == "work":
+            tables.work()
+        else:
+            tables.take(*{"first": (2, renamed("t", "u")), "second": (3, renamed("u", "v"))}[step])
+    tables.work()
+    tables.work()
+    assert (tables.world.live("table"), tables.world.live("column")) == ({"v"}, {"v.x", "v.y"})
+    assert "v.y" in tables.world.derived("pii")
+
+
+def test_a_column_that_a_newer_schema_of_the_new_name_lacks_is_gone_also_if_the_rename_is_carried_out_later(
+    tables: Tables,
+) -> None:
+    tables.take(1, dataset("t", schema=schema("x", "y")))
+    tables.take(2, renamed("t", "u"))
+    tables.take(3, dataset("u", schema=schema("x", "z")))
+    tables.work()
+    tables.work()
+    assert tables.world.live("column") == {"u.x", "u.z"}
+
+
+def test_a_table_that_was_made_anew_before_the_name_was_given_away_keeps_its_columns(tables: Tables) -> None:
+    tables.take(1, dataset("t", schema=schema("x")))
+    tables.take(2, renamed("t", "u"))
+    tables.take(3, dataset("u", **DROP))
+    tables.take(4, dataset("u", schema=schema("x")))
+    tables.work()
+    tables.work()
+    assert (tables.world.live("table"), tables.world.live("column")) == ({"u"}, {"u.x"})
 
 
 def test_without_metadata_write_a_drop_leaves_what_a_connector_stated(tables: Tables) -> None:

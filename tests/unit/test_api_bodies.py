@@ -9,7 +9,7 @@ from starlette.types import Message
 
 from lily.api.http.bodies import read_body, require_media_type
 from lily.api.http.errors import Declined
-from lily.api.http.openapi.requests import EdgesBody
+from lily.api.http.openapi.requests import EdgesBody, SqlBody
 from lily.model.errors import Refused
 from lily.notify.subscriptions import Subscription
 
@@ -79,3 +79,10 @@ def refusal(body: bytes, shape: type[BaseModel]) -> Refused:
     with pytest.raises(Refused) as refused:
         asyncio.run(read_body(request, shape, 1_000))
     return refused.value
+
+
+def test_a_missing_field_whose_values_are_listed_names_them() -> None:
+    (problem,) = refusal(b'{"sql": "select 1"}', SqlBody).problems
+    assert problem.entity == "dialect"
+    assert problem.description.startswith("`dialect` is missing; use one of: ")
+    assert "snowflake" in problem.description

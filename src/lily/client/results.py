@@ -91,6 +91,8 @@ class Tag:
     suppression: dict[str, Any] | None = None  # by, reason, at, new_origins
     origins: list[str] | None = None  # with `origins=True`
     more: bool | None = None  # whether there are more origins than listed
+    origin_name: str | None = None
+    path_names: list[str | None] = field(default_factory=list)
     held: bool = False  # it ended without authority, and counts until somebody with policy:write confirms that
     ended: dict[str, Any] | None = None  # by, at; of a tag of the asset itself that is held
 

@@ -18,7 +18,7 @@ from lily.model.errors import Problem, Refused
 from lily.model.events import LogEvent
 from lily.model.layers import Layer
 from lily.model.run_queries import RunQuery, read_run_query
-from lily.model.table_changes import NO_CHANGES, TableChanges, read_table_changes
+from lily.model.table_changes import MAX_SCOPE, NO_CHANGES, TableChanges, read_table_changes
 from lily.model.values import MAX_QUALIFIED_NAME, Checker
 
 EDGE_STATED = "lily.edge.stated"
@@ -39,7 +39,6 @@ EDGE_OPERATIONS: tuple[EdgeOperation, ...] = get_args(EdgeOperation)
 MAX_TYPE = 64
 RUN_STATES = ("START", "RUNNING", "COMPLETE", "FAIL", "ABORT", "OTHER")
 MAX_RUN = 128
-MAX_SCOPE = 64
 MAX_CLAIMS = 20_000  # per event: more would not fit into one Kafka record
 _CLAIM = (str, str, str, bool)  # from id, to id, type, masking
 

@@ -78,22 +78,22 @@ def read_envelope(
     return Envelope(str(event_id), time, str(tenant)), data
 
 
-def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW) -> str:
+def read_time(given: Any, *, received: str, skew: timedelta = FUTURE_SKEW, entity: str = "time") -> str:
     """The time that an event states, in fixed width; `received` if it states none. Raises Refused for a time in the
-    future."""
+    future. `entity` is what the sender calls it."""
     if given is None:
         return received
     try:
         time = clock.normalise_time(given)
     except (ValueError, TypeError) as error:
-        raise Refused(Problem("INVALID_TIME", f"time {str(given)[:64]!r}: {error}", "time")) from error
+        raise Refused(Problem("INVALID_TIME", f"{entity} {str(given)[:64]!r}: {error}", entity)) from error
     if time > received and clock.parse(time) - clock.parse(received) > skew:
         minutes = int(skew.total_seconds() // 60)
         raise Refused(
             Problem(
                 "TIME_IN_FUTURE",
-                f"time {time} is more than {minutes} minutes in the future; check the sender's clock",
-                "time",
+                f"{entity} {time} is more than {minutes} minutes in the future; check the sender's clock",
+                entity,
             )
         )
     return time

@@ -17,7 +17,6 @@ from lily.model.edges import (
     EDGES_CLAIMED,
     MAX_CLAIMS,
     MAX_RUN,
-    MAX_SCOPE,
     MAX_TYPE,
     RUN_STATES,
 )
@@ -26,7 +25,7 @@ from lily.model.events import ASSET_CHANGED, ASSET_STATED
 from lily.model.releases import RELEASE_KINDS
 from lily.model.run_queries import MAX_TEXT as MAX_QUERY
 from lily.model.statements import OPERATIONS
-from lily.model.table_changes import MAX_TABLES
+from lily.model.table_changes import MAX_SCOPE, MAX_TABLES
 from lily.model.usage import MAX_EVENT_ID as MAX_USAGE_ID
 from lily.model.usage import MAX_QUERIES, USAGE_REPORTED
 from lily.model.values import MAX_ATTRIBUTES, MAX_ITEMS, MAX_KEY, MAX_NAME, MAX_QUALIFIED_NAME, MAX_TAG, MAX_TEXT
@@ -368,6 +367,11 @@ CLAIMS_EVENT: Final[Schema] = event_schema(
                         "description": "the caller lacks `metadata:write`: it deletes only what nobody else has stated",
                     },
                     "sender": _SENDER,
+                    "scope": {
+                        "type": "string",
+                        "maxLength": MAX_SCOPE,
+                        "description": "of schemas that the caller writes; moved columns are one of the new name",
+                    },
                 },
             ),
             "explained": {**_IDS, "description": "assets whose sources are stated in full, even if there are none"},

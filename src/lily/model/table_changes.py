@@ -12,6 +12,7 @@ from lily.model.run_queries import QuerySender, read_sender
 from lily.model.values import MAX_QUALIFIED_NAME
 
 MAX_TABLES = 10_000  # as many as one event may describe
+MAX_SCOPE = 64
 
 
 class SenderLimits(NamedTuple):
@@ -24,17 +25,20 @@ class SenderLimits(NamedTuple):
 
 class TableChanges(NamedTuple):
     """By qualified name. `renamed` are pairs of an old name and the name under which its content is found now.
-    `dropped` are deleted only as far as the limits of the sender permit; None if it has none."""
+    `dropped` are deleted only as far as the limits of the sender permit; None if it has none. `scope` is that of the
+    schemas that the sender states of what it writes: the columns that move are such a schema of the new name."""
 
     renamed: tuple[tuple[str, str], ...] = ()
     dropped: tuple[str, ...] = ()
     limits: SenderLimits | None = None
+    scope: str = ""
 
     def as_data(self) -> dict[str, Any]:
         limits = self.limits
         return {
             **({"renamed": [list(pair) for pair in self.renamed]} if self.renamed else {}),
             **({"dropped": list(self.dropped)} if self.dropped else {}),
+            **({"scope": self.scope} if self.scope else {}),
             **({"own_only": limits.own_only} if limits else {}),
             **({"sender": limits.sender.as_data()} if limits and limits.sender else {}),
         }
@@ -84,14 +88,16 @@ def read_table_changes(given: Any) -> TableChanges:
         return NO_CHANGES
     if not isinstance(given, Mapping):
         raise _invalid()
-    renamed, dropped = given.get("renamed", []), given.get("dropped", [])
+    renamed, dropped, scope = given.get("renamed", []), given.get("dropped", []), given.get("scope", "")
     if not isinstance(renamed, list) or not isinstance(dropped, list) or len(renamed) + len(dropped) > MAX_TABLES:
         raise _invalid()
     if not all(isinstance(pair, list) and len(pair) == 2 and _are_names(pair) for pair in renamed):
         raise _invalid()
     if not _are_names(dropped):
         raise _invalid()
-    return TableChanges(tuple((old, new) for old, new in renamed), tuple(dropped), _limits(given))
+    if not isinstance(scope, str) or len(scope) > MAX_SCOPE:
+        raise _invalid()
+    return TableChanges(tuple((old, new) for old, new in renamed), tuple(dropped), _limits(given), scope)
 
 
 def _limits(given: Mapping[str, Any]) -> SenderLimits | None:
@@ -106,5 +112,5 @@ def _are_names(given: Iterable[Any]) -> bool:
 
 
 def _invalid() -> Refused:
-    described = "tables must be {renamed: pairs of names, dropped: names, own_only, sender}"
+    described = "tables must be {renamed: pairs of names, dropped: names, own_only, sender, scope}"
     return Refused(Problem("INVALID_VALUE", described, "tables"))

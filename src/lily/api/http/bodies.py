@@ -81,7 +81,7 @@ def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], me
     if not where and kind in _NOT_AN_OBJECT:
         return Problem("INVALID_TYPE", "the body must be a JSON object", entity)
     if kind == "missing":
-        return Problem("INVALID_VALUE", f"`{entity}` is missing", entity)
+        return Problem("INVALID_VALUE", f"`{entity}` is missing{_expected(shape, where)}", entity)
     if kind != "extra_forbidden":
         return Problem("INVALID_VALUE", plain(message), entity)
     name = str(where[-1])
@@ -89,3 +89,10 @@ def _problem(shape: type[BaseModel], kind: str, where: tuple[int | str, ...], me
     if known := known_names(shape, where[:-1]):
         description = f"{description}; {hint(name, known)}"
     return Problem("UNKNOWN_FIELD", description, entity)
+
+
+def _expected(shape: type[BaseModel], where: tuple[int | str, ...]) -> str:
+    """What a missing field of the body may be, where its description lists that."""
+    field = shape.model_fields.get(str(where[0])) if len(where) == 1 else None
+    described = (field.description or "") if field is not None else ""
+    return f"; use {described[0].lower()}{described[1:]}" if described.startswith("One of: ") else ""

@@ -23,16 +23,19 @@ def page_json(
     denied: Collection[str],
     jobs: Sequence[list[dict[str, Any]]] | None,
     next_cursor: str | None,
+    *,
+    writers: Sequence[dict[str, Any]] | None = None,
 ) -> bytes:
     """`known` are the nodes of all that the page mentions, without those of which nothing is known. `jobs` are those of
-    each edge, if they were requested."""
+    each edge, and `writers` those that write the asset around which the graph is, if they were requested."""
     shown = {asset: node for asset, node in known.items() if asset not in denied} if denied else known
     found = [shown.get(asset, _UNKNOWN) for asset in page.nodes]
     names = dict(zip(page.nodes, _texts([node[0] for node in found]), strict=True))
     for asset in shown.keys() - page.nodes.keys():  # on an earlier page
         names[asset] = _json(shown[asset].qualified_name)
     nodes, edges = ",".join(_nodes(page.nodes, found, names, denied)), ",".join(_edges(page.edges, names, jobs))
-    return f'{{"nodes":[{nodes}],"edges":[{edges}],"next_cursor":{_json(next_cursor)}}}'.encode()
+    rest = "" if writers is None else "," + _members({"jobs": writers})
+    return f'{{"nodes":[{nodes}],"edges":[{edges}],"next_cursor":{_json(next_cursor)}{rest}}}'.encode()
 
 
 def _nodes(

@@ -14,7 +14,7 @@ from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.lineage import Lineage, dataset_lineage, run_lineage
 from lily.intake.openlineage.naming import Naming
 from lily.intake.openlineage.run_query import unexpanded
-from lily.intake.openlineage.schemas import of_sender
+from lily.intake.openlineage.schemas import of_sender, scope_of_sender
 from lily.intake.openlineage.symlinks import resolve_symlinks
 from lily.lineage.claims import DESIGN, DESIGN_OF_DATASET
 from lily.model import ids
@@ -46,7 +46,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
     """Raises Refused with every problem found outside of facets; then no part of the event is used."""
     if not isinstance(event, dict):
         raise Refused(Problem("INVALID_TYPE", "an OpenLineage event must be a JSON object", "body"))
-    time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew)
+    time = read_time(rfc3339(event.get("eventTime")), received=received, skew=skew, entity="eventTime")
     collector = AssetCollector(naming, sender.tenant, describes=sender.describes)
     checks = Checks(collector)
     shape = event_shape(event)
@@ -60,7 +60,7 @@ def convert(event: Any, sender: Sender, naming: Naming, *, received: str, skew: 
         raise Refused(*collector.checker.problems)
     first = ids.event_id()
     stated = asset_events(collector, sender, time, first)
-    incidents = [_incident(check, sender, time) for check in checks.found]
+    incidents = [_incident(check, sender, time) for check in checks.stated()]
     claims = None
     if claimed is not None and (claimed.state or claimed.lineage.states_any):
         claims = _claims_event(claimed, collector.id(claimed.claimant), sender, (first, time))
@@ -137,12 +137,11 @@ def _claims_event(claimed: _Claimed, claimant: str, sender: Sender, envelope: tu
 
 def _of_limited(lineage: Lineage, sender: Sender) -> Lineage:
     """A schema deletes columns, so the limits of the sender are needed with it."""
+    tables = scope_of_sender(lineage.tables, sender.by)
     if not lineage.schemas:
-        return lineage
+        return lineage._replace(tables=tables)
     limits = SenderLimits(None, own_only=True)
-    return lineage._replace(
-        tables=lineage.tables._replace(limits=limits), schemas=of_sender(lineage.schemas, sender.by)
-    )
+    return lineage._replace(tables=tables._replace(limits=limits), schemas=of_sender(lineage.schemas, sender.by))
 
 
 def _edge_event(key: EdgeKey, sender: Sender, envelope: tuple[str, str]) -> EdgeEvent:

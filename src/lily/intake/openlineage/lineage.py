@@ -16,7 +16,7 @@ from lily.intake.openlineage.kept_facets import facets_of_dataset, kept_facets
 from lily.intake.openlineage.lifecycle import LifecycleChanges
 from lily.intake.openlineage.loose_flows import LooseFlows
 from lily.intake.openlineage.run_query import SqlFacet, common_tables, is_covered, read_sql, run_query
-from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, written_schemas
+from lily.intake.openlineage.schemas import dropped_schemas, limited, read_schemas, scoped, written_schemas
 from lily.intake.openlineage.symlinks import Symlinks, resolve_symlinks, same_flows
 from lily.lineage.assumed_edges import MAX_ASSUMED, unexplained
 from lily.model.edges import Claim, DatasetSchema, EdgeKey, RunDatasets
@@ -85,7 +85,7 @@ def run_lineage(
     facets, changes = kept_facets(collector, event, read, written), LifecycleChanges(collector)
     for output in filter(None, written if happened else ()):
         changes.apply(output)
-    tables = changes.finish()
+    tables = scoped(changes.finish(), event)
     gone = {collector.id(named.qualified_name) for named in changes.dropped}
     datasets = RunDatasets(read_ids, tuple(asset for asset in written_ids if asset not in gone), explained)
     schemas = limited(collector, _without_dropped(collector, event, schemas, changes))
@@ -103,7 +103,7 @@ def dataset_lineage(collector: AssetCollector, event: Json, dataset: Stated, sym
     understood = not _LINEAGE_FACETS & dataset.facets.spoiled
     changes = LifecycleChanges(collector)
     changes.apply(dataset)
-    tables = changes.finish()
+    tables = scoped(changes.finish(), event)
     schemas = _without_dropped(collector, event, written_schemas(collector, event, [dataset]), changes)
     datasets = RunDatasets(explained=claims.explained())
     facets = facets_of_dataset(collector, event)

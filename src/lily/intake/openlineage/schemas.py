@@ -14,15 +14,16 @@ from lily.intake.openlineage.asset_collector import AssetCollector
 from lily.intake.openlineage.datasets import Stated
 from lily.intake.openlineage.facets import Json
 from lily.intake.openlineage.naming import DatasetName
-from lily.model.edges import MAX_SCOPE, DatasetSchema
+from lily.model.edges import DatasetSchema
 from lily.model.errors import Problem
+from lily.model.table_changes import MAX_SCOPE, TableChanges
 
 MAX_NAMES = 512 << 10  # characters of one event: with all edges that it may claim it has to fit into one Kafka record
 _VERSION = re.compile(r"v?\d[\w.+-]*")
 
 
 def written_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
-    return list(_schemas(collector, _scope(producer(event)), datasets))
+    return list(_schemas(collector, _of_written(event), datasets))
 
 
 def read_schemas(collector: AssetCollector, event: Json, datasets: Sequence[Stated | None]) -> list[DatasetSchema]:
@@ -40,8 +41,13 @@ def limited(collector: AssetCollector, schemas: tuple[DatasetSchema, ...]) -> tu
 
 def dropped_schemas(collector: AssetCollector, event: Json, datasets: Sequence[DatasetName]) -> list[DatasetSchema]:
     """A dataset that no longer exists has no columns."""
-    scope = _scope(producer(event))
+    scope = _of_written(event)
     return [DatasetSchema(collector.id(named.qualified_name), scope, {}) for named in datasets]
+
+
+def scoped(changes: TableChanges, event: Json) -> TableChanges:
+    """A renamed table has the columns that move with it as its schema, so that a newer one replaces that too."""
+    return changes._replace(scope=_of_written(event)) if changes.renamed else changes
 
 
 def producer(event: Json) -> str:
@@ -54,6 +60,14 @@ def of_sender(schemas: Iterable[DatasetSchema], by: str) -> tuple[DatasetSchema,
     """The schemas in scopes of their own: what a sender that may not delete everything states is compared only with
     what it stated itself. Otherwise a schema of others would delete, by their rights, what its own lacks."""
     return tuple(schema._replace(scope=_scope(schema.scope, by)) for schema in schemas)
+
+
+def scope_of_sender(changes: TableChanges, by: str) -> TableChanges:
+    return changes._replace(scope=_scope(changes.scope, by)) if changes.scope else changes
+
+
+def _of_written(event: Json) -> str:
+    return _scope(producer(event))
 
 
 def _application(event: Json) -> tuple[str, str]:

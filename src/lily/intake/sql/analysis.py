@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from lily.intake.sql.completion import complete_copies
 from lily.intake.sql.defaults import Defaults
-from lily.intake.sql.dialects import dialect_of
+from lily.intake.sql.dialects import dialect_of, paths_are_local
 from lily.intake.sql.execution import Execution
 from lily.intake.sql.graph import Graph, Names
 from lily.intake.sql.moved_tables import connect_moved
@@ -41,9 +41,9 @@ class Analysis:
         self._is_doubtful = False  # something else is missing than the columns of `*`
         self._warnings: dict[str, None] = {}
         self._writer = Writer(self._tables, self._graph)
-        dialect = dialect_of(request.dialect)
-        defaults = Defaults(request.database, request.schema, dialect)
-        self._execution = Execution(defaults, dialect, self._writer, request.target)
+        self._dialect = dialect_of(request.dialect)
+        defaults = Defaults(request.database, request.schema, self._dialect)
+        self._execution = Execution(defaults, self._dialect, self._writer, request.target)
 
     def result(self, statements: tuple[Statement, ...], tables: dict[str, str]) -> AnalysisResult:
         for statement in statements:
@@ -51,7 +51,8 @@ class Analysis:
         self._report_unread()
         complete_copies(self._writer)
         self._warnings |= dict.fromkeys(connect_moved(self._writer))
-        names, pairs = Names(self._known), dict(self._graph.pairs())
+        names = Names(self._known, paths_are_local=paths_are_local(self._dialect))
+        pairs = dict(self._graph.pairs())
         edges = names.edges(pairs)
         definitions = [pairs[pair] for pair in pairs if len(set(names.edge(pair)[:2])) > 1]
         return AnalysisResult(

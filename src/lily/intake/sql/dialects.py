@@ -59,6 +59,9 @@ _KEPT = frozenset(
 # In these a column of the SELECT list may name an earlier one.
 _LATERAL_ALIASES = frozenset({"clickhouse", "databricks", "duckdb", "redshift", "snowflake", "spark", "teradata"})
 _TABLE_INTO = frozenset({"", "materialize", "postgres", "redshift", "risingwave", "duckdb", "sqlite"})
+# In these a path without a scheme is one of the server's or the caller's machine; elsewhere of a file system that its
+# configuration names.
+_LOCAL_PATHS = frozenset({"clickhouse", "duckdb", "mysql", "postgres", "sqlite", "tsql"})
 _SEMICOLONS_OPTIONAL = frozenset({"fabric", "tsql"})
 
 
@@ -91,6 +94,10 @@ def allows_lateral_aliases(dialect: str) -> bool:
 def select_into_makes_a_table(dialect: str, *, in_routine: bool) -> bool:
     """Elsewhere it assigns variables."""
     return dialect in _SEMICOLONS_OPTIONAL or (dialect in _TABLE_INTO and not in_routine)
+
+
+def paths_are_local(dialect: str) -> bool:
+    return dialect in _LOCAL_PATHS
 
 
 def semicolons_are_optional(dialect: str) -> bool:

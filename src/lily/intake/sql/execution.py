@@ -96,5 +96,5 @@ class Execution:
         if found is None:
             return False
         rows = Reading(exp.Select(), session).query(parse_query(found[0], self._dialect))
-        self._writer.insert(Target(found[1]), Relation(tables=rows.tables))
+        self._writer.insert(Target(found[1]), rows)
         return True

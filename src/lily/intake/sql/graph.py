@@ -86,10 +86,11 @@ class Graph:
 
 
 class Names:
-    """The catalogue's names of tables and columns."""
+    """The catalogue's names of tables and columns. If `paths_are_local`, a path without a scheme is of a machine, and
+    has the name that OpenLineage's namespace `file` gives it."""
 
-    def __init__(self, known: dict[str, KnownTable]) -> None:
-        self._known = known
+    def __init__(self, known: dict[str, KnownTable], *, paths_are_local: bool = False) -> None:
+        self._known, self._paths_are_local = known, paths_are_local
 
     def edge(self, pair: Pair) -> Edge:
         return Edge(self._of(pair[0]), self._of(pair[1]), pair[2])
@@ -101,7 +102,9 @@ class Names:
         return found
 
     def table(self, key: str) -> str:
-        return self._known[key].qualified_name if key in self._known else key
+        if key in self._known:
+            return self._known[key].qualified_name
+        return f"file://{key}" if self._paths_are_local and key.startswith("/") else key
 
     def _of(self, end: End) -> str:
         if isinstance(end, str):

@@ -10,8 +10,10 @@ from lily.model.assets import entity_type, is_deleted, shown_fields
 from lily.model.lanes import BULK_TYPES
 from lily.model.states import AssetState
 from lily.reactions.run_queries import ColumnSource
+from lily.reactions.table_changes.moves import moved_name
 from lily.store.postgres.table_changes.ledger import ColumnBelow, TableLedger
 
+MAX_RENAMES = 8  # of one table within what the log has not carried out yet
 MAX_DEPTH = 8  # of nested fields
 MAX_COLUMNS = 10_000  # of one table
 
@@ -35,6 +37,23 @@ class KnownColumns:
                 found[column.qualified_name] = column._replace(first_at=earliest)
         return [column for column in found.values() if column.first_at is None or column.first_at <= before]
 
+    def with_earlier(self, connection: Connection[Any], tenant: str, table: str, before: datetime) -> list[ColumnBelow]:
+        """As `of`, with what the table had under earlier names: a rename that has not been carried out yet, or whose
+        columns are still in the log, will state these as columns of the table. Raises ColumnsUnavailable."""
+        found = {column.qualified_name: column for column in self.of(connection, tenant, table, before)}
+        name, until = table, before
+        for _ in range(MAX_RENAMES):
+            earlier = TableLedger(connection, tenant).renamed_from(name, until)
+            if earlier is None:
+                break
+            name, until = earlier
+            for column in self.of(connection, tenant, name, until):
+                moved = _under(column, name, table, until)
+                known = found.get(moved.qualified_name)
+                if known is None or known.attributes is None:
+                    found[moved.qualified_name] = moved
+        return list(found.values())
+
     def _of_lake(self, connection: Connection[Any], tenant: str, table: str) -> Iterator[ColumnBelow]:
         if self._lake is None:
             self._lake = self._opened()
@@ -56,6 +75,12 @@ def _structs(columns: Sequence[AssetState]) -> list[str]:
 
 
 _NESTED = frozenset({"struct", "record", "row", "object", "map", "nested", "tuple", "variant", "json", "array"})
+
+
+def _under(column: ColumnBelow, old: str, new: str, at: datetime) -> ColumnBelow:
+    """The column under a later name of its table. What the rename deletes was there until then."""
+    was_deleted = column.is_deleted and column.last_at is not None and column.last_at < at
+    return column._replace(qualified_name=moved_name(column, old, new), is_deleted=was_deleted)
 
 
 def _is_column(state: AssetState) -> bool:

@@ -5,11 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from lily.model import ids
-from lily.model.edges import DERIVED_FROM, ClaimsEvent, EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.edges import DERIVED_FROM, ClaimsEvent, DatasetSchema, EdgeEvent, EdgeKey, EdgeStatement
+from lily.model.envelopes import MAX_EVENT_ID
 from lily.model.events import AssetEvent
 from lily.model.statements import Operation, Statement
+from lily.model.table_changes import NO_CHANGES, TableChanges
 from lily.model.values import MAX_QUALIFIED_NAME
 from lily.store.postgres.table_changes.ledger import ColumnBelow
+
+MAX_NAMES = 512 << 10  # characters of one schema
 
 _KEPT = ("data_type", "ordinal_position")
 
@@ -25,10 +29,11 @@ class Moves:
         self.new: dict[str, AssetEvent] = {}
         self._old: dict[str, str] = {}
         self._origins: dict[str, str] = {}
+        self._tables: dict[str, str] = {}  # of the new columns
 
     def add(self, old: str, new: str, columns: Iterable[ColumnBelow]) -> None:
         for column in columns:
-            moved = _moved(column, old, new)
+            moved = moved_name(column, old, new)
             if len(moved) > MAX_QUALIFIED_NAME:
                 continue
             self._connect(column.qualified_name, moved)
@@ -37,7 +42,7 @@ class Moves:
                     self._old[column.qualified_name] = column.name or ""
                 if moved not in self._stated:
                     self.new[moved] = stated(self._event, moved, "column", _attributes(moved, column))
-                    self._origins[moved] = column.qualified_name
+                    self._origins[moved], self._tables[moved] = column.qualified_name, new
 
     def origins(self) -> Mapping[str, str]:
         """By the names of the columns that are stated: the columns that they were before."""
@@ -54,6 +59,27 @@ class Moves:
         """The names of the columns that are left behind, by qualified name."""
         return {name: own for name, own in self._old.items() if name not in self.new and name not in self._stated}
 
+    def schemas(self) -> list[ClaimsEvent]:
+        """The columns of each new name as a schema of the sender. They are stated late: what a newer event of the
+        sender drops or replaces may have been carried out before, and their schema is compared with its."""
+        scope = self._event.tables.scope
+        columns: dict[str, dict[str, str]] = {}
+        for name, stated_of in self.new.items():
+            columns.setdefault(self._tables[name], {})[name] = stated_of.statement.attributes["name"]
+        schemas = [self._schema(table, found) for table, found in columns.items()] if scope else []
+        return [
+            schema_event(self._event, schema)
+            for schema in schemas
+            if sum(map(len, schema.columns)) <= MAX_NAMES  # else the event may not fit into one record
+        ]
+
+    def _schema(self, table: str, columns: Mapping[str, str]) -> DatasetSchema:
+        dataset, scope = ids.asset_id(self._event.tenant, table), self._event.tables.scope
+        own = [schema.columns for schema in self._event.schemas if schema[:2] == (dataset, scope)]
+        return DatasetSchema(
+            dataset, scope, {name: own_name for one in (*own, columns) for name, own_name in one.items()}
+        )
+
     def _was_deleted(self, column: ColumnBelow) -> bool:
         return column.is_deleted and column.last_at is not None and column.last_at < self._at
 
@@ -68,7 +94,7 @@ class Moves:
         )
 
 
-def _moved(column: ColumnBelow, old: str, new: str) -> str:
+def moved_name(column: ColumnBelow, old: str, new: str) -> str:
     name = column.qualified_name
     is_below = name.startswith((f"{old}.", f"{old}/"))
     rest = name[len(old) + 1 :] if is_below else column.name or name.rpartition(".")[2]
@@ -81,6 +107,25 @@ def _attributes(name: str, column: ColumnBelow) -> dict[str, Any]:
     known = column.attributes or {}
     kept = {key: known[key] for key in _KEPT if known.get(key) is not None}
     return {"name": (known.get("name") if column.is_shown else None) or own, "parent": parent, **kept}
+
+
+def schema_event(event: ClaimsEvent, schema: DatasetSchema) -> ClaimsEvent:
+    """Its id makes it newer than the event, which may have a schema itself, and the same if it is stated again."""
+    return ClaimsEvent(
+        f"{event.id}-columns"[:MAX_EVENT_ID],
+        event.time,
+        event.tenant,
+        event.job_id,
+        event.run,
+        complete=False,
+        claims=(),
+        by=event.by,
+        authorised=event.authorised,
+        schemas=(schema,),
+        tables=NO_CHANGES if event.tables.limits is None else TableChanges(limits=event.tables.limits),
+        correlation=event.correlation,
+        trace=event.trace,
+    )
 
 
 def stated(event: ClaimsEvent, name: str, kind: str, attributes: dict[str, Any]) -> AssetEvent:

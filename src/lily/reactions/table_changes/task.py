@@ -25,7 +25,9 @@ WAITS = timedelta(minutes=2)  # for the lake to have what was in the log before;
 
 AT_ONCE = 2_000  # events: a table may have ten thousand columns, and the producer's queue is shared
 
-Append = Callable[[Sequence[tuple[str, AssetEvent | EdgeEvent]]], None]  # with topics; returns when they are in the log
+Append = Callable[
+    [Sequence[tuple[str, AssetEvent | ClaimsEvent | EdgeEvent]]], None
+]  # with topics; returns when they are in the log
 
 
 class ChangingTables:
@@ -51,7 +53,12 @@ class ChangingTables:
         except ColumnsUnavailable as error:
             return Later(5.0, str(error))
         deletions = self._deletions(connection, event, moves, job.arguments.get("gone", []))
-        stated: list[AssetEvent | EdgeEvent] = [*moves.edges.values(), *moves.new.values(), *deletions]
+        stated: list[AssetEvent | ClaimsEvent | EdgeEvent] = [
+            *moves.edges.values(),
+            *moves.new.values(),
+            *moves.schemas(),
+            *deletions,
+        ]
         for begin in range(0, len(stated), AT_ONCE):
             self._append([(_topic(one), one) for one in stated[begin : begin + AT_ONCE]])
         self._changed.labels("moved").inc(len(moves.edges))
@@ -60,7 +67,7 @@ class ChangingTables:
     def _moves(self, connection: Connection[Any], event: ClaimsEvent) -> Moves:
         moves, before = Moves(event), datetime.fromisoformat(event.time)
         for old, new in event.tables.renamed:
-            moves.add(old, new, self._columns.of(connection, event.tenant, old, before))
+            moves.add(old, new, self._columns.with_earlier(connection, event.tenant, old, before))
         moves.state_only(MoveRights(connection, event).permitted(moves.origins()))
         return moves
 
@@ -97,5 +104,5 @@ def _named_above(tenant: str, dataset: str, column: str) -> str:
     return ids.name_prefix(column)
 
 
-def _topic(event: AssetEvent | EdgeEvent) -> str:
-    return topics.LINEAGE_INTAKE if isinstance(event, EdgeEvent) else topics.OF_LANE[lane_of(event)]
+def _topic(event: AssetEvent | ClaimsEvent | EdgeEvent) -> str:
+    return topics.OF_LANE[lane_of(event)] if isinstance(event, AssetEvent) else topics.LINEAGE_INTAKE

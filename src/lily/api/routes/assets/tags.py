@@ -16,6 +16,7 @@ from lily.api.http.openapi.responses import WRITTEN, Json, TagItems
 from lily.api.ingest.asset_events import user_event
 from lily.api.ingest.writes import write
 from lily.api.reads.references import find, normal
+from lily.api.reads.tag_names import add_names
 from lily.model import clock
 from lily.model.assets import LAYERS, SUPPRESSED, held_tags, suppressions, tag_key
 from lily.store.assets import StoredAsset
@@ -31,7 +32,8 @@ WithOrigins = Annotated[bool, Query(description="List every origin of a derived 
 
 @router.get("/metadata/{id:text}/tags", responses={200: {"model": TagItems}})
 async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Json:  # noqa: A002
-    """Returns every tag of an asset with its layer and origin; for a derived tag also the path along lineage."""
+    """Returns every tag of an asset with its layer and origin; for a derived tag also the path along lineage.
+    The names are null where nothing is known or a policy denies the asset to the caller."""
     asset = await find(call, id)
     items: list[dict[str, Any]] = [
         {"tag": tag, "layer": layer, "origin": asset.id, "path": [asset.id], "suppressed": False}
@@ -47,6 +49,7 @@ async def tags_of(id: AssetId, call: Reads, origins: WithOrigins = False) -> Jso
         if origins:
             every_origin = await origins_of(call.services.database, asset, derivation.tag)
             items[-1] |= {"origins": every_origin.ids, "more": every_origin.more}
+    await add_names(call, asset, items)
     return Json({"items": items, "next_cursor": None})
 
 

@@ -19,7 +19,7 @@ from lily.api.http.openapi.responses import EdgesAccepted, EdgesApplied, Json, L
 from lily.api.http.paging import Cursor
 from lily.api.ingest.edge_events import edge_events
 from lily.api.ingest.edge_writes import missing, write_edges
-from lily.api.reads.edge_jobs import jobs_of
+from lily.api.reads.edge_jobs import jobs_of, writers_of
 from lily.api.reads.lineage_json import page_json
 from lily.api.reads.lineage_nodes import described_page
 from lily.api.reads.lineage_pages import (
@@ -42,7 +42,9 @@ POSITION: TypeAdapter[LineagePosition] = TypeAdapter(LineagePosition)
 Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="The longest path to follow, in edges.")]
 Edges = Annotated[int, Query(ge=1, le=MAX_EDGES, description="The most edges in one page.")]
 RemoveDeleted = Annotated[bool, Query(description="Leave out deleted assets, and what is reachable only through them.")]
-Jobs = Annotated[bool, Query(description="Add the jobs that claim each edge, with their last run.")]
+Jobs = Annotated[
+    bool, Query(description="Add the jobs that claim each edge, and those that write the asset, with their last run.")
+]
 Columns = Annotated[bool, Query(description="Also start from the columns of the asset.")]
 
 
@@ -97,7 +99,8 @@ async def lineage(
     A page has the next edges and the assets that they reach first; the `depth` of an asset upstream is negative.
     `both` follows the edges downstream and, separately, upstream. `remove_deleted` leaves out deleted assets and what
     is reachable only through them. `columns` also starts from the asset's columns. `jobs` adds to each edge the jobs
-    that claim it, with their last run. The tags of an asset are those in effect. An asset that a policy denies to the
+    that claim it, and beside the edges those that have named the asset as an output, also if they read nothing or
+    failed; each with its last run. The tags of an asset are those in effect. An asset that a policy denies to the
     caller is `redacted`: it has its id and its place in the graph, and nothing else."""
     start = resolve(call.tenant, id)
     question = (call.tenant, start, direction, str(depth), str(remove_deleted), str(columns))
@@ -112,7 +115,8 @@ async def lineage(
         raise not_found(id)
     claims = await jobs_of(call, page.edges) if jobs else None
     next_cursor = cursors.seal(page.next, *question) if page.next else None
-    return Json(page_json(page, known, denied, claims, next_cursor))
+    writers = await writers_of(call, start) if jobs else None
+    return Json(page_json(page, known, denied, claims, next_cursor, writers=writers))
 
 
 def _names(events: Sequence[EdgeEvent]) -> list[str]:

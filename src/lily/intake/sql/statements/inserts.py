@@ -13,7 +13,7 @@ from lily.intake.sql.statements.writer import Writer
 def insert(statement: exp.Insert, session: Session, writer: Writer) -> None:
     if isinstance(statement.this, exp.Directory):
         rows = Reading(statement, session).query(statement.expression)
-        writer.insert(Target(statement.this.this.name), Relation(tables=rows.tables))
+        writer.insert(Target(statement.this.this.name), rows)
         return
     target = target_of(statement.this, session)
     if target is None or statement.expression is None:
@@ -57,19 +57,34 @@ def insert_many(statement: exp.MultitableInserts, session: Session, writer: Writ
         _of_hive(statement, source, session, writer)
         return
     rows = reading.query(source)
+    conditions: list[
+        exp.Expr
+    ] = []  # of the last WHEN; for ELSE, and for the next WHEN of `INSERT FIRST`, of all before
+    is_first = str(statement.args.get("kind")).upper() == "FIRST"
+    before: list[exp.Expr] = []
     for entry in statement.expressions:
         if isinstance(entry, exp.ConditionalInsert) and isinstance(entry.this, exp.Insert):
-            _insert_some(entry, rows, session, writer)
+            condition = entry.args.get("expression")
+            if condition:
+                conditions = [*before, condition] if is_first else [condition]
+                before.append(condition)
+            elif entry.args.get("else_"):
+                conditions = before
+            _insert_some(entry, rows, conditions, session, writer)
 
 
-def _insert_some(entry: exp.ConditionalInsert, rows: Relation, session: Session, writer: Writer) -> None:
+def _insert_some(
+    entry: exp.ConditionalInsert, rows: Relation, conditions: list[exp.Expr], session: Session, writer: Writer
+) -> None:
+    """One INTO, which has the conditions of the WHEN or ELSE before it."""
     target = target_of(entry.this.this, session)
     if target is None:
         return
     reading = Reading(entry, session)
     reading.scope.sources.append(Source("", (), rows))
     reading.rows.reads(rows)
-    reading.expressions.influence(entry.args.get("expression") or None)
+    for condition in conditions:
+        reading.expressions.influence(condition)
     values = entry.this.expression
     if isinstance(values, exp.Values) and values.expressions:
         row = values.expressions[0]

@@ -1,4 +1,5 @@
-"""COPY, LOAD DATA, UNLOAD and EXPORT: rows from files and to files. A place of files is named by its path."""
+"""COPY, LOAD DATA, UNLOAD and EXPORT: rows from files and to files. A place of files is named by its path, and has the
+columns of the query that is written to it."""
 
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ def copy(statement: exp.Copy, session: Session, writer: Writer) -> None:
     if location is not None or not statement.args.get("kind"):
         rows = _rows(statement.this if location is None else files[0] if files else None, statement, session)
         for name in [location] if location is not None else _paths(files):
-            writer.insert(Target(name), Relation(tables=rows.tables))
+            writer.insert(Target(name), rows)
         return
     target = target_of(statement.this, session)
     for source in files if target is not None else ():
@@ -42,14 +43,17 @@ def export(statement: exp.Export, session: Session, writer: Writer) -> None:
     for entry in options.expressions if options is not None else ():
         if entry.name.lower() == "uri":
             for path in _paths([entry.args["value"]]):
-                writer.insert(Target(path), Relation(tables=rows.tables))
+                writer.insert(Target(path), rows)
 
 
 def _rows(source: exp.Expr | None, statement: exp.Expr, session: Session) -> Relation:
     if isinstance(source, exp.Literal):
         return Relation(tables={source.name: None})
     if isinstance(source, exp.Schema):
-        source = source.this
+        named = [exp.column(column.name) for column in source.expressions]
+        source = exp.select(*named).from_(source.this)
+    elif isinstance(source, exp.Table) and location_of(source) is None:
+        source = exp.select("*").from_(source)
     return Reading(statement, session).query(source) if source is not None else Relation()
 
 

@@ -18,6 +18,7 @@ from lily.store.postgres.queries import layer_query, query
 from lily.store.postgres.run_queries.queueing import queue_queries
 from lily.store.postgres.runs.design_facets import merge_design_facets
 from lily.store.postgres.runs.merge import merge_runs, run_columns
+from lily.store.postgres.runs.outputs import merge_outputs
 from lily.store.postgres.schemas.retirement import retire_columns
 from lily.store.postgres.table_changes.queueing import queue_table_changes
 
@@ -76,6 +77,7 @@ class ClaimMerger:
         gone = retire_columns(self._connection, batch, events)
         queue_table_changes(self._connection, events, gone)
         merge_design_facets(self._connection, events)
+        merge_outputs(self._connection, events)
         name_ends(self._connection, events)
         queue_queries(self._connection, events)
         return Counter(merged=merged, changed=changed, held=held)

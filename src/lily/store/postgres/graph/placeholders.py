@@ -1,4 +1,4 @@
-"""Placeholders: what is not in the catalogue, but was named by an edge (docs/decisions/0041)."""
+"""Placeholders: what is not in the catalogue, but was named by an edge (docs/decisions/0041). And names of nodes."""
 
 from collections.abc import Collection
 
@@ -24,3 +24,9 @@ async def named_ends(database: Database, tenant: str, asset_ids: Collection[str]
     """By id, the names by which edges named assets."""
     rows = await database.fetch(tenant, query("graph/named_ends"), {"ids": id_array(asset_ids)})
     return dict(rows)
+
+
+async def node_names(database: Database, tenant: str, asset_ids: Collection[str]) -> dict[str, str]:
+    """By id, the names of assets, of columns that only the lake has, and of placeholders, as far as they are known."""
+    rows = await database.fetch(tenant, query("graph/names"), {"ids": id_array(asset_ids)})
+    return {asset: name for asset, name in rows if name is not None}

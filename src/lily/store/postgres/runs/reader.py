@@ -50,7 +50,8 @@ async def design_facets_of(database: Database, tenant: str, asset_id: str) -> di
 
 
 class EdgeJob(NamedTuple):
-    """A job that claims an edge, and its last run, if it is known."""
+    """A job that claims an edge or writes a dataset, and its last run, if it is known. `error` is what the run says
+    that it failed with."""
 
     job_id: str
     qualified_name: str
@@ -58,6 +59,13 @@ class EdgeJob(NamedTuple):
     state: str | None
     started_at: datetime | None
     ended_at: datetime | None
+    error: str | None
+
+
+async def jobs_writing(database: Database, tenant: str, asset_id: str, *, limit: int) -> list[EdgeJob]:
+    """Those that have named the dataset as an output, also if no edge leads there."""
+    rows = await database.fetch(tenant, query("runs/last_of_writers"), {"id": asset_id, "limit": limit})
+    return [EdgeJob(*row) for row in rows]
 
 
 async def jobs_of_edges(

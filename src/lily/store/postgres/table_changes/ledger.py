@@ -43,6 +43,13 @@ class TableLedger:
         }
         return [ColumnBelow(*row) for row in self._connection.execute(query("table_changes/below"), given)]
 
+    def renamed_from(self, table: str, before: datetime) -> tuple[str, datetime] | None:
+        """The name that the table had before its newest rename, and when that was; None if it was not before this."""
+        given = {"tenant": self._tenant, "id": ids.asset_id(self._tenant, table)}
+        row = self._connection.execute(query("table_changes/renamed_from"), given).fetchone()
+        found = None if row is None else (row[0], datetime.fromisoformat(row[1]))
+        return found if found is not None and found[1] < before else None
+
     def held_columns(self, tables: Collection[str]) -> list[HeldColumn]:
         """The columns of tables that may not be shown as such."""
         given = held_columns_parameters(self._tenant, tables)

@@ -126,6 +126,8 @@ class TagItem(BaseModel):
     layer: Literal["source", "enriched", "user", "propagated", "inherited"]
     origin: str
     path: list[str] = Field(description="Ids from the origin to the asset.")
+    origin_name: str | None = Field(description="Null if it is not known, or if a policy denies it to the caller.")
+    path_names: list[str | None] = Field(description="The qualified names of the path.")
     suppressed: bool
     depth: int | None = Field(None, description="Of a derived tag: the number of edges on its path.")
     suppression: Suppression | None = None

@@ -73,14 +73,17 @@ class LineageNode(BaseModel):
 
 
 class LastJobRun(BaseModel):
+    """`error` is the message of a run that failed, if it sent one."""
+
     run_id: str
     state: str
     started_at: str
     ended_at: str | None
+    error: str | None
 
 
 class EdgeJob(BaseModel):
-    """A job that claims an edge."""
+    """A job that claims an edge or writes a dataset."""
 
     job_id: str
     qualified_name: str
@@ -100,6 +103,9 @@ class LineageEdge(EdgeName):
 
 
 class Lineage(BaseModel):
+    """`jobs` are those that have named the asset as an output, if they were requested."""
+
     nodes: list[LineageNode]
     edges: list[LineageEdge]
     next_cursor: str | None
+    jobs: list[EdgeJob] = []
