@@ -1,5 +1,6 @@
 """What callers may state, delete and learn through lineage: by their scopes, and by policies."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -67,6 +68,38 @@ def test_the_tags_of_columns_follow_a_rename_without_a_schema(door: Door) -> Non
     until(lambda: door.http.get("/metadata/crm.contacts.email").status_code == 200, 60)
     assert door.read("crm.people")["is_deleted"]
     assert door.read("crm.contacts")["attributes"]["renamed_from"] == "crm.people"
+
+
+def test_renames_and_drops_in_quick_succession_leave_what_their_times_say(door: Door) -> None:
+    fields = {"schema": {"fields": [{"name": "id"}, {"name": "email"}]}}
+    pii = {"tags": {"tags": [{"key": "PII", "field": "email"}]}}
+    dropped = dataset("p.last", lifecycleStateChange=change("DROP"))
+    events = [
+        run("make", [], [dataset("p.tmp", **fields), dataset("q.a", **fields, **pii)], eventTime=ago(4)),
+        run("rename", [], [moved("p.tmp", "p.last"), moved("q.a", "q.b")], eventTime=ago(3)),
+        run("rename again", [], [moved("q.b", "q.c")], eventTime=ago(2)),
+        run("drop", [], [dropped], eventTime=ago(1)),
+    ]
+    for event in events:
+        assert door.http.post("/api/v1/lineage", json=event).status_code == 202
+    for name in ("q.c.email", "p.last.email"):
+        until(partial(exists, door, name), 90)
+    until(lambda: door.read("q.c.email")["tags"]["effective"] == ["PII"], 60)
+    for gone in ("p.last.email", "p.tmp.email", "q.b.email", "q.a.email"):
+        until(partial(is_deleted, door, gone), 60)
+    assert not door.read("q.c.email")["is_deleted"]
+
+
+def exists(door: Door, name: str) -> bool:
+    return door.http.get(f"/metadata/{name}").status_code == 200
+
+
+def is_deleted(door: Door, name: str) -> bool:
+    return door.read(name).get("is_deleted") is True
+
+
+def moved(old: str, new: str) -> dict[str, Any]:
+    return dataset(new, lifecycleStateChange=change("RENAME", old))
 
 
 def test_a_star_needs_the_scope_to_read(door: Door) -> None:
