@@ -1,5 +1,6 @@
 """What callers may state, delete and learn through lineage: by their scopes, and by policies."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,11 +83,19 @@ def test_renames_and_drops_in_quick_succession_leave_what_their_times_say(door: 
     for event in events:
         assert door.http.post("/api/v1/lineage", json=event).status_code == 202
     for name in ("q.c.email", "p.last.email"):
-        until(lambda name=name: door.http.get(f"/metadata/{name}").status_code == 200, 90)
+        until(partial(exists, door, name), 90)
     until(lambda: door.read("q.c.email")["tags"]["effective"] == ["PII"], 60)
     for gone in ("p.last.email", "p.tmp.email", "q.b.email", "q.a.email"):
-        until(lambda gone=gone: door.read(gone).get("is_deleted"), 60)
+        until(partial(is_deleted, door, gone), 60)
     assert not door.read("q.c.email")["is_deleted"]
+
+
+def exists(door: Door, name: str) -> bool:
+    return door.http.get(f"/metadata/{name}").status_code == 200
+
+
+def is_deleted(door: Door, name: str) -> bool:
+    return door.read(name).get("is_deleted") is True
 
 
 def moved(old: str, new: str) -> dict[str, Any]:

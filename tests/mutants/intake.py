@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant, postgres, unit
 
 RELATIONS, STATEMENTS, OPENLINEAGE = "intake/sql/relations", "intake/sql/statements", "intake/openlineage"
 SQL = unit("test_sql_relations", "test_sql_lineage", "test_lineage_corpus")
+CORPUS, TABLES = unit("test_lineage_corpus"), postgres("test_table_changes")
 EVENTS = unit("test_openlineage_lineage", "test_openlineage", "test_openlineage_facets")
 
 FOUND = postgres("test_sql_tables")
@@ -186,6 +187,32 @@ MUTANTS = [
         "tuple(asset for asset in written_ids if asset not in gone)",
         "written_ids",
         unit("test_openlineage_lifecycle"),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/assertions.py",
+        "identity = [part for part in (self.name, self.parameters) if part]",
+        "identity = list[str]()",
+        ("tests/unit/incidents/test_openlineage_assertions.py",),
+    ),
+    Mutant(
+        f"{OPENLINEAGE}/assertions.py",
+        "if series not in failed | known",
+        "if series not in known",
+        ("tests/unit/incidents/test_openlineage_assertions.py",),
+    ),
+    Mutant(
+        "reactions/table_changes/moves.py",
+        "schemas = [self._schema(table, found) for",
+        "schemas = [] and [self._schema(table, found) for",
+        TABLES,
+    ),
+    Mutant("reactions/table_changes/columns.py", "range(MAX_RENAMES)", "range(0)", TABLES),
+    Mutant("store/postgres/table_changes/ledger.py", "and found[1] < before", "", TABLES),
+    Mutant(
+        "intake/sql/statements/inserts.py",
+        "conditions = [*before, condition] if is_first",
+        "conditions = [condition] if is_first",
+        CORPUS,
     ),
     Mutant(
         f"{OPENLINEAGE}/event_time.py",
