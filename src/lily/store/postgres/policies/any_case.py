@@ -80,7 +80,9 @@ class _Meant:
         stored = await self._stored({*known, *above.values()}, have)
         tables = {name: stored.get(prefix, []) for name, prefix in above.items()}
         await self._look_below([one for listed in tables.values() for one in listed])
-        unsettled = {name: self._unsettled(listed, known[name]) for name, listed in tables.items()}
+        unsettled = {
+            name: self._unsettled(listed, (known[name], *stored.get(name, ()))) for name, listed in tables.items()
+        }
         columns = await self._columns_with_lineage(unsettled, have)
         meant = {
             name: _once((*([exact] if exact else ()), *stored.get(name, ()), *columns.get(name, ())))
@@ -94,12 +96,11 @@ class _Meant:
                 assets += self._below(missing, name, assets)
         return meant
 
-    def _unsettled(self, tables: Sequence[Facts], exact: Facts | None) -> list[Facts]:
+    def _unsettled(self, tables: Sequence[Facts], assets: Sequence[Facts | None]) -> list[Facts]:
         """Those of which other columns of the name may be known. Of what is no table that is not looked up for an asset
         that states its parent: most names are those of tables below a schema."""
-        if exact is None or not exact.entity_type:
-            return list(tables)
-        return [one for one in tables if self._is_table(one) or not _is_above(one, (exact,))]
+        typed = [one for one in assets if one is not None and one.entity_type]
+        return [one for one in tables if self._is_table(one) or not _is_above(one, typed)]
 
     def _below(self, tables: Sequence[Facts], name: str, assets: Sequence[Facts]) -> list[Facts]:
         """What the name is as well, because of assets that nothing states to be above it."""
