@@ -2,12 +2,14 @@
 
 import pytest
 
+from lily.model import clock
 from lily.store.postgres.access.administration import create_token
 from tests.contract.access import create, effect, policy
 from tests.contract.door import WAIT, Door, table
 from tests.contract.test_columns_and_policies import EVERYONE, WRITER, bulk
 from tests.contract.test_iceberg import Reader
 from tests.contract.test_lanes import column
+from tests.contract.test_policy_past import decision, explained
 from tests.contract.trino_engine import Engine
 
 TABLE, SECRET = "shop.s.v", "shop.s.v.secret"
@@ -58,3 +60,14 @@ def test_a_column_by_its_id_keeps_them_too(shop: Door) -> None:
     with shop.limited(*WRITER) as weak:
         weak.http.post("/ingest-metadata", json=table(SECRET, "dashboard"), headers=WAIT)
     assert decided(shop, SECRET, shop.read(SECRET)["metadata_id"]) == {("mask", "deny")}
+
+
+@pytest.mark.parametrize("kind", ["table", "dashboard"])
+def test_the_past_is_decided_as_the_present(shop: Door, kind: str) -> None:
+    shop.ingest(TABLE, kind)
+    shop.ingest(f"{TABLE}.known", "dashboard")
+    for name in (SECRET, f"{TABLE}.known"):
+        found = [decision(shop, who, name, clock.now()) for who in ("ann", "dan")]
+        assert [one["effect"] for one in found] == ["mask", "deny"], name
+        assert [one["tag"] for one in found[0]["tags"]] == ["PII"], name
+        assert explained(shop, "ann", name, clock.now())["effect"] == "mask"

@@ -7,7 +7,7 @@ SEARCHED = postgres("test_both_stores_stateful")
 LISTED = postgres("test_lake_parents")
 MERGE = "store/postgres/catalogue/sql/merge.sql"
 BELOW = postgres("test_lake_columns_decided")
-NAMES_BELOW = postgres("test_names_below")
+RULES, NAMES_BELOW = "policy/candidates.py", postgres("test_names_below")
 FACTS, MEANT = f"{FUNCTIONS}/80_decision_facts.sql", "store/postgres/policies/any_case.py"
 
 MUTANTS = [
@@ -97,9 +97,14 @@ MUTANTS = [
     Mutant(f"{FUNCTIONS}/66_fact_changes.sql", "    ['lake_parents', 'c.id', '100'],\n", "", BELOW),
     Mutant(MEANT, "in TABLE_TYPES or asset.id in self._have_columns", "in TABLE_TYPES", BELOW),
     Mutant(MEANT, "            if table not in certain:\n", "            if False:\n", NAMES_BELOW),
-    Mutant(MEANT, "tags={*asset.tags, *above.tags}", "tags=asset.tags", NAMES_BELOW),
-    Mutant(MEANT, "Ancestor(above.id, above.qualified_name), *above.ancestors)", "*above.ancestors)", NAMES_BELOW),
-    Mutant(MEANT, "data_source=above.data_source or asset.data_source,", "", NAMES_BELOW),
+    Mutant(RULES, "tags={*asset.tags, *above.tags}", "tags=asset.tags", NAMES_BELOW),
+    Mutant(
+        "policy/candidates.py",
+        "Ancestor(above.id, above.qualified_name), *above.ancestors)",
+        "*above.ancestors)",
+        NAMES_BELOW,
+    ),
+    Mutant(RULES, "data_source=above.data_source or asset.data_source,", "", NAMES_BELOW),
     Mutant(MEANT, "replace(only, attributes=None) if len(known) > 1 else only", "only", NAMES_BELOW),
     Mutant(MEANT, "        self._have_columns.update(asset_id for (asset_id,) in rows)\n", "", NAMES_BELOW),
     Mutant(MEANT, "if alone else {}", "if False else {}", NAMES_BELOW),

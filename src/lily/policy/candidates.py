@@ -1,12 +1,13 @@
 """Decisions about a name: several assets may have it, in another case or by several mappings, or none."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from lily.model import ids
 from lily.policy.decisions import DISABLED, Decision
 from lily.policy.names_above import names_above
-from lily.policy.requests import Facts
+from lily.policy.requests import Ancestor, Facts
 
 UnknownObjects = Literal["open", "closed"]
 UNKNOWN = "the asset is not in the catalogue, and the tenant's setting unknown_objects is"
@@ -56,6 +57,32 @@ def stated(candidates: Iterable[Facts]) -> list[Facts]:
 def restricting(candidates: Iterable[Facts]) -> list[Facts]:
     """Those of which nothing counts but what policies restrict of them."""
     return [facts for facts in candidates if facts.restricts_only]
+
+
+def column_of(tenant: str, table: Facts, name: str) -> Facts:
+    """A plain column of the table. Its attributes are unknown."""
+    ancestors = (Ancestor(table.id, table.qualified_name), *table.ancestors)
+    return Facts(
+        ids.asset_id(tenant, name),
+        name,
+        "column",
+        table.data_source,
+        ancestors,
+        table.tags,
+        names_above=table.names_above,
+    )
+
+
+def restricting_by(asset: Facts, above: Facts) -> Facts:
+    """What counts of another asset because the name of this one is below it: that it restricts."""
+    return replace(
+        asset,
+        data_source=above.data_source or asset.data_source,
+        ancestors=tuple(dict.fromkeys((*asset.ancestors, Ancestor(above.id, above.qualified_name), *above.ancestors))),
+        tags={*asset.tags, *above.tags},
+        names_above=tuple(dict.fromkeys((*asset.names_above, *above.names_above))),
+        restricts_only=True,
+    )
 
 
 def of_types(candidates: Collection[Facts], without: Collection[str]) -> list[Facts]:

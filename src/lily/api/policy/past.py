@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from lily.api.calls import Call
 from lily.api.policy.checks import Batch
-from lily.api.policy.outcomes import decided
+from lily.api.policy.outcomes import strictest
 from lily.api.policy.past_assets import PastAsset, PastAssets, Undecidable
 from lily.api.policy.settings import AccessSettings
 from lily.model.assets import tag_key
 from lily.model.errors import Problem, Refused
+from lily.model.lanes import RELATIONAL
 from lily.policy import (
     Context,
     Decision,
@@ -28,10 +29,12 @@ from lily.policy import (
     fold,
     parse_user,
 )
+from lily.policy.candidates import column_of, restricting_by
 from lily.policy.names import EVERY
 from lily.policy.tables import Table, applies
 from lily.policy.visibility import asset_set
 from lily.store.postgres.definitions.past_tags import read_tag_rules_at
+from lily.store.postgres.policies.facts import TABLE_TYPES
 from lily.store.postgres.policies.history import Past, ever_had_edges, read_past, tags_ever_propagating
 from lily.store.postgres.policies.snapshot import Stored
 from lily.store.postgres.policies.stored_objects import parsed
@@ -43,13 +46,15 @@ NOT_RECORDED = "DERIVED_TAGS_NOT_RECORDED"
 
 @dataclass(frozen=True, slots=True)
 class PastDecisions:
-    """One decision per check, in order, and what they were made from; assets that there were not are None."""
+    """One decision per check, in order, and what they were made from; assets that there were not are None. `above` has
+    what a name was directly below, where nothing stated that, and `candidates` what counted of both."""
 
     decisions: list[Decision]
     index: PolicyIndex
     principals: list[Principal]
     assets: Mapping[str, PastAsset | None]
-    facts: Mapping[str, Facts | None]
+    above: Mapping[str, PastAsset | None]
+    candidates: Mapping[str, list[Facts]]
 
 
 async def decide_past(call: Call, batch: Batch, as_of: str) -> PastDecisions:
@@ -68,17 +73,37 @@ async def decide_past(call: Call, batch: Batch, as_of: str) -> PastDecisions:
     principals = [named.principal(users) for named in batch.principals]
     catalogue = PastAssets(call, as_of, await read_tag_rules_at(database, tenant, as_of))
     assets = {asset: await catalogue.find(asset) for asset in batch.assets}
+    above = {asset: await catalogue.named_above(asset, found) for asset, found in assets.items()}
     # Read after the tags: housekeeping may have deleted some of them meanwhile.
     start = await history_start(database, tenant)
     if start is not None and as_of < start:
         assets = {asset: found and found.without_propagated() for asset, found in assets.items()}
+        above = {asset: found and found.without_propagated() for asset, found in above.items()}
     named_tags = asset_set(index.policies.values()).tags
-    facts = {asset: None if found is None else found.facts(named_tags) for asset, found in assets.items()}
-    settings = AccessSettings.of(past.settings)
-    result = PastDecisions(decided(index, settings, batch, principals, facts), index, principals, assets, facts)
+    candidates = {
+        asset: _meant(
+            tenant,
+            asset,
+            None if found is None else found.facts(named_tags),
+            None if (over := above[asset]) is None else over.facts(named_tags),
+        )
+        for asset, found in assets.items()
+    }
+    decisions = strictest(index, AccessSettings.of(past.settings), batch, principals, candidates)
+    result = PastDecisions(decisions, index, principals, assets, above, candidates)
     if start is not None and as_of < start:
         await _refuse_uncertain(call, batch, result, start)
     return result
+
+
+def _meant(tenant: str, reference: str, own: Facts | None, above: Facts | None) -> list[Facts]:
+    """As decisions about now have it (decision 59), but for names in another case."""
+    found = [] if own is None else [own]
+    if above is not None:
+        column = column_of(tenant, above, own.qualified_name if own else reference)
+        certain = above.entity_type in (TABLE_TYPES if own is None else RELATIONAL)
+        found.append(column if certain else restricting_by(own or column, above))
+    return found
 
 
 def _compiled(tenant: str, past: Past) -> PolicyIndex:
@@ -96,17 +121,17 @@ async def _refuse_uncertain(call: Call, batch: Batch, past: PastDecisions, start
     with_edges: dict[str, bool] = {}
     problems = []
     for number, (check, decision) in enumerate(zip(batch.checks, past.decisions, strict=True)):
-        known = past.facts[check.asset]
-        if known is None or (decision.policy_id is not None and not decision.allowed):
+        known = past.candidates[check.asset]
+        if decision.policy_id is not None and not decision.allowed:
             continue
         principal = past.principals[check.principal]
-        table = past.index.table(principal, check.action, check.plane)
-        open_tags = _open_tags(table, principal, known, batch.contexts[check.context], travelling)
+        table, context = past.index.table(principal, check.action, check.plane), batch.contexts[check.context]
+        open_tags = {tag for one in known for tag in _open_tags(table, principal, one, context, travelling)}
         if not open_tags:
             continue
         if check.asset not in with_edges:
-            asset = past.assets[check.asset]
-            family = [known.id, *(one.id for one in known.ancestors), *(asset.held if asset else ())]
+            held = [one for asset in (past.assets[check.asset], past.above[check.asset]) if asset for one in asset.held]
+            family = [*held, *(one.id for one in known), *(above.id for one in known for above in one.ancestors)]
             with_edges[check.asset] = await ever_had_edges(call.services.database, call.tenant, family)
         if with_edges[check.asset]:
             described = (

@@ -171,6 +171,17 @@ class PastAssets:
             return None
         return PastAsset(self._call.tenant, asset_id, reference, asset, above, propagated, self._rules, held)
 
+    async def named_above(self, reference: str, found: PastAsset | None) -> PastAsset | None:
+        """What the name is directly below, if that was an asset and `found`, what had the name, did not state it."""
+        own = None if found is None else found.asset
+        name = own.qualified_name if own else "" if ids.looks_like_uuid(reference) else reference
+        above = ids.name_prefix(name)
+        stated = () if found is None else (*(one.id for one in found.above), *found.held)
+        if above == name or ids.asset_id(self._call.tenant, above) in stated:
+            return None
+        past = await self.find(above)
+        return past if past is not None and past.asset is not None else None
+
     async def _above(self, asset: StoredAsset) -> AsyncIterator[Above]:
         seen = {asset.id}
         parent = asset.parent

@@ -13,8 +13,8 @@ from lily.api.policy.tag_paths import TagPath, explanation_dict, matching_tags, 
 from lily.api.reads.as_of import read_time
 from lily.model import clock
 from lily.model.errors import Problem, Refused
-from lily.policy import Explanation
-from lily.policy.candidates import unknown_facts
+from lily.policy import Explanation, Facts
+from lily.policy.candidates import stated, strictness, unknown_facts
 from lily.store.postgres.propagation.tag_paths import DerivedTagsOf, derivations_at
 
 
@@ -29,14 +29,11 @@ async def check_past(call: Call, batch: Batch, as_of: str) -> dict[str, Any]:
     """The response to checks as of a time. Raises as `decide_past` does."""
     past = await decide_past(call, batch, as_of)
     explained = await asyncio.to_thread(_explained, batch, past)
-    by_check = [
-        matching_tags(facts, why) if (facts := past.facts[check.asset]) else set()
-        for check, why in zip(batch.checks, explained, strict=True)
-    ]
+    by_check = [matching_tags(facts, why) for why, facts in explained]
     wanted: dict[str, set[str]] = {}
     for check, tags in zip(batch.checks, by_check, strict=True):
         wanted.setdefault(check.asset, set()).update(tags)
-    shown = {asset: await _shown(call, past.assets[asset], tags, as_of) for asset, tags in wanted.items()}
+    shown = {asset: await _paths(call, past, asset, tags, as_of) for asset, tags in wanted.items()}
     decisions = [
         {**decision_dict(decision), "tags": [path for tag in sorted(tags) for path in shown[check.asset][tag]]}
         for check, decision, tags in zip(batch.checks, past.decisions, by_check, strict=True)
@@ -49,30 +46,44 @@ async def explain_past(call: Call, check: Mapping[str, Any]) -> dict[str, Any]:
     as_of = given_time(check["as_of"])
     batch = parse_checks([{name: value for name, value in check.items() if name != "as_of"}], clock.parse(as_of))
     past = await decide_past(call, batch, as_of)
-    ((parsed,), (explanation,), (decision,)) = batch.checks, _explained(batch, past), past.decisions
-    known = past.facts[parsed.asset]
-    facts = known or unknown_facts(call.tenant, parsed.asset)
+    ((parsed,), ((explanation, facts),), (decision,)) = batch.checks, _explained(batch, past), past.decisions
+    known = bool(stated(past.candidates[parsed.asset]))
     tags = matching_tags(facts, explanation)
-    shown = await _shown(call, past.assets[parsed.asset], tags, as_of)
+    shown = await _paths(call, past, parsed.asset, tags, as_of)
     return {
-        **await explanation_dict(call, parsed.asset, decision, facts, explanation, known=known is not None),
+        **await explanation_dict(call, parsed.asset, decision, facts, explanation, known=known),
         "tags": [path for tag in sorted(tags) for path in shown[tag]],
         "version": await _version(call),
         "as_of": as_of,
     }
 
 
-def _explained(batch: Batch, past: PastDecisions) -> list[Explanation]:
+def _explained(batch: Batch, past: PastDecisions) -> list[tuple[Explanation, Facts]]:
+    """Of each check: why what the name meant, the strictest of several, is decided so."""
     return [
-        past.index.explain(
-            past.principals[check.principal],
-            check.action,
-            past.facts[check.asset] or unknown_facts(past.index.tenant, check.asset),
-            batch.contexts[check.context],
-            check.plane,
+        min(
+            (
+                (past.index.explain(past.principals[who], action, facts, batch.contexts[context], plane), facts)
+                for facts in _considered(past, asset)
+            ),
+            key=lambda one: strictness(one[0].decision),
         )
-        for check in batch.checks
+        for who, action, asset, context, plane in batch.checks
     ]
+
+
+def _considered(past: PastDecisions, asset: str) -> list[Facts]:
+    """What is unknown has no tags, and less to explain than what restricts it."""
+    return past.candidates[asset] or [unknown_facts(past.index.tenant, asset)]
+
+
+async def _paths(
+    call: Call, past: PastDecisions, asset: str, tags: set[str], as_of: str
+) -> dict[str, list[dict[str, Any]]]:
+    """The ways of each tag to the asset, or else to what its name was below."""
+    own = await _shown(call, past.assets[asset], tags, as_of)
+    missing = {tag for tag, ways in own.items() if not ways}
+    return own | await _shown(call, past.above[asset], missing, as_of)
 
 
 async def _shown(call: Call, asset: PastAsset | None, tags: set[str], as_of: str) -> dict[str, list[dict[str, Any]]]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from lily.model import ids
 from lily.model.engine_names import usual_spellings
 from lily.model.lanes import BULK_TYPES, RELATIONAL
-from lily.policy import Ancestor, Facts, fold
+from lily.policy import Facts, fold
+from lily.policy.candidates import column_of, restricting_by
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.policies.facts import TABLE_TYPES, Earlier, Wanted, read_facts
 from lily.store.postgres.queries import query
@@ -49,7 +50,7 @@ async def _restrictions_by_name(
     }
     read = await read_facts(database, tenant, set(above.values()), wanted, earlier) if above else {}
     return {
-        reference: [_restricting(known[reference], table)]
+        reference: [restricting_by(known[reference], table)]
         for reference, prefix in above.items()
         if (table := read[prefix]) is not None and table.entity_type
     }
@@ -79,7 +80,9 @@ class _Meant:
         stored = await self._stored({*known, *above.values()}, have)
         tables = {name: stored.get(prefix, []) for name, prefix in above.items()}
         await self._look_below([one for listed in tables.values() for one in listed])
-        unsettled = {name: self._unsettled(listed, known[name]) for name, listed in tables.items()}
+        unsettled = {
+            name: self._unsettled(listed, (known[name], *stored.get(name, ()))) for name, listed in tables.items()
+        }
         columns = await self._columns_with_lineage(unsettled, have)
         meant = {
             name: _once((*([exact] if exact else ()), *stored.get(name, ()), *columns.get(name, ())))
@@ -93,22 +96,21 @@ class _Meant:
                 assets += self._below(missing, name, assets)
         return meant
 
-    def _unsettled(self, tables: Sequence[Facts], exact: Facts | None) -> list[Facts]:
+    def _unsettled(self, tables: Sequence[Facts], assets: Sequence[Facts | None]) -> list[Facts]:
         """Those of which other columns of the name may be known. Of what is no table that is not looked up for an asset
         that states its parent: most names are those of tables below a schema."""
-        if exact is None or not exact.entity_type:
-            return list(tables)
-        return [one for one in tables if self._is_table(one) or not _is_above(one, (exact,))]
+        typed = [one for one in assets if one is not None and one.entity_type]
+        return [one for one in tables if self._is_table(one) or not _is_above(one, typed)]
 
     def _below(self, tables: Sequence[Facts], name: str, assets: Sequence[Facts]) -> list[Facts]:
         """What the name is as well, because of assets that nothing states to be above it."""
         certain = [one for one in tables if self._is_table(one) and self._may_have(one, assets)]
-        columns = [_column(self._tenant, table, _spelled(table, name)) for table in certain]
+        columns = [column_of(self._tenant, table, _spelled(table, name)) for table in certain]
         known = [*assets, *columns]
         for table in tables:
             if table not in certain:
-                asset = known[0] if known else _column(self._tenant, table, _spelled(table, name))
-                only = _restricting(asset, table)
+                asset = known[0] if known else column_of(self._tenant, table, _spelled(table, name))
+                only = restricting_by(asset, table)
                 # Which of several the name means is not known, so what depends on attributes restricts.
                 columns.append(replace(only, attributes=None) if len(known) > 1 else only)
         return columns
@@ -195,32 +197,6 @@ def _once(assets: Iterable[Facts]) -> list[Facts]:
 
 def _is_above(table: Facts, assets: Sequence[Facts]) -> bool:
     return any(table.id == ancestor.id for one in assets for ancestor in one.ancestors)
-
-
-def _column(tenant: str, table: Facts, name: str) -> Facts:
-    """A plain column of the table. Its attributes are unknown."""
-    ancestors = (Ancestor(table.id, table.qualified_name), *table.ancestors)
-    return Facts(
-        ids.asset_id(tenant, name),
-        name,
-        "column",
-        table.data_source,
-        ancestors,
-        table.tags,
-        names_above=table.names_above,
-    )
-
-
-def _restricting(asset: Facts, above: Facts) -> Facts:
-    """What counts of another asset because the name of this one is below it: that it restricts."""
-    return replace(
-        asset,
-        data_source=above.data_source or asset.data_source,
-        ancestors=tuple(dict.fromkeys((*asset.ancestors, Ancestor(above.id, above.qualified_name), *above.ancestors))),
-        tags={*asset.tags, *above.tags},
-        names_above=tuple(dict.fromkeys((*asset.names_above, *above.names_above))),
-        restricts_only=True,
-    )
 
 
 def _spelled(table: Facts, name: str) -> str:
