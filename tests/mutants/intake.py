@@ -11,7 +11,6 @@ FOUND = postgres("test_sql_tables")
 
 MUTANTS = [
     Mutant("api/ingest/known_tables.py", "if columns > MAX_COLUMNS:", "if columns > 10 * MAX_COLUMNS:", FOUND),
-    Mutant("store/postgres/table_changes/sql/named.sql", "starts_with(n.qualified_name, t.name) and ", "", FOUND),
     Mutant("api/ingest/sql_edges.py", "if start == end:", "if False:", SQL),
     Mutant(
         f"{RELATIONS}/queries.py",

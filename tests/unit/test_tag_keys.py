@@ -21,7 +21,7 @@ from lily.store.postgres.definitions.tags import tag_rules_of
 
 CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
 # Case folding decomposes them.
-DECOMPOSED = [one for one in CHARACTERS if not unicodedata.is_normalized("NFC", one.casefold())]
+DECOMPOSED = [one for one in CHARACTERS if not (one.isspace() or unicodedata.is_normalized("NFC", one.casefold()))]
 SPELLINGS: list[Callable[[str], str]] = [
     str,
     str.upper,
@@ -80,9 +80,10 @@ def test_the_keys_that_are_stored_for_single_characters_stay_as_they_are() -> No
 @pytest.mark.parametrize("spell", SPELLINGS)
 def test_a_policy_protects_a_tag_however_either_of_them_spells_it(spell: Callable[[str], str]) -> None:
     for letter in DECOMPOSED:
-        tag, spelled = f"x{letter}y", spell(f"x{letter}y")
+        tag, spelled = f"{letter}y", spell(f"{letter}y")
         for named, source in ((tag, spelled), (spelled, tag)):
-            policies, rules = named_by_a_policy(named), rules_naming(fold(named))
+            policies, rules = named_by_a_policy(named), rules_naming(tag_key(named))
+            assert rules_naming(fold(tag)) == rules  # as earlier versions have stored it
             assert policies.tags == {tag_key(tag)} == rules.named_by_policies
             assert policies.holds(Facts("x", tags=[source]))
             layer = merge(stated("1", tags=[source]), stated("2", tags=[]))
@@ -95,7 +96,7 @@ def test_a_policy_protects_a_tag_however_either_of_them_spells_it(spell: Callabl
 @pytest.mark.parametrize("spell", SPELLINGS)
 def test_a_tag_ends_by_any_spelling(spell: Callable[[str], str]) -> None:
     for letter in DECOMPOSED:
-        tag, spelled = f"x{letter}y", spell(f"x{letter}y")
+        tag, spelled = f"{letter}y", spell(f"{letter}y")
         release = read_release(Checker(), {"authorised": True, "release": {"kind": "tag", "key": spelled}})
         assert release == Release("tag", tag_key(tag))
         removal = Statement("user", "untag", "t", None, {}, tag=spelled, authorised=True).as_layer("default", "2")
