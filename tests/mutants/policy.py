@@ -13,7 +13,7 @@ MUTANTS = [
     Mutant("model/assets.py", 'unicodedata.normalize("NFD", tag).casefold()', "tag.casefold()", KEYS),
     Mutant("store/postgres/definitions/tags.py", "frozenset(map(tag_key, named))", "frozenset(named)", KEYS),
     Mutant("policy/names.py", 'f"t:{tag_key(tag)}"', '_key("t", tag)', KEYS),
-    Mutant(TABLES, "if not bits & self._allow:", "if not bits:", DECIDED),
+    Mutant(TABLES, "if not bits & (self._deny | self._allow):", "if not bits:", DECIDED),
     Mutant(
         TABLES, ".outcome(principal, facts, context) is not False:", ".outcome(principal, facts, context):", DECIDED
     ),
