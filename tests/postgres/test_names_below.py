@@ -16,6 +16,7 @@ from tests.api_database import opened
 from tests.lineage_world import World
 from tests.postgres.cached_facts import CachedFacts
 from tests.postgres.migrated import Migrated
+from tests.postgres.test_fact_cache import catch_up_with_lake
 
 TABLE, SECRET = "shop.s.v", "shop.s.v.secret"
 TYPES = ["dashboard", "column", "field", "schema", "file", "topic", "table"]
@@ -134,9 +135,12 @@ def cached(migrated: Migrated) -> Iterator[CachedFacts]:
         yield found
 
 
-def test_what_is_kept_is_read_again_once_what_is_above_changes(world: World, cached: CachedFacts) -> None:
+def test_what_is_kept_is_read_again_once_what_is_above_changes(
+    owner: psycopg.Connection, world: World, cached: CachedFacts
+) -> None:
     column = "open.d.c"
-    world.typed("dashboard", column)
+    world.asset("other")
+    world.typed("dashboard", column, parent="other")
     asked = [column, world.id_of(column), "open.d.unknown"]
     for change in (
         lambda: None,
@@ -149,6 +153,7 @@ def test_what_is_kept_is_read_again_once_what_is_above_changes(world: World, cac
         world.settle,
     ):
         change()
+        catch_up_with_lake(owner, world)
         assert cached.difference(world.tenant, asked) is None
     assert all("gdpr" in str(assets) for assets in cached.of(world.tenant, asked).values())
 
