@@ -56,6 +56,7 @@ def test_tags_count_wherever_they_come_from(door: Door) -> None:
     door.ingest("shop.orders", parent="shop", tags=["PII"])
     door.ingest("shop.report")
     door.ingest("shop.other")
+    door.ingest("depot.other")
     connect(door, ("shop.orders", "shop.report"))
     propagate(door)
     everyone = {"user": "*"}
@@ -68,7 +69,8 @@ def test_tags_count_wherever_they_come_from(door: Door) -> None:
     assert effect(door, "ann", "shop.orders.email") == "mask"  # a column that is not in PostgreSQL
     assert effect(door, "ann", "shop.other") == "allow"
     assert check(door, "eve", "shop.orders.email")["policy_id"] == finance["id"]
-    assert effect(door, "eve", "shop.other") == "allow"
+    assert effect(door, "eve", "shop.other") == "deny"  # its name is below the schema, whatever parent was stated
+    assert effect(door, "eve", "depot.other") == "allow"
 
 
 def test_a_policy_on_an_asset_covers_its_descendants(door: Door) -> None:

@@ -110,6 +110,8 @@ def tables(migrated: Migrated, make_world: Callable[[], World]) -> Iterator[Tabl
     url = migrated.url_of("lily_pipeline")
     with psycopg.connect(url, autocommit=True) as connection, closing(CatalogueWriter(url)) as writer:
         yield Tables(make_world(), connection, writer)
+    with psycopg.connect(migrated.owner) as owner:
+        owner.execute("delete from lake_progress")  # other tests share the database
 
 
 def renamed(old: str, new: str, **facets: Any) -> dict[str, Any]:
