@@ -18,7 +18,7 @@ CHECKS = (
     "unsupported_method",
     "ignored_auth",
 )
-EXAMPLES = 8
+EXAMPLES = 12
 
 
 @pytest.mark.campaign
