@@ -9,7 +9,7 @@ GENERATED := lily/api/grpc/generated
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-campaigns test-faults test-cluster test-engines check format proto bench lock clean
+.PHONY: help setup demo up down test test-campaigns test-faults test-cluster test-engines test-failed check format proto bench lock clean
 
 help: ## The targets, a line each
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object
 
 test-engines: setup ## Against what others wrote: Keycloak, Trino, dbt, the listener of Spark (downloaded once, 1.5 GB)
 	$(BIN)/python -m pytest tests/engines -m engines
+
+test-failed: setup ## What failed in the last run, again and one by one
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --timeout 1500
 
 check: $(READY) ## Linters, types and the import contract
 	$(BIN)/ruff check
