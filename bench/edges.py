@@ -27,7 +27,7 @@ _EDGES = "select count(*) from edges where tenant_id = %s and not is_deleted"
 def measure(run: Run) -> Outcome:
     count = run.sizes.edge_writes
     rounds = [_round(run) for _ in run.rounds()]
-    goal, unit = at_least(5_000), "edges/s"
+    goal, unit = at_least(15_000), "edges/s"
     what = f"POST /lineage in bodies of {BODY:,}"
     findings = [
         Finding(what=f"{what} until applied and propagated", goal=goal, unit=unit, values=column(rounds, "plain")),

@@ -107,7 +107,7 @@ def _findings(rounds: list[Round], rates: tuple[int, ...], columns: int) -> list
     found: list[Finding] = []
     for rate in rates:
         what = f"hot lane at {rate:,} events/s while {columns:,} columns flood the bulk lane"
-        goals = (at_most(0.6), at_most(1.5)) if rate == max(rates) else (None, None)
+        goals = (at_most(0.5), at_most(1)) if rate == max(rates) else (None, None)
         against = ratios(rounds, f"flooded_{rate}_p99", f"quiet_{rate}_p99")
         found += [
             Finding(what=f"{what}: p99", against="quiet", goal=at_most(2), values=against),

@@ -20,7 +20,7 @@ GIGABYTE = 1e9
 def start(run: Run) -> Outcome:
     rounds = [{"seconds": run.restart().start_seconds} for _ in run.rounds(run.sizes.starts)]
     finding = Finding(
-        what="`lily up` until ready, jars cached", goal=at_most(40), unit="s", values=column(rounds, "seconds")
+        what="`lily up` until ready, jars cached", goal=at_most(15), unit="s", values=column(rounds, "seconds")
     )
     return Outcome([finding], rounds)
 
@@ -31,7 +31,7 @@ def memory(run: Run) -> Outcome:
     numbers = _memory(stack)
     finding = Finding(
         what="resident memory of the whole stack after the load",
-        goal=at_most(2.5),
+        goal=at_most(2.2),
         unit="GB",
         values=[numbers["total"] / GIGABYTE],
     )
@@ -55,7 +55,7 @@ def idle(run: Run) -> Outcome:
             unit="cores",
             values=column(rounds, "cores"),
         ),
-        Finding(what="resident memory then", goal=at_most(2.5), unit="GB", values=[_memory(stack)["total"] / GIGABYTE]),
+        Finding(what="resident memory then", goal=at_most(2.2), unit="GB", values=[_memory(stack)["total"] / GIGABYTE]),
     ]
     return Outcome(findings, rounds, {"seconds_after_load": sizes.idle_after, "seconds": sizes.idle_window})
 

@@ -79,8 +79,8 @@ def _findings(rounds: list[Round], load: str) -> list[Finding]:
     what, lag = f"produced to queryable at a steady {load}", "committed to published on `metadata-events`"
     own = "by the pipeline's own histogram at most"
     return [
-        Finding(what=f"{what}: p50", goal=at_most(0.6), unit="s", values=column(rounds, "p50")),
-        Finding(what=f"{what}: p99", goal=at_most(1.5), unit="s", values=column(rounds, "p99")),
+        Finding(what=f"{what}: p50", goal=at_most(0.5), unit="s", values=column(rounds, "p50")),
+        Finding(what=f"{what}: p99", goal=at_most(1), unit="s", values=column(rounds, "p99")),
         Finding(what=f"the same: p50, {own}", unit="s", values=column(rounds, "own_p50_at_most")),
         Finding(what=f"the same: p99, {own}", unit="s", values=column(rounds, "own_p99_at_most")),
         Finding(what=f"{lag}: p99", goal=at_most(0.5), unit="s", values=column(rounds, "lag_p99")),

@@ -21,7 +21,7 @@ from bench.run import Run
 from bench.tenants import BenchTenant, tenant
 
 DEPTH, FAN_IN, COLUMNS = 20, 3, 10
-GOALS = (50, 200)  # milliseconds, for the smaller and the larger graph
+GOALS = ((10, 50), (40, 200))  # milliseconds for the smaller and the larger graph: datasets, and all columns too
 PAGE = 50_000
 FEWEST = 5  # calls of a window, however long they take
 SLOWER = at_most(1.3)
@@ -42,8 +42,8 @@ def measure(run: Run) -> Outcome:
     with tenant(run.stack, "lineage") as made:
         reads = [
             read
-            for count, goal in zip(sizes.graphs, GOALS, strict=True)
-            for read in _graph(run, made, count, at_most(goal))
+            for count, (alone, whole) in zip(sizes.graphs, GOALS, strict=True)
+            for read in _graph(run, made, count, at_most(alone), at_most(whole))
         ]
         run.say("the lake takes the columns")
         run.stack.settle_lake()
@@ -61,7 +61,7 @@ def measure(run: Run) -> Outcome:
     return Outcome(_findings(reads, rounds, sizes.others), rounds, detail)
 
 
-def _graph(run: Run, made: BenchTenant, count: int, goal: Goal) -> list[Read]:
+def _graph(run: Run, made: BenchTenant, count: int, goal: Goal, goal_with_columns: Goal) -> list[Read]:
     run.say(f"a graph of {count:,} datasets")
     names, links = graphs.layers(f"g{count}", count, DEPTH, FAN_IN)
     graphs.load(made, names, links)
@@ -84,7 +84,7 @@ def _graph(run: Run, made: BenchTenant, count: int, goal: Goal) -> list[Read]:
             f"lineage of {everything}",
             f"/lineage/{start}?{whole}&columns=true",
             (count + 1) * (COLUMNS + 1),
-            goal,
+            goal_with_columns,
         ),
         Read(f"page_{count}", f"the first page of {everything}", f"/lineage/{start}?{path}&columns=true", None),
     ]
