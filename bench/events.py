@@ -35,9 +35,9 @@ class Asset(NamedTuple):
     parent: str
 
 
-def asset(number: int, kind: str = "orders") -> Asset:
+def asset(number: int, kind: str = "orders", tenant: str = TENANT) -> Asset:
     parent, name = f"warehouse.shop_{number % SCHEMAS}", f"{kind}_{number}"
-    return Asset(asset_id(TENANT, f"{parent}.{name}"), f"{parent}.{name}", name, parent)
+    return Asset(asset_id(tenant, f"{parent}.{name}"), f"{parent}.{name}", name, parent)
 
 
 def statement(of: Asset, serial: int | str) -> dict[str, object]:

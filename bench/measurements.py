@@ -27,6 +27,7 @@ from bench import (
     restricted_lists,
     search,
     sql_lineage,
+    tenant_flood,
     travel,
     webhooks,
 )  # fmt: skip
@@ -51,13 +52,16 @@ MEASUREMENTS = (
     _measurement("latency", "produced to queryable and committed to published, at a steady rate", latency.measure),
     _measurement("processor", "processor time per event, by part, at a steady rate", processor.measure),
     _measurement("reads", "point reads over HTTP against plain FastAPI; lists and searches", reads.measure),
-    _measurement("door", "events/s accepted over HTTP, in bulk and one by one", door.measure),
+    _measurement(
+        "door", "new tables over HTTP until readable; events/s accepted, in bulk and one by one", door.measure
+    ),
     _measurement("http_servers", "uvicorn against granian, one worker and two; the fast read", http_servers.measure),
     _measurement("growth", "hot lane p99 with 10 times the assets", growth.measure),
     _measurement("lake", "columns/s from the log to readable in the lake, against bare MERGE INTO", lake.measure),
     _measurement("lake_reads", "reads of columns that only the lake has, beside reads of tables", lake_reads.measure),
     _measurement("search", "searches of names, words and filters, with columns of the lake", search.measure),
     _measurement("flood", "hot lane p99 while a million columns flood the bulk lane", flood.measure),
+    _measurement("tenant_flood", "hot lane p99 of a tenant while another one floods", tenant_flood.measure),
     _measurement("propagation", "derived tags stored a second, against bare SQL and networkx", propagation.measure),
     _measurement("travel", "a tag committed to 10,000 assets readable; the hot lane meanwhile", travel.measure),
     _measurement("edges", "edges/s through POST /lineage until they can be read and tags have followed", edges.measure),

@@ -18,7 +18,7 @@ from bench.findings import BenchError, Finding, Outcome, Round, at_least, column
 from bench.http_load import request, send_all
 from bench.openlineage_events import ASSETS as ASSETS_EACH
 from bench.openlineage_events import COLUMNS, EDGES, event, table
-from bench.processor import PARTS, seconds_by_part
+from bench.parts import PARTS, seconds_by_part
 from bench.run import Run
 from bench.stack import spent
 from bench.tenants import BenchTenant, tenant

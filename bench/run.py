@@ -1,8 +1,9 @@
 """One run of the benchmark: its sizes, the stack that the measurements share, and what the person watching sees."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from rich.progress import Progress, TaskID
 
@@ -26,11 +27,11 @@ class Run:
         """The shared stack, started when first asked for."""
         return self._stack or self.restart()
 
-    def restart(self) -> BenchStack:
-        """A fresh shared stack in place of the old one."""
+    def restart(self, settings: Mapping[str, str] = MappingProxyType({})) -> BenchStack:
+        """A fresh shared stack in place of the old one, with these settings (`LILY_…`)."""
         self.close()
         self.say("starting the stack")
-        self._stack = stacks.start(self.parts)
+        self._stack = stacks.start(self.parts, settings)
         return self._stack
 
     def filled(self, assets: int) -> BenchStack:

@@ -18,6 +18,7 @@ class Sizes:
     growth_times: int
     growth_seconds: float
     http_seconds: float
+    new_tables: int  # of a new tenant, in one request
     lake_rounds: int
     lake_backlog: int  # columns that the lake has to catch up with at a time
     lake_backlogs: int  # of one round, one after the other into the same table
@@ -30,6 +31,7 @@ class Sizes:
     flood_rate: int  # columns a second
     flood_hot_rates: tuple[int, ...]  # events a second in the hot lane meanwhile
     flood_seconds: float  # at each of them
+    tenant_flood_rate: int  # events a second
     reached: int  # assets that a tag reaches
     reached_many: int
     origins: int
@@ -66,6 +68,7 @@ FULL = Sizes(
     growth_times=10,
     growth_seconds=10,
     http_seconds=5,
+    new_tables=100_000,
     lake_rounds=3,
     lake_backlog=100_000,
     lake_backlogs=10,
@@ -78,6 +81,7 @@ FULL = Sizes(
     flood_rate=20_000,
     flood_hot_rates=(1_000, 10_000),
     flood_seconds=20,
+    tenant_flood_rate=20_000,
     reached=10_000,
     reached_many=100_000,
     origins=1_000,
@@ -113,6 +117,7 @@ QUICK = Sizes(
     growth_times=10,
     growth_seconds=5,
     http_seconds=2,
+    new_tables=5_000,
     lake_rounds=1,
     lake_backlog=20_000,
     lake_backlogs=2,
@@ -125,6 +130,7 @@ QUICK = Sizes(
     flood_rate=20_000,
     flood_hot_rates=(200, 1_000),
     flood_seconds=3,  # too short for a p99 that can be compared: the slowest tracers come from one batch
+    tenant_flood_rate=5_000,
     reached=2_000,
     reached_many=10_000,
     origins=100,

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -108,6 +109,14 @@ class BenchStack:
         """Returns when the lake has everything of both lanes and compaction has come to rest."""
         ends = {topic: self.ends(topic) for topic in (ASSETS, ASSETS_BULK)}
         self._wait(lambda: self._lake_has(ends), 0.1, "the lake did not catch up")
+        self._wait_calm()
+
+    def settle_hot_lane(self) -> None:
+        """As `settle_lake`, of a stack whose lake does nothing."""
+        self.settle()
+        self._wait_calm()
+
+    def _wait_calm(self) -> None:
         self._wait(self._is_calm, 0.0, "the pipeline did not come to rest")
 
     def _lake_has(self, ends: dict[str, dict[int, int]]) -> bool:
@@ -182,24 +191,26 @@ def spent(before: dict[str, float], after: dict[str, float], per: float) -> dict
     return {name: (seconds - before.get(name, 0.0)) / per for name, seconds in after.items()}
 
 
-def lily(*words: str, data_dir: Path) -> str:
+def lily(*words: str, data_dir: Path, settings: Mapping[str, str] = MappingProxyType({})) -> str:
     """Runs a command and answers the last line it printed. Raises BenchError with what it said."""
     command = [sys.executable, "-m", "lily", *words, "--data-dir", str(data_dir), "--format", "json"]
-    environment = {"LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.0/8"]', **os.environ}  # where receivers are
+    receivers = {"LILY_OUTBOUND__ALLOWED_NETWORKS": '["127.0.0.0/8"]'}  # where they are
+    environment = receivers | os.environ | dict(settings)
     done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, check=False, env=environment)
     if done.returncode != 0:
         raise BenchError(f"lily {words[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
     return done.stdout.splitlines()[-1]
 
 
-def start(parts: str = "") -> BenchStack:
-    """Starts a stack of all parts, or of the given ones, in a directory of its own."""
+def start(parts: str = "", settings: Mapping[str, str] = MappingProxyType({})) -> BenchStack:
+    """Starts a stack of all parts, or of the given ones, in a directory of its own. Settings are as the environment has
+    them: `LILY_…`."""
     data_dir = Path(tempfile.mkdtemp(prefix="lily-bench-")).resolve()
     data_dir.chmod(0o755)  # PostgreSQL may run as another user, who has to get in
     words = ["up", "--detach", "--port", str(choose_ports(["api"], {})["api"])]
     try:
         began = time.monotonic()
-        answer = json.loads(lily(*words, *(["--parts", parts] if parts else []), data_dir=data_dir))
+        answer = json.loads(lily(*words, *(["--parts", parts] if parts else []), data_dir=data_dir, settings=settings))
         return BenchStack(data_dir, answer, time.monotonic() - began)
     except BaseException:
         remove(data_dir)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from bench.events import TENANT
 from bench.findings import BenchError
 from bench.stack import BenchStack
 from bench.tracer import Tracer
@@ -20,9 +21,11 @@ class Steady:
     load: dict[str, Any]
 
 
-def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float, changed: float = 1.0) -> Steady:
-    """`changed` is the share of the events that are changes. Raises BenchError if the generator could not keep the
-    rate."""
+def steady(
+    stack: BenchStack, *, pool: int, rate: int, seconds: float, changed: float = 1.0, traced: str = TENANT
+) -> Steady:
+    """`changed` is the share of the events that are changes, `traced` the tenant of the tracers. Raises BenchError if
+    the generator could not keep the rate."""
     load = {"pool": pool, "rate": rate, "seconds": seconds, "changed": changed}
     order = {"kafka": stack.kafka, "seed": time.time_ns(), **load}
     command = [sys.executable, "-m", "bench.steady_load", json.dumps(order)]
@@ -34,7 +37,7 @@ def steady(stack: BenchStack, *, pool: int, rate: int, seconds: float, changed: 
                 raise BenchError("the load generator did not start")
             generator.stdin.write("go\n")
             generator.stdin.flush()
-            tracer = Tracer(stack.kafka, stack.database_url, seconds)
+            tracer = Tracer(stack.kafka, stack.database_url, seconds, traced)
             done = json.loads(generator.stdout.read())
         finally:
             generator.kill()

@@ -22,17 +22,18 @@ from lily.model.events import AssetEvent
 from lily.model.statements import read_statement
 
 EVERY = 0.01
-TRACED = [asset(number, kind="tracer") for number in range(8)]  # several, so that every partition is seen
+TRACED = 8  # several, so that every partition is seen
 PATIENCE = 60.0
 
 
 class Tracer:
     """Begins when made. `latencies` waits for the last event to be seen."""
 
-    def __init__(self, kafka: Mapping[str, Any], database_url: str, seconds: float) -> None:
-        self._kafka, self._database_url = kafka, database_url
+    def __init__(self, kafka: Mapping[str, Any], database_url: str, seconds: float, tenant: str = TENANT) -> None:
+        self._kafka, self._database_url, self._tenant = kafka, database_url, tenant
+        self._traced = [asset(number, kind="tracer", tenant=tenant) for number in range(TRACED)]
         self._until = time.time() + seconds
-        self._sent: dict[str, deque[tuple[str, float]]] = {of.id: deque() for of in TRACED}
+        self._sent: dict[str, deque[tuple[str, float]]] = {of.id: deque() for of in self._traced}
         self._seen: list[float] = []
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._send, self._look)]
         for thread in self._threads:
@@ -50,12 +51,12 @@ class Tracer:
         log = producer(self._kafka)
         due, turn = time.time(), 0
         while due < self._until:
-            of = TRACED[turn % len(TRACED)]
-            stated = read_statement(statement(of, turn), tenant=TENANT)
-            event = AssetEvent(ids.event_id(), clock.now(), TENANT, stated)
+            of = self._traced[turn % TRACED]
+            stated = read_statement(statement(of, turn), tenant=self._tenant)
+            event = AssetEvent(ids.event_id(), clock.now(), self._tenant, stated)
             value = orjson.dumps(event.as_cloudevent())
             self._sent[of.id].append((event.clock, time.time()))
-            log.produce(ASSETS, value, key_of(TENANT, of.id))
+            log.produce(ASSETS, value, key_of(self._tenant, of.id))
             log.poll(0)
             due, turn = due + EVERY, turn + 1
             time.sleep(max(0.0, due - time.time()))
@@ -63,7 +64,7 @@ class Tracer:
 
     def _look(self) -> None:
         query = "select id::text, source_at from assets where tenant_id = %s and id = any(%s::uuid[])"
-        wanted = [TENANT, [of.id for of in TRACED]]
+        wanted = [self._tenant, [of.id for of in self._traced]]
         with psycopg.connect(self._database_url, autocommit=True, application_name="bench-tracer") as connection:
             while time.time() < self._until + PATIENCE:
                 began = time.time()

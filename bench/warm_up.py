@@ -12,14 +12,15 @@ AGREE_WITHIN = 0.05  # of the largest
 MICROSECONDS = 1e6
 
 
-def warm_up(run: Run, stack: BenchStack) -> dict[str, float]:
+def warm_up(run: Run, stack: BenchStack, rest: Callable[[], None] | None = None) -> dict[str, float]:
     """Keeps the rate in windows until three in a row cost the same processor time per event, or until the time is up.
-    What it took, for the record: `warm_up_spread` is that of the last three windows."""
-    sizes = run.sizes
+    Before each, `rest` waits until the stack is at rest: by default, until the lake is. What it took, for the record:
+    `warm_up_spread` is that of the last three windows."""
+    sizes, rest = run.sizes, rest or stack.settle_lake
     began = time.monotonic()
 
     def window() -> float:
-        stack.settle_lake()
+        rest()
         before = cpu_seconds_of(stack.processes())
         steady(stack, pool=sizes.pool, rate=sizes.rate, seconds=sizes.window_seconds)
         stack.settle()
