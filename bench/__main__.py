@@ -39,7 +39,7 @@ def main() -> int:
             console.print(f"{measurement.name:<13} {measurement.about}")
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the stack is stopped on the way out
-    chosen = [measurement for measurement in MEASUREMENTS if measurement.name in (options.names or _names())]
+    chosen = chosen_from(options.names)
     sizes = QUICK if options.quick else FULL
     if options.rounds:
         sizes = replace(sizes, **dict.fromkeys(("rounds", "lake_rounds", "flood_rounds"), options.rounds))
@@ -79,7 +79,7 @@ def _report(results: RunResults) -> None:
     table = Table("", "what", "against", "goal", "median (spread)", "verdict", header_style="dim")
     for name, measured in results.measurements.items():
         for finding in measured.findings:
-            verdict = f"[{COLOURS[finding.verdict]}]{finding.verdict}[/]"
+            verdict = f"[{COLOURS[finding.verdict]}]{finding.trend or finding.verdict}[/]"
             table.add_row(name, finding.what, finding.against, finding.shown_goal(), finding.shown_value(), verdict)
     for name, why in results.failed.items():
         table.add_row(name, why.splitlines()[0][:200].replace("[", r"\["), "", "", "", "[bold red]not measured[/]")
@@ -97,7 +97,7 @@ def _shown(path: object) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Lily's benchmark: ratios, their spread, and the goals.")
-    parser.add_argument("names", nargs="*", choices=[[], *_names()], metavar="name", help="which; all by default")
+    parser.add_argument("names", nargs="*", choices=[[], *_names()], metavar="name", help="default: all but soak")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that everything runs, proves nothing")
     parser.add_argument("--rounds", type=int, help="how often each side is measured")
     parser.add_argument(
@@ -113,6 +113,11 @@ def _size(given: str) -> tuple[str, int]:
     if name not in SIZE_NAMES or not number.isdigit():
         raise argparse.ArgumentTypeError(f"{given!r} must be NAME=N with a name of bench/sizes.py and a whole number")
     return name, int(number)
+
+
+def chosen_from(names: Sequence[str]) -> list[Measurement]:
+    """The named ones in their order, or all but those that have to be named."""
+    return [one for one in MEASUREMENTS if one.name in names or (not names and not one.by_name_only)]
 
 
 def _names() -> list[str]:

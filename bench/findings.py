@@ -45,6 +45,7 @@ class Finding(BaseModel):
     goal: Goal | None = None
     unit: str = ""
     values: list[float]
+    trend: str = ""  # of values that are looks at a size, in the order of time
 
     @property
     def median(self) -> float:
@@ -60,7 +61,10 @@ class Finding(BaseModel):
         return f"{self.goal} {self.unit}".strip() if self.goal else ""
 
     def shown_value(self) -> str:
-        """`0.41 (0.38 to 0.44)`; a single round has no spread."""
+        """`0.41 (0.38 to 0.44)`; a single round has no spread. Of a size: the first, the last, the largest."""
+        if self.trend:
+            first, last, most = map(shown, (self.values[0], self.values[-1], max(self.values)))
+            return f"{first} → {last} {self.unit}, at most {most}"
         low, middle, high = map(shown, (min(self.values), self.median, max(self.values)))
         spread = f" ({low} to {high})" if len(self.values) > 1 else ""
         return f"{middle} {self.unit}".strip() + spread

@@ -26,6 +26,7 @@ from bench import (
     reads,
     restricted_lists,
     search,
+    soak,
     sql_lineage,
     tenant_flood,
     travel,
@@ -40,6 +41,7 @@ class Measurement(NamedTuple):
     about: str
     measure: Callable[[Run], Outcome]
     module: str
+    by_name_only: bool = False  # not part of a run that names nothing
 
 
 def _measurement(name: str, about: str, measure: Callable[[Run], Outcome]) -> Measurement:
@@ -81,4 +83,7 @@ MEASUREMENTS = (
     _measurement("webhooks", "webhooks answered at 500/s, and how soon an incident is on its asset", webhooks.measure),
     _measurement("footprint", "resident memory after the load", footprint.memory),
     _measurement("idle", "CPU and memory of the idle stack", footprint.idle),
+    _measurement("soak", "what grows in 45 minutes at 2,000 events/s; only if named", soak.measure)._replace(
+        by_name_only=True
+    ),
 )

@@ -24,6 +24,7 @@ _REPEAT = """## How to repeat it
 make bench                                        # everything, well over an hour
 .venv/bin/python -m bench --quick                 # a check that everything runs, about 15 minutes; not recorded
 .venv/bin/python -m bench hot_lane --rounds 7     # one measurement, more rounds
+.venv/bin/python -m bench soak                    # 45 minutes of load; only if it is named
 .venv/bin/python -m bench --list                  # the measurements
 ```
 
@@ -59,14 +60,14 @@ def _tables(latest: dict[str, RunResults]) -> Iterable[str]:
         yield f"Machine: {machine}; {run.busy_cores_before:g} cores busy with other work before the run.\n"
         yield "| | what | against | goal | median (spread) | verdict |"
         yield "|---|---|---|---|---|---|"
-        for name, _, _, _ in MEASUREMENTS:
+        for name in (measurement.name for measurement in MEASUREMENTS):
             if latest.get(name) is run:
                 yield from (_row(name, finding) for finding in run.measurements[name].findings)
         yield ""
 
 
 def _row(name: str, finding: Finding) -> str:
-    verdict = {"met": "met", "missed": "**missed**", "reported": ""}[finding.verdict]
+    verdict = {"met": "met", "missed": "**missed**", "reported": finding.trend}[finding.verdict]
     cells = (name, finding.what, finding.against, finding.shown_goal(), finding.shown_value(), verdict)
     return f"| {' | '.join(cells)} |"
 

@@ -32,6 +32,9 @@ class Sizes:
     flood_hot_rates: tuple[int, ...]  # events a second in the hot lane meanwhile
     flood_seconds: float  # at each of them
     tenant_flood_rate: int  # events a second
+    soak_minutes: int
+    soak_rate: int  # events a second
+    soak_every: int  # seconds between two looks
     reached: int  # assets that a tag reaches
     reached_many: int
     origins: int
@@ -82,6 +85,9 @@ FULL = Sizes(
     flood_hot_rates=(1_000, 10_000),
     flood_seconds=20,
     tenant_flood_rate=20_000,
+    soak_minutes=45,
+    soak_rate=2_000,
+    soak_every=60,
     reached=10_000,
     reached_many=100_000,
     origins=1_000,
@@ -131,6 +137,9 @@ QUICK = Sizes(
     flood_hot_rates=(200, 1_000),
     flood_seconds=3,  # too short for a p99 that can be compared: the slowest tracers come from one batch
     tenant_flood_rate=5_000,
+    soak_minutes=2,
+    soak_rate=1_000,
+    soak_every=15,
     reached=2_000,
     reached_many=10_000,
     origins=100,
