@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
+ACCEPTING_TURNS = 3  # of the loop, from a connection that was accepted to `serve`
+
 
 class Proxy:
     def __init__(self, host: str, port: int) -> None:
@@ -14,6 +16,7 @@ class Proxy:
         self._refuses = False
         self._writers: set[asyncio.StreamWriter] = set()
         self._serving: set[asyncio.Task[None]] = set()
+        self._opened: list[asyncio.StreamWriter] = []  # ever
         self.port = 0
 
     def hang(self) -> None:
@@ -31,6 +34,7 @@ class Proxy:
             writer.close()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._opened.append(writer)
         if self._refuses:
             writer.close()
             return
@@ -40,6 +44,7 @@ class Proxy:
         there_writer: asyncio.StreamWriter | None = None
         try:
             there_reader, there_writer = await asyncio.open_connection(*self._target)
+            self._opened.append(there_writer)
             self._writers |= {writer, there_writer}
             await asyncio.gather(self._pump(reader, there_writer), self._pump(there_reader, writer))
         except OSError:
@@ -52,15 +57,19 @@ class Proxy:
             self._serving.discard(task)
 
     async def end(self) -> None:
-        """Returns once every connection is closed. What a loop leaves open is reported in whichever test runs when it
-        is collected."""
-        self.resume()
-        self.cut()
+        """Returns once every connection is closed, also those that were accepted just now or have something left to
+        send. What a loop leaves open is reported in whichever test runs when it is collected."""
+        self._refuses = True
+        self._open.set()
+        for _ in range(ACCEPTING_TURNS):
+            await asyncio.sleep(0)
         serving = list(self._serving)
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
-        await asyncio.sleep(0)  # a transport closes its socket in the next turn of the loop
+        for writer in self._opened:
+            writer.transport.abort()
+        await asyncio.gather(*(writer.wait_closed() for writer in self._opened), return_exceptions=True)
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 16):
