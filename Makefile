@@ -42,7 +42,7 @@ test-campaigns: setup ## Fuzzing, convergence in random orders, processes and wh
 test-faults: setup ## kill -9 under load: every acknowledged event is accounted for
 	$(BIN)/python -m pytest tests/faults -m faults --timeout 1500
 
-test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object store
+test-cluster: setup ## Both lanes on a two-worker Spark cluster and on an object store; what a second worker adds
 	@$(BIN)/lily jars --with s3
 	$(BIN)/python -m pytest tests/cluster -m cluster
 
