@@ -5,13 +5,13 @@ from statistics import fmean
 
 from bench.findings import BenchError
 
-WITHIN = 0.05  # of the middle third
+WITHIN = 0.02  # of the middle third
 FLAT, BOUNDED, GROWS = "flat", "bounded", "grows"
 FEWEST = 6
 
 
 def trend(values: Sequence[float], negligible: float) -> str:
-    """`flat` if the last third is on average no larger than the middle one, by 5 % or by what is negligible;
+    """`flat` if the last third is on average no larger than the middle one, by 2 % or by what is negligible;
     `bounded` if it does not exceed the largest value before it, as of what is cut now and then; else `grows`. The first
     third is how it begins. Raises BenchError if there are too few values to say."""
     if len(values) < FEWEST:

@@ -49,8 +49,8 @@ def test_a_thread_of_the_worker_shows_its_name_to_the_system() -> None:
     assert shown == ["notifications-o"]
 
 
-def test_what_stays_within_five_percent_is_flat() -> None:
-    assert trend([10, 80, 100, 100, 104, 104, 104, 105, 105], negligible=0) == FLAT
+def test_what_stays_within_two_percent_is_flat() -> None:
+    assert trend([10, 80, 100, 100, 101, 102, 102, 103, 103], negligible=0) == FLAT
 
 
 def test_what_is_cut_now_and_then_is_bounded() -> None:
