@@ -53,7 +53,7 @@ LOADS = (CHANGES, UNCHANGED, READ_AGAIN)
 
 
 def measure(run: Run) -> Outcome:
-    run.restart(HELD)
+    run.restart(HELD).wait_first_lake_commit()
     warm_alone, alone = _loads(run, BenchStack.settle_hot_lane, _without_lake)
     run.restart()
     warm, whole = _loads(run, BenchStack.settle_lake, _with_lake)
@@ -92,11 +92,11 @@ def _state_the_same(stack: BenchStack, pool: int) -> None:
 
 def _without_lake(run: Run, stack: BenchStack, load: Load) -> Cost:
     """Raises BenchError if the lake has worked all the same."""
-    commits, before = _lake_commits(stack), _seconds(stack)
+    commits, before = stack.lake_commits(), _seconds(stack)
     _window(run, stack, load)
     after = _seconds(stack)
     stack.settle_hot_lane()
-    if _lake_commits(stack) != commits:
+    if stack.lake_commits() != commits:
         raise BenchError("a batch of the lake fell into the window")
     return spent(before, after, per=_events(run))
 
@@ -126,11 +126,6 @@ def _events(run: Run) -> float:
 
 def _seconds(stack: BenchStack) -> Cost:
     return seconds_by_part(stack) | seconds_inside(stack)
-
-
-def _lake_commits(stack: BenchStack) -> int:
-    row = stack.database.execute("select coalesce(max(number), 0) from lake_batches").fetchone()
-    return int(row[0]) if row else 0
 
 
 def _numbers(alone: dict[str, Cost], whole: dict[str, Cost], all_alone: list[dict[str, Cost]]) -> Round:

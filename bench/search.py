@@ -3,9 +3,9 @@
 A table by its exact name, a column by its own and its table's name, a word that nearly every table has, a word of a
 description, lists by owner, source and tag in an order, and the pages that follow. PostgreSQL has the tables, and the
 lake alone the columns. Each kind is measured by itself, and then all of them mixed, which the goals are for. Two kinds
-known to be slow are measured by themselves and are not in the mix: a common word in an order that is not its rank, and a
-common word together with a tag that few of its matches have. The warm-up fills the API's index of names in the lake and
-opens pools. If an earlier measurement loaded more, it stays.
+that are known to be slow are measured by themselves and are not in the mix: a common word in an order that is not its
+rank, and a common word together with a tag that few of its matches have. The warm-up fills the API's index of names in
+the lake and opens pools. If an earlier measurement loaded more, it stays.
 """
 
 import random

@@ -119,6 +119,14 @@ class BenchStack:
     def _wait_calm(self) -> None:
         self._wait(self._is_calm, 0.0, "the pipeline did not come to rest")
 
+    def lake_commits(self) -> int:
+        row = self.database.execute("select coalesce(max(number), 0) from lake_batches").fetchone()
+        return int(row[0]) if row else 0
+
+    def wait_first_lake_commit(self) -> None:
+        """The lake's query begins with a batch, whatever its trigger: of what the hot lane was warmed up with."""
+        self._wait(self.lake_commits, 0.1, "the lake did not start")
+
     def _lake_has(self, ends: dict[str, dict[int, int]]) -> bool:
         newest = self.database.execute("select positions from lake_batches order by number desc limit 1").fetchone()
         positions = newest[0] if newest else {}
@@ -132,7 +140,7 @@ class BenchStack:
         return cpu_seconds_of(self.processes("pipeline")) - before < CALM * CALM_SECONDS
 
     @staticmethod
-    def _wait(done: Callable[[], bool], pause: float, complaint: str) -> None:
+    def _wait(done: Callable[[], object], pause: float, complaint: str) -> None:
         deadline = time.monotonic() + PATIENCE
         while not done():
             if time.monotonic() > deadline:

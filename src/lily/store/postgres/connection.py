@@ -24,5 +24,9 @@ def connect(database_url: str, name: str, row_factory: RowFactory[Any] = tuple_r
         keepalives_count=3,
         tcp_user_timeout=30_000,
     )
-    connection.execute(_SERVER_KEEPALIVE)
+    try:
+        connection.execute(_SERVER_KEEPALIVE)
+    except BaseException:
+        connection.close()  # nobody else knows it
+        raise
     return connection
