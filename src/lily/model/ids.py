@@ -38,7 +38,9 @@ def resolve(tenant: str, reference: str) -> str:
 
 def name_prefix(qualified_name: str) -> str:
     """The part before the last separator; the whole name if there is no separator."""
-    cut = max(qualified_name.rfind(_DOT), qualified_name.rfind(_SLASH))
+    cut = qualified_name.rfind(_DOT)
+    if _SLASH in qualified_name:
+        cut = max(cut, qualified_name.rfind(_SLASH))
     return qualified_name[:cut] if cut > 0 else qualified_name
 
 

@@ -6,8 +6,7 @@ means the same: a property test compares the two.
 """
 
 import re
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -20,12 +19,15 @@ from lily.model.values import MAX_NAME, MAX_QUALIFIED_NAME
 
 # Printable ASCII that JSON and COPY write as it is: it needs no escaping, and no further check of its letters.
 _LETTER: Final = r"[ !#-\[\]-~]"
+# Texts without escapes and blanks around them. Whether commas are where JSON has them is for the decoder to find.
+_TEXTS: Final = rf'(\{{(?:"[a-z_]++":"(?! ){_LETTER}++(?<! )",?+)++\}})'
 _PLAIN: Final = re.compile(
     rf'\{{"specversion":"1\.0","id":"({_LETTER}{{1,64}}+)","source":"/lily","type":"lily\.asset\.stated",'
     r'"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)",'
     rf'"tenantid":"({_LETTER}{{1,64}}+)","datacontenttype":"application/json",'
     r'"data":\{"layer":"source","operation":"upsert",'
-    rf'"qualified_name":"({_LETTER}{{1,1024}}+)","entity_type":"([a-z_]++)","attributes":(\{{[ -z|~]*+\}})'
+    rf'"qualified_name":"({_LETTER}{{1,1024}}+)","entity_type":"([a-z_]++)","attributes":'
+    rf"(?:{_TEXTS}|(\{{[ -z|~]*+\}}))"
     rf'(?:,"by":"({_LETTER}{{1,512}}+)")?\}}(?:,"subject":"{_LETTER}*+")?'
     rf'(?:,"correlationid":"({_LETTER}{{1,128}}+)")?(?:,"traceparent":"({_LETTER}{{1,128}}+)")?\}}',
     re.ASCII,
@@ -39,8 +41,8 @@ def read_plain_event(key: bytes | None, value: bytes | None, latest: str) -> Pla
         found = _PLAIN.fullmatch((value or b"").decode())
         if found is None:
             return None
-        event_id, time, tenant, qualified_name, entity_type, attributes, by, correlation, trace = found.groups()
-        fields = orjson.loads(attributes)
+        event_id, time, tenant, qualified_name, entity_type, texts, attributes, by, correlation, trace = found.groups()
+        fields = orjson.loads(texts or attributes)
         clock.require_second(time[:19])
     except ValueError:  # no UTF-8, no JSON, no date
         return None
@@ -51,7 +53,9 @@ def read_plain_event(key: bytes | None, value: bytes | None, latest: str) -> Pla
         or entity_type not in ENTITY_TYPES
         or not (is_plain_name(qualified_name, MAX_QUALIFIED_NAME) and (by is None or is_plain_name(by, MAX_NAME)))
         or ids.looks_like_uuid(qualified_name)
-        or not (_are_plain_keys(tuple(fields)) and (_are_short(attributes, fields) or are_plain(fields)))
+        or "name" not in fields
+        or not PLAIN_ATTRIBUTES.issuperset(fields)
+        or not ((texts is not None and len(texts) <= MAX_NAME) or are_plain(fields))
     ):
         return None
     parent = fields.get("parent")
@@ -61,21 +65,3 @@ def read_plain_event(key: bytes | None, value: bytes | None, latest: str) -> Pla
         fields[PARENT_ID] = ids.asset_id(tenant, parent)
     fields[TYPE], fields[DELETED] = entity_type, False
     return PlainEvent(tenant, asset_id, qualified_name, time, event_id, fields, by, correlation, trace)
-
-
-@lru_cache(maxsize=4096)  # assets of one type state the same attributes
-def _are_plain_keys(keys: tuple[str, ...]) -> bool:
-    return "name" in keys and PLAIN_ATTRIBUTES.issuperset(keys)
-
-
-def _are_short(written: str, attributes: dict[str, Any]) -> bool:
-    """Whether all values are texts that obviously are plain. Only escaped quotes are not part of the JSON itself, so
-    without escapes the marks between and around the texts can be looked for."""
-    return (
-        len(written) <= MAX_NAME
-        and "\\" not in written
-        and written.count('":"') == len(attributes)  # every value is a text, and no attribute is written twice
-        and '""' not in written
-        and '" ' not in written
-        and ' "' not in written
-    )

@@ -10,23 +10,18 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-import orjson
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
-from lily.bus import topics
-from lily.bus.authority import SigningKey, Verifier
-from lily.model import ids
-from lily.model.columns import AssetRecord, ColumnsEvent, states_of
-from lily.model.plain_events import PlainEvent
-from lily.model.records import Record, Refusal
-from lily.model.states import AssetState, merge_pieces, merge_states
+from lily.bus.authority import SigningKey
+from lily.model.columns import states_of
+from lily.model.states import merge_pieces, merge_states
 from lily.pipeline.arrow_records import chunks_by_size, read_records
 from lily.pipeline.connections import with_store
-from lily.pipeline.validation import validate_asset_records, validate_bulk_record
+from lily.pipeline.lake.accepted import AcceptedRecords, event_rows
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
-from lily.store.lake.rows import EVENT_SCHEMA, places_of, states_to_batch
+from lily.store.lake.rows import states_to_batch
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 CHUNK_BYTES = 6 << 20  # validated together: decoded, an event takes up to twenty times its bytes
@@ -58,7 +53,6 @@ class PartitionReport(NamedTuple):
     unsigned: int  # of the bulk lane, that claimed authority without a valid signature
 
 
-LakeRecord = AssetRecord | PlainEvent
 _FILE_COLUMN = len(PartitionReport._fields)  # the first column of a WrittenFile
 
 
@@ -126,44 +120,14 @@ def _process(
     rows: pa.Table, settings: TaskSettings, store: CatalogueWriter
 ) -> tuple[list[PartitionReport], pa.RecordBatch, pa.RecordBatch]:
     records = [record for batch in rows.to_batches() for record in read_records(batch)]
-    bulk_verifier, verifier = Verifier(settings.keys), Verifier(settings.keys)
-    hot = validate_asset_records(
-        [record for record in records if not _is_bulk(record)], store.knows_tenant, settings.skew, verifier
-    )
-    accepted: list[int] = []
-    events: list[LakeRecord] = []
-    pieces: list[AssetState | PlainEvent] = []  # of the hot lane
-    bulk: list[tuple[Record, AssetRecord]] = []
-    refused: list[Refusal] = []
-    for index, record in enumerate(records):
-        if not _is_bulk(record):
-            outcome = next(hot)
-            if outcome is None or isinstance(outcome, Refusal):
-                continue
-            pieces.append(outcome if isinstance(outcome, PlainEvent) else AssetState.of(outcome))
-            accepted.append(index)
-            events.append(outcome)
-            continue
-        stated = validate_bulk_record(record, store.knows_tenant, settings.skew, bulk_verifier)
-        if isinstance(stated, Refusal):
-            refused.append(stated)
-        elif stated is not None:
-            bulk.append((record, stated))
-            accepted.append(index)
-            events.append(stated)
-    if bulk_verifier.rejected or verifier.rejected:
-        rows = _as_applied(rows, records, zip(accepted, events, strict=True))
-    states = merge_states(state for _, event in bulk for state in states_of(event))
-    applied = store.merge_existing(states, bulk, refused)
+    taken = AcceptedRecords(records, store.knows_tenant, settings.skew, settings.keys)
+    states = merge_states(state for _, event in taken.bulk for state in states_of(event))
+    applied = store.merge_existing(states, taken.bulk, taken.refused)
     return (
-        _reports(rows, applied.refused, applied.changed, bulk_verifier.rejected),
-        states_to_batch(merge_pieces([*states.values(), *pieces]), settings.run),
-        _event_rows(rows, records, accepted, events, settings.run),
+        _reports(rows, applied.refused, applied.changed, taken.unsigned_bulk),
+        states_to_batch(merge_pieces([*states.values(), *taken.pieces]), settings.run),
+        event_rows(rows, records, taken, settings.run),
     )
-
-
-def _is_bulk(record: Record) -> bool:
-    return record.topic == topics.ASSETS_BULK
 
 
 def _reports(rows: pa.Table, refused: int, refreshed: int, unsigned: int) -> list[PartitionReport]:
@@ -174,47 +138,6 @@ def _reports(rows: pa.Table, refused: int, refreshed: int, unsigned: int) -> lis
         for row in found.to_pylist()
     ]
     return [reports[0]._replace(refused=refused, refreshed=refreshed, unsigned=unsigned), *reports[1:]]
-
-
-def _event_rows(
-    rows: pa.Table, records: list[Record], accepted: list[int], events: list[LakeRecord], batch: int
-) -> pa.RecordBatch:
-    """The accepted records, with their original bytes."""
-    taken = rows.select(["topic", "partition", "offset", "value"])
-    taken = taken if len(accepted) == len(records) else taken.take(pa.array(accepted, pa.int64()))
-    ids_of_rows = pa.array(map(_row_id, events), pa.string())
-    columns = {
-        "tenant": [event.tenant for event in events],
-        "id": ids_of_rows,
-        "place": places_of(ids_of_rows),
-        "batch": pa.repeat(pa.scalar(batch, pa.int64()), len(events)),
-        "topic": taken.column("topic").combine_chunks(),
-        "partition": taken.column("partition").combine_chunks(),
-        "offset": taken.column("offset").combine_chunks(),
-        "received": [records[index].received for index in accepted],
-        "event": taken.column("value").combine_chunks().cast(pa.string()),
-    }
-    arrays = [
-        value if isinstance(value, pa.Array) else pa.array(value, EVENT_SCHEMA.field(name).type)
-        for name, value in columns.items()
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
-
-
-def _as_applied(rows: pa.Table, records: list[Record], accepted: Iterable[tuple[int, LakeRecord]]) -> pa.Table:
-    """The rows without claims of authority that were not signed: what is read from the lake is not verified again."""
-    values = [record.value for record in records]
-    in_full = ((index, event) for index, event in accepted if not isinstance(event, PlainEvent))
-    for index, event in in_full:
-        if not event.has_authority and b'"authorised":true' in (values[index] or b""):
-            values[index] = orjson.dumps(event.as_cloudevent())
-    return rows.set_column(rows.schema.get_field_index("value"), "value", pa.array(values, pa.binary()))
-
-
-def _row_id(event: LakeRecord) -> str:
-    if isinstance(event, ColumnsEvent):
-        return tables.group_id(ids.asset_id(event.tenant, f"{event.parent}.{next(iter(event.columns))}"))
-    return event.asset_id
 
 
 def _output(rows: Iterable[tuple[Any, ...]], first_column: int) -> pa.RecordBatch:
