@@ -152,6 +152,7 @@ def edited(record: Record, old: bytes, new: bytes) -> Record:
 @given(batches)
 @example([a_record(0), a_record(1, parent="db"), a_record(2, tags=["PII"]), a_record(1, parent="db")])
 @example([a_record(0, SOON), a_record(1, NOW, owner="alice"), a_record(2, LATE)])
+@example([a_record(0, SOON)._replace(received=RECEIVED[-1]), a_record(1)])
 @example([a_record(0, description="x" * 600, owner=" x")])
 @example([a_record(0, owner="x" * 513)])
 @example([edited(a_record(0, owner="x"), b'"owner":"x"', b'"owner":"x","owner":"y"')])
@@ -200,9 +201,47 @@ def test_odd_names_and_owners_are_left_to_the_full_way_or_mean_the_same(text: st
             assert [one.in_full() if isinstance(one, PlainEvent) else one for one in read(batch)] == full
 
 
+UUID = "0a1b2c3d-0000-8000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"qualified_name": UUID},
+        {"qualified_name": " db.orders"},
+        {"qualified_name": ""},
+        {"entity_type": "tabel"},
+        {"by": " alice"},
+        {"by": ""},
+        {"layer": "user"},
+        {"operation": "delete"},
+        {"authorised": True},
+        {"attributes": {"owner": "alice"}},
+        {"attributes": {"name": "orders", "tags": "PII"}},
+        {"attributes": {"name": "orders", "business_terms": "Order"}},
+        {"attributes": {"name": "orders", "qualified_name": "db.people"}},
+        {"attributes": {"name": "orders", "parent": "db.orders"}},
+        {"attributes": {"name": "orders", "parent": UUID}},
+        {"attributes": {"name": "orders", "owner": "alice "}},
+        {"attributes": {"name": "orders", "owner": " alice"}},
+        {"attributes": {"name": "orders", "owner": "x" * 513}},
+        {"attributes": {"name": "orders", "owner": None}},
+        {"attributes": {"name": "orders", "row_count": 7}},
+    ],
+)
+def test_what_has_to_be_looked_at_takes_the_full_way(changed: dict[str, Any]) -> None:
+    event = orjson.loads(a_record().value or b"")
+    event["data"] |= changed
+    name = event["data"]["qualified_name"]
+    record = a_record()._replace(value=orjson.dumps(event), key=full_key("default", name))
+    assert not plain(record)
+    assert read([record]) == read_in_full([record])
+
+
 def test_an_unknown_tenant_a_future_time_and_the_key_of_another_asset_are_not_plain() -> None:
     assert not plain(a_record(tenant="nobody"))
     assert not plain(a_record(time=LATE))
+    assert not plain(a_record(time="2026-02-30T08:36:00.000000Z"))
     assert not plain(a_record(time=SOON), timedelta(minutes=1))
     assert not plain(a_record()._replace(key=full_key("default", "db.people")))
     assert not plain(a_record()._replace(key=full_key("other", "db.orders")))
