@@ -7,7 +7,7 @@ READ, SHORT = "pipeline/plain_records.py", unit("test_plain_events")
 MUTANTS = [
     Mutant(READ, 'key != f"{tenant}/{asset_id}".encode()', "False", SHORT),
     Mutant(READ, "        or time > latest\n", "", SHORT),
-    Mutant(READ, "        or entity_type not in ENTITY_TYPES\n", "", SHORT),
+    Mutant(READ, "entity_type not in ENTITY_TYPES", "False", SHORT),
     Mutant(READ, "is_plain_name(qualified_name, MAX_QUALIFIED_NAME)", "True", SHORT),
     Mutant(READ, "by is None or is_plain_name(by, MAX_NAME)", "True", SHORT),
     Mutant(READ, "        or ids.looks_like_uuid(qualified_name)\n", "", SHORT),

@@ -46,17 +46,18 @@ def read_plain_event(key: bytes | None, value: bytes | None, latest: str) -> Pla
         clock.require_second(time[:19])
     except ValueError:  # no UTF-8, no JSON, no date
         return None
-    asset_id = ids.derive_asset_id(tenant, qualified_name)
     if (
-        key != f"{tenant}/{asset_id}".encode()
-        or time > latest
-        or entity_type not in ENTITY_TYPES
+        entity_type not in ENTITY_TYPES
         or not (is_plain_name(qualified_name, MAX_QUALIFIED_NAME) and (by is None or is_plain_name(by, MAX_NAME)))
         or ids.looks_like_uuid(qualified_name)
         or "name" not in fields
         or not PLAIN_ATTRIBUTES.issuperset(fields)
         or not ((texts is not None and len(texts) <= MAX_NAME) or are_plain(fields))
+        or time > latest
     ):
+        return None
+    asset_id = ids.derive_asset_id(tenant, qualified_name)
+    if key != f"{tenant}/{asset_id}".encode():
         return None
     parent = fields.get("parent")
     if parent is not None:
