@@ -1,6 +1,19 @@
 """All mutants."""
 
-from tests.mutants import both_stores, held, held_sql, intake, lineage, model, policy, relay, retention, sql, websocket
+from tests.mutants import (
+    both_stores,
+    held,
+    held_sql,
+    intake,
+    lineage,
+    model,
+    plain,
+    policy,
+    relay,
+    retention,
+    sql,
+    websocket,
+)
 
-_SUBJECTS = (model, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores, retention)
+_SUBJECTS = (model, plain, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores, retention)
 MUTANTS = [mutant for subject in _SUBJECTS for mutant in subject.MUTANTS]

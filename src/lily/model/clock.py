@@ -37,7 +37,7 @@ def time_of(clock: str) -> str:
 def normalise_time(text: str) -> str:
     """An RFC 3339 time with a zone, in fixed width; digits below µs are cut. Raises ValueError for other text."""
     if _CANONICAL.fullmatch(text):
-        _require_second(text[:19])
+        require_second(text[:19])
         return text
     match = _RFC3339.fullmatch(text)
     if match is None:
@@ -56,7 +56,7 @@ def normalise_time(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)  # events that arrive together state few different seconds
-def _require_second(text: str) -> None:
+def require_second(text: str) -> None:
     """Raises ValueError for digits that are not a date and a time."""
     datetime.fromisoformat(text)
 

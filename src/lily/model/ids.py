@@ -22,8 +22,12 @@ def looks_like_uuid(text: str) -> bool:
 @lru_cache(maxsize=1 << 14)  # the same parents are resolved again and again
 def asset_id(tenant: str, qualified_name: str) -> str:
     """A UUIDv8. Names with the same prefix share its first 16 bits, so the columns of a table are stored together."""
-    locality = _locality(tenant, name_prefix(qualified_name))
-    rest = _digest(tenant, qualified_name)
+    return derive_asset_id(tenant, qualified_name)
+
+
+def derive_asset_id(tenant: str, qualified_name: str) -> str:
+    """The same, not kept: for names that are looked up once."""
+    locality, rest = _locality(tenant, name_prefix(qualified_name)), _digest(tenant, qualified_name)
     return f"{locality}{rest[:4]}-{rest[4:8]}-8{rest[8:11]}-{_VARIANTS[rest[11]]}{rest[12:15]}-{rest[15:27]}"
 
 
@@ -34,7 +38,9 @@ def resolve(tenant: str, reference: str) -> str:
 
 def name_prefix(qualified_name: str) -> str:
     """The part before the last separator; the whole name if there is no separator."""
-    cut = max(qualified_name.rfind(_DOT), qualified_name.rfind(_SLASH))
+    cut = qualified_name.rfind(_DOT)
+    if _SLASH in qualified_name:
+        cut = max(cut, qualified_name.rfind(_SLASH))
     return qualified_name[:cut] if cut > 0 else qualified_name
 
 

@@ -26,6 +26,7 @@ _PLAIN_TEXTS = {
     **dict.fromkeys(("parent", "qualified_name"), MAX_QUALIFIED_NAME),
     "description": MAX_TEXT,
 }
+PLAIN_ATTRIBUTES = frozenset(_PLAIN_TEXTS) - {"qualified_name"}
 
 
 class Statement(NamedTuple):
@@ -143,19 +144,19 @@ def read_plain_statement(data: Mapping[str, Any]) -> Statement | None:  # noqa: 
     qualified_name = data.get("qualified_name")
     if qualified_name is None:
         qualified_name = attributes.get("qualified_name")
-    if not _is_plain_name(qualified_name, MAX_QUALIFIED_NAME) or ids.looks_like_uuid(qualified_name):
+    if not is_plain_name(qualified_name, MAX_QUALIFIED_NAME) or ids.looks_like_uuid(qualified_name):
         return None
-    if not _are_plain(attributes):
+    if not are_plain(attributes):
         return None
     parent, by = attributes.get("parent", ""), data.get("by", "")
-    if parent == qualified_name or ids.looks_like_uuid(parent) or not (by == "" or _is_plain_name(by, MAX_NAME)):
+    if parent == qualified_name or ids.looks_like_uuid(parent) or not (by == "" or is_plain_name(by, MAX_NAME)):
         return None
     attributes = attributes.copy()  # the caller's stays as it is, and may be changed
     attributes.pop("qualified_name", None)
     return Statement("source", "upsert", qualified_name, entity_type, attributes, None, by)
 
 
-def _are_plain(attributes: dict[str, Any]) -> bool:
+def are_plain(attributes: dict[str, Any]) -> bool:
     if not _PLAIN_TEXTS.keys() >= attributes.keys():
         return False
     try:
@@ -175,10 +176,10 @@ def _are_plain(attributes: dict[str, Any]) -> bool:
 def _is_plain(key: str, value: str) -> bool:
     if key == "description":
         return len(value) <= MAX_TEXT and value.isascii() and "\x00" not in value
-    return _is_plain_name(value, _PLAIN_TEXTS[key])
+    return is_plain_name(value, _PLAIN_TEXTS[key])
 
 
-def _is_plain_name(value: Any, limit: int) -> TypeGuard[str]:
+def is_plain_name(value: Any, limit: int) -> TypeGuard[str]:
     return (
         type(value) is str
         and 0 < len(value) <= limit

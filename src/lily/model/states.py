@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from lily.model.assets import LayerName
 from lily.model.events import AssetEvent
 from lily.model.layers import Layer, merge
+from lily.model.plain_events import PlainEvent
 
 
 @dataclass(slots=True)
@@ -49,3 +50,21 @@ def merge_states(states: Iterable[AssetState]) -> dict[tuple[str, str], AssetSta
         if known is not state:
             known.merge(state)
     return merged
+
+
+def merge_pieces(pieces: Iterable[AssetState | PlainEvent]) -> list[AssetState | PlainEvent]:
+    """`merge_states` of these states and of those that the events make, in this order. A plain event that is all that
+    is stated of its asset stays as it is."""
+    merged: dict[tuple[str, str], AssetState | PlainEvent] = {}
+    for piece in pieces:
+        key = piece.tenant, piece.asset_id if isinstance(piece, PlainEvent) else piece.id
+        known = merged.setdefault(key, piece)
+        if known is piece:
+            continue
+        state = merged[key] = _as_state(known)
+        state.merge(_as_state(piece))
+    return list(merged.values())
+
+
+def _as_state(piece: AssetState | PlainEvent) -> AssetState:
+    return AssetState.of(piece.in_full()) if isinstance(piece, PlainEvent) else piece

@@ -9,10 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from lily.model.edges import ClaimsEvent, EdgeEvent
-from lily.model.events import AssetEvent
 from lily.model.records import Record, Refusal
-from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
+from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter, StoredEvent
 from lily.store.postgres.queries import query
 
 GAP_SECONDS = 0.5  # between the two commits: what dies here has lost its batch
@@ -24,7 +22,7 @@ def apply_at_most_once(
     self: CatalogueWriter,
     topic: str,
     next_offsets: dict[int, int],
-    events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
+    events: Sequence[tuple[Record, StoredEvent]],
     refusals: Sequence[Refusal],
 ) -> BatchCounts:
     positions = [(topic, partition, offset) for partition, offset in next_offsets.items()]

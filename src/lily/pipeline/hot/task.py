@@ -20,11 +20,12 @@ from lily.bus.authority import SigningKey, Verifier
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.events import AssetEvent
+from lily.model.plain_events import PlainEvent
 from lily.model.records import Record, Refusal
 from lily.pipeline.arrow_records import chunks_by_size, read_records, received_micros
 from lily.pipeline.connections import with_store
 from lily.pipeline.latency import bucket_counts
-from lily.pipeline.validation import validate_asset_record, validate_lineage_record
+from lily.pipeline.validation import validate_asset_records, validate_lineage_record
 from lily.store.postgres.catalogue.writer import BatchCounts, CatalogueWriter
 
 CHUNK_BYTES = 24 << 20  # per transaction: decoded, an event takes up to twenty times its bytes
@@ -46,6 +47,9 @@ _REPORT_SCHEMA = pa.schema(
         ("seconds", pa.float64()),
     ]
 )
+
+Event = PlainEvent | AssetEvent | EdgeEvent | ClaimsEvent
+Outcome = Event | Refusal | None
 
 
 def apply_partition(
@@ -73,11 +77,15 @@ def apply_partition(
 def _apply(records: list[Record], skew: timedelta, verifier: Verifier, store: CatalogueWriter) -> BatchCounts:
     """Applies records of one partition. Idempotent: the caller repeats it if the connection is lost."""
     topic, partition = records[0].topic, records[0].partition
-    validate = validate_lineage_record if topic == topics.LINEAGE_INTAKE else validate_asset_record
+    outcomes: Iterable[Outcome]
+    if topic == topics.LINEAGE_INTAKE:
+        outcomes = (validate_lineage_record(record, store.knows_tenant, skew, verifier) for record in records)
+    else:
+        outcomes = validate_asset_records(records, store.knows_tenant, skew, verifier)
     total = BatchCounts(0, 0, 0)
     taken = _Taken()
-    for record in records:
-        taken.add(record, validate(record, store.knows_tenant, skew, verifier))
+    for record, outcome in zip(records, outcomes, strict=True):
+        taken.add(record, outcome)
         if taken.claims >= CLAIMS_AT_ONCE or record is records[-1]:
             total += store.apply(topic, {partition: record.offset + 1}, taken.events, taken.refusals)
             taken = _Taken()
@@ -88,11 +96,11 @@ class _Taken:
     """The records of one transaction."""
 
     def __init__(self) -> None:
-        self.events: list[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]] = []
+        self.events: list[tuple[Record, Event]] = []
         self.refusals: list[Refusal] = []
         self.claims = 0
 
-    def add(self, record: Record, outcome: AssetEvent | EdgeEvent | ClaimsEvent | Refusal | None) -> None:
+    def add(self, record: Record, outcome: Outcome) -> None:
         if isinstance(outcome, Refusal):
             self.refusals.append(outcome)
         elif outcome is not None:

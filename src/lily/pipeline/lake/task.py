@@ -10,22 +10,18 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-import orjson
 import pyarrow as pa
 from pyiceberg.io import load_file_io
 
-from lily.bus import topics
-from lily.bus.authority import SigningKey, Verifier
-from lily.model import ids
-from lily.model.columns import AssetRecord, ColumnsEvent, states_of
-from lily.model.records import Record, Refusal
-from lily.model.states import merge_states
+from lily.bus.authority import SigningKey
+from lily.model.columns import states_of
+from lily.model.states import merge_pieces, merge_states
 from lily.pipeline.arrow_records import chunks_by_size, read_records
 from lily.pipeline.connections import with_store
-from lily.pipeline.validation import validate_asset_record, validate_bulk_record
+from lily.pipeline.lake.accepted import AcceptedRecords, event_rows
 from lily.store.lake import tables
 from lily.store.lake.data_file_writer import WriteTarget, WrittenFile, write_files
-from lily.store.lake.rows import EVENT_SCHEMA, states_to_batch
+from lily.store.lake.rows import states_to_batch
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 
 CHUNK_BYTES = 6 << 20  # validated together: decoded, an event takes up to twenty times its bytes
@@ -124,88 +120,24 @@ def _process(
     rows: pa.Table, settings: TaskSettings, store: CatalogueWriter
 ) -> tuple[list[PartitionReport], pa.RecordBatch, pa.RecordBatch]:
     records = [record for batch in rows.to_batches() for record in read_records(batch)]
-    accepted: list[int] = []
-    events: list[AssetRecord] = []
-    refusals: list[Refusal] = []
-    bulk_verifier, verifier = Verifier(settings.keys), Verifier(settings.keys)
-    for index, record in enumerate(records):
-        if _is_bulk(record):
-            outcome = validate_bulk_record(record, store.knows_tenant, settings.skew, bulk_verifier)
-        else:
-            outcome = validate_asset_record(record, store.knows_tenant, settings.skew, verifier)
-        if isinstance(outcome, Refusal):
-            refusals.append(outcome)
-        elif outcome is not None:
-            accepted.append(index)
-            events.append(outcome)
-    if bulk_verifier.rejected or verifier.rejected:
-        rows = _as_applied(rows, records, dict(zip(accepted, events, strict=True)))
-    bulk = [(records[index], event) for index, event in zip(accepted, events, strict=True) if _is_bulk(records[index])]
-    refused = [refusal for refusal in refusals if _is_bulk(refusal.record)]
-    states = merge_states(state for _, event in bulk for state in states_of(event))
-    applied = store.merge_existing(states, bulk, refused)
-    hot = (event for index, event in zip(accepted, events, strict=True) if not _is_bulk(records[index]))
-    states = merge_states([*states.values(), *(state for event in hot for state in states_of(event))])
+    taken = AcceptedRecords(records, store.knows_tenant, settings.skew, settings.keys)
+    states = merge_states(state for _, event in taken.bulk for state in states_of(event))
+    applied = store.merge_existing(states, taken.bulk, taken.refused)
     return (
-        _reports(records, applied.refused, applied.changed, bulk_verifier.rejected),
-        states_to_batch(states.values(), settings.run),
-        _event_rows(rows, records, accepted, events, settings.run),
+        _reports(rows, applied.refused, applied.changed, taken.unsigned_bulk),
+        states_to_batch(merge_pieces([*states.values(), *taken.pieces]), settings.run),
+        event_rows(rows, records, taken, settings.run),
     )
 
 
-def _is_bulk(record: Record) -> bool:
-    return record.topic == topics.ASSETS_BULK
-
-
-def _reports(records: list[Record], refused: int, refreshed: int, unsigned: int) -> list[PartitionReport]:
+def _reports(rows: pa.Table, refused: int, refreshed: int, unsigned: int) -> list[PartitionReport]:
     """One per partition. The first one has the counts of refused, refreshed and unsigned events."""
-    ends: dict[tuple[str, int], list[int]] = {}
-    for record in records:
-        counted = ends.setdefault((record.topic, record.partition), [0, 0])
-        counted[0] = max(counted[0], record.offset + 1)
-        counted[1] += 1
-    reports = [PartitionReport(topic, at, end, count, 0, 0, 0) for (topic, at), (end, count) in ends.items()]
-    return [reports[0]._replace(refused=refused, refreshed=refreshed, unsigned=unsigned), *reports[1:]]
-
-
-def _event_rows(
-    rows: pa.Table, records: list[Record], accepted: list[int], events: list[AssetRecord], batch: int
-) -> pa.RecordBatch:
-    """The accepted records, with their original bytes."""
-    taken = rows.select(["topic", "partition", "offset", "value"])
-    taken = taken if len(accepted) == len(records) else taken.take(pa.array(accepted, pa.int64()))
-    row_ids = [_row_id(event) for event in events]
-    columns = {
-        "tenant": [event.tenant for event in events],
-        "id": row_ids,
-        "place": [tables.id_prefix(row_id) for row_id in row_ids],
-        "batch": [batch] * len(row_ids),
-        "topic": taken.column("topic").combine_chunks(),
-        "partition": taken.column("partition").combine_chunks(),
-        "offset": taken.column("offset").combine_chunks(),
-        "received": [records[index].received for index in accepted],
-        "event": taken.column("value").combine_chunks().cast(pa.string()),
-    }
-    arrays = [
-        value if isinstance(value, pa.Array) else pa.array(value, EVENT_SCHEMA.field(name).type)
-        for name, value in columns.items()
+    found = rows.group_by(["topic", "partition"], use_threads=False).aggregate([("offset", "max"), ("offset", "count")])
+    reports = [
+        PartitionReport(row["topic"], row["partition"], row["offset_max"] + 1, row["offset_count"], 0, 0, 0)
+        for row in found.to_pylist()
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
-
-
-def _as_applied(rows: pa.Table, records: list[Record], accepted: Mapping[int, AssetRecord]) -> pa.Table:
-    """The rows without claims of authority that were not signed: what is read from the lake is not verified again."""
-    values = [record.value for record in records]
-    for index, event in accepted.items():
-        if not event.has_authority and b'"authorised":true' in (values[index] or b""):
-            values[index] = orjson.dumps(event.as_cloudevent())
-    return rows.set_column(rows.schema.get_field_index("value"), "value", pa.array(values, pa.binary()))
-
-
-def _row_id(event: AssetRecord) -> str:
-    if isinstance(event, ColumnsEvent):
-        return tables.group_id(ids.asset_id(event.tenant, f"{event.parent}.{next(iter(event.columns))}"))
-    return event.asset_id
+    return [reports[0]._replace(refused=refused, refreshed=refreshed, unsigned=unsigned), *reports[1:]]
 
 
 def _output(rows: Iterable[tuple[Any, ...]], first_column: int) -> pa.RecordBatch:

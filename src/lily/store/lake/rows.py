@@ -5,12 +5,14 @@ from typing import Any, Final
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lily.model.assets import LAYERS, TYPE, LayerName, entity_type, parent_id, shown_value
 from lily.model.held import PARENT_ID
 from lily.model.layers import Layer
+from lily.model.plain_events import PlainEvent
 from lily.model.states import AssetState
-from lily.store.lake.tables import id_prefix
+from lily.store.lake.tables import ID_PREFIX_DIGITS
 
 STATE_SCHEMA: Final = pa.schema(
     [
@@ -34,18 +36,20 @@ EVENT_SCHEMA: Final = pa.schema(
 )
 # The columns that a state is read from; the others are for look-ups.
 STATE_COLUMNS: Final = ("tenant", "id", "qualified_name", "first", "last", *STATE_SCHEMA.names[10:])
+_WRITTEN: Final = [field for field in STATE_SCHEMA if field.name not in {"place", "run"}]
 _NOTHING: Final = (None,) * 7  # the clocks of the source layer, and the two other layers
 
 
-def state_to_row(state: AssetState, run: int) -> tuple[Any, ...]:
+def state_to_row(state: AssetState | PlainEvent) -> tuple[Any, ...]:
+    """All columns but `place` and `run`."""
+    if isinstance(state, PlainEvent):
+        return _row_of_plain(state)
     source = state.layers.get("source")
     if source is not None and source.clocks is None and len(state.layers) == 1:
-        return _row_of_source(state, source, run)
+        return _row_of_source(state, source)
     return (
         state.tenant,
         state.id,
-        id_prefix(state.id),
-        run,
         state.qualified_name,
         entity_type(state.layers) or None,
         shown_value(state.layers, "name"),
@@ -56,15 +60,13 @@ def state_to_row(state: AssetState, run: int) -> tuple[Any, ...]:
     )
 
 
-def _row_of_source(state: AssetState, source: Layer, run: int) -> tuple[Any, ...]:
+def _row_of_source(state: AssetState, source: Layer) -> tuple[Any, ...]:
     """The same for a state that only a source made, as nearly all are."""
-    fields, asset_id = source.fields, state.id
+    fields = source.fields
     name, parent, kind = fields.get("name"), fields.get(PARENT_ID), fields.get(TYPE)
     return (
         state.tenant,
-        asset_id,
-        id_prefix(asset_id),
-        run,
+        state.id,
         state.qualified_name,
         None if kind is None else str(kind),
         None if name is None else str(name),
@@ -77,12 +79,25 @@ def _row_of_source(state: AssetState, source: Layer, run: int) -> tuple[Any, ...
     )
 
 
-def states_to_batch(states: Iterable[AssetState], run: int) -> pa.RecordBatch:
-    rows = zip(*(state_to_row(state, run) for state in states), strict=True)
-    columns: Sequence[Any] = list(rows) or [[]] * len(STATE_SCHEMA)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, STATE_SCHEMA, strict=True)], schema=STATE_SCHEMA
-    )
+def _row_of_plain(event: PlainEvent) -> tuple[Any, ...]:
+    """The same for the state that a plain event makes by itself."""
+    tenant, asset_id, qualified_name, time, _, fields, *_ = event
+    name, parent, kind = fields["name"], fields.get(PARENT_ID), fields[TYPE]
+    source = orjson.dumps(fields).decode()
+    return (tenant, asset_id, qualified_name, kind, name, parent, time, time, source, event.clock, *_NOTHING)
+
+
+def states_to_batch(states: Iterable[AssetState | PlainEvent], run: int) -> pa.RecordBatch:
+    rows: Sequence[Any] = list(zip(*map(state_to_row, states), strict=True)) or [[]] * len(_WRITTEN)
+    columns = {field.name: pa.array(values, field.type) for field, values in zip(_WRITTEN, rows, strict=True)}
+    columns["place"] = places_of(columns["id"])
+    columns["run"] = pa.repeat(pa.scalar(run, pa.int64()), len(columns["id"]))
+    return pa.RecordBatch.from_arrays([columns[name] for name in STATE_SCHEMA.names], schema=STATE_SCHEMA)
+
+
+def places_of(ids: pa.Array) -> pa.Array:
+    """`id_prefix` of each."""
+    return pc.utf8_slice_codeunits(ids, 0, ID_PREFIX_DIGITS)
 
 
 def read_states(batch: pa.RecordBatch | pa.Table) -> list[AssetState]:

@@ -1,30 +1,47 @@
 """Aggregates the events of a batch to one row to stage per layer of an asset."""
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+
+import orjson
 
 from lily.model.causes import cause_of
 from lily.model.changes import promotion
 from lily.model.events import AssetEvent
+from lily.model.plain_events import PlainEvent
 from lily.model.states import AssetState
 from lily.store.postgres.copying import NULL, escaped_json
 from lily.store.postgres.staged_layers import StagedLayer
 
+StagedRow = StagedLayer | PlainEvent  # a plain event is a row as it is, if nothing else states its asset's source layer
 
-def aggregate(events: Iterable[AssetEvent]) -> list[StagedLayer]:
-    rows: dict[tuple[str, str], StagedLayer] = {}
+
+def aggregate(events: Iterable[AssetEvent | PlainEvent]) -> list[StagedRow]:
+    rows: dict[tuple[str, str], StagedRow] = {}
     for event in events:
-        layer, statement, asset_id = event.layer(), event.statement, event.asset_id
-        row = rows.get((statement.layer, asset_id))
-        if row is not None:
-            row.add(layer, event.time, cause_of(event))
+        if isinstance(event, PlainEvent) and rows.setdefault(("source", event.asset_id), event) is event:
             continue
-        identity = _identity(event.tenant, asset_id, statement.qualified_name)
-        entity_type = statement.entity_type if statement.layer != "source" else None
-        rows[statement.layer, asset_id] = StagedLayer(
-            statement.layer, identity, layer, event.time, event.time, [cause_of(event)], entity_type
-        )
+        _add(rows, event.in_full() if isinstance(event, PlainEvent) else event)
     return list(rows.values())
+
+
+def _add(rows: dict[tuple[str, str], StagedRow], event: AssetEvent) -> None:
+    key = event.statement.layer, event.asset_id
+    known = rows.get(key)
+    if known is None:
+        rows[key] = _staged(event)
+        return
+    if isinstance(known, PlainEvent):
+        known = rows[key] = _staged(known.in_full())
+    known.add(event.layer(), event.time, cause_of(event))
+
+
+def _staged(event: AssetEvent) -> StagedLayer:
+    layer, statement = event.layer(), event.statement
+    identity = _identity(event.tenant, event.asset_id, statement.qualified_name)
+    entity_type = statement.entity_type if statement.layer != "source" else None
+    return StagedLayer(statement.layer, identity, layer, event.time, event.time, [cause_of(event)], entity_type)
 
 
 def rows_of_state(state: AssetState) -> list[StagedLayer]:
@@ -36,8 +53,32 @@ def rows_of_state(state: AssetState) -> list[StagedLayer]:
     ]
 
 
-def copy_rows(rows: Iterable[StagedLayer]) -> list[str]:
-    return [row.as_copy_row(_key_array(tuple(row.layer.fields)), f"\t{row.entity_type or NULL}") for row in rows]
+def count_layers(rows: Iterable[StagedRow]) -> Counter[str]:
+    return Counter("source" if isinstance(row, PlainEvent) else row.name for row in rows)
+
+
+def copy_rows(rows: Iterable[StagedRow]) -> list[str]:
+    return [_plain_row(row) if isinstance(row, PlainEvent) else _row(row) for row in rows]
+
+
+def _row(row: StagedLayer) -> str:
+    return row.as_copy_row(_key_array(tuple(row.layer.fields)), f"\t{row.entity_type or NULL}")
+
+
+def _plain_row(event: PlainEvent) -> str:
+    """The same of an event whose texts need no escaping."""
+    tenant, asset_id, qualified_name, time, event_id, fields, by, correlation, trace = event
+    cause = f'{{"id":"{event_id}","time":"{time}"'
+    if by is not None:
+        cause += f',"by":"{by}"'
+    if correlation is not None:
+        cause += f',"correlation":"{correlation}"'
+    if trace is not None:
+        cause += f',"trace":"{trace}"'
+    return (
+        f"source\t{tenant}\t{asset_id}\t{qualified_name}\t{escaped_json(orjson.dumps(fields).decode())}"
+        f"{_key_array(tuple(fields))}\t{time}/{event_id}\t{NULL}\t{time}\t{time}\t[{cause}}}]\t{NULL}\n"
+    )
 
 
 def _identity(tenant: str, asset_id: str, qualified_name: str) -> str:

@@ -14,10 +14,11 @@ from lily.model.columns import AssetRecord, TenantAsset, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
+from lily.model.plain_events import PlainEvent
 from lily.model.records import Record, Refusal
 from lily.model.statements import Statement
 from lily.model.states import AssetState
-from lily.store.postgres.catalogue.aggregation import aggregate, copy_rows, rows_of_state
+from lily.store.postgres.catalogue.aggregation import StagedRow, aggregate, copy_rows, count_layers, rows_of_state
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.dead_letters.refusals import insert_refusals
@@ -30,10 +31,11 @@ from lily.store.postgres.layer_merge import LayerMerge
 from lily.store.postgres.progress.positions import next_offsets, raise_positions
 from lily.store.postgres.protection.ended_tags import EndedTags
 from lily.store.postgres.queries import layer_query, query
-from lily.store.postgres.staged_layers import StagedLayer
 
 OffsetRange = tuple[str, int, int, int]  # topic, partition, first offset, next offset
-Event = TypeVar("Event", AssetEvent, EdgeEvent, ClaimsEvent)
+StatedAsset = AssetEvent | PlainEvent
+StoredEvent = StatedAsset | EdgeEvent | ClaimsEvent
+Event = TypeVar("Event", StatedAsset, EdgeEvent, ClaimsEvent)
 
 # PostgreSQL refuses the value itself, not the moment: the same event would fail again.
 _NOT_STORABLE = (psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
@@ -91,7 +93,7 @@ class CatalogueWriter:
         self,
         topic: str,
         next_offsets: dict[int, int],
-        events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]],
+        events: Sequence[tuple[Record, StoredEvent]],
         refusals: Sequence[Refusal],
     ) -> BatchCounts:
         with self._connection.transaction():
@@ -142,7 +144,7 @@ class CatalogueWriter:
             self._connection.execute(query("catalogue/clear_awaiting_lake"), _columns(assets))
         return changed
 
-    def _merge_storable(self, batch: int, rows: list[StagedLayer]) -> int:
+    def _merge_storable(self, batch: int, rows: Sequence[StagedRow]) -> int:
         """Splits rows that PostgreSQL refuses in half, until only the row that it cannot store is left out."""
         try:
             with self._connection.transaction():
@@ -172,9 +174,9 @@ class CatalogueWriter:
         return int(row[0])
 
     def _merge_events(
-        self, batch: int, events: Sequence[tuple[Record, AssetEvent | EdgeEvent | ClaimsEvent]]
+        self, batch: int, events: Sequence[tuple[Record, StoredEvent]]
     ) -> tuple[Counter[str], list[Refusal]]:
-        assets = [(record, event) for record, event in events if isinstance(event, AssetEvent)]
+        assets = [(record, event) for record, event in events if isinstance(event, PlainEvent | AssetEvent)]
         counts, refused = self._merge_assets(batch, assets)
         if len(assets) < len(events):
             edges = [(record, event) for record, event in events if isinstance(event, EdgeEvent)]
@@ -185,12 +187,13 @@ class CatalogueWriter:
         return counts, refused
 
     def _merge_assets(
-        self, batch: int, events: Sequence[tuple[Record, AssetEvent]]
+        self, batch: int, events: Sequence[tuple[Record, StatedAsset]]
     ) -> tuple[Counter[str], list[Refusal]]:
         """What a statement ends without authority is held (`lily.model.held`), so none is refused for that."""
         if events:
             share_lake_parents(self._connection)
-        if requests := [event for _, event in events if _may_stop_tags(event.statement)]:
+        full = (event for _, event in events if isinstance(event, AssetEvent))
+        if requests := [event for event in full if _may_stop_tags(event.statement)]:
             self._ended.audit_requests(requests)
         return self._bisect(events, lambda some: self._merge(batch, aggregate(some)), _qualified_name)
 
@@ -216,8 +219,8 @@ class CatalogueWriter:
         second, second_refused = self._bisect(events[middle:], merge, name)
         return first + second, first_refused + second_refused
 
-    def _merge(self, batch: int, rows: list[StagedLayer]) -> Counter[str]:
-        counts = Counter(row.name for row in rows)
+    def _merge(self, batch: int, rows: Sequence[StagedRow]) -> Counter[str]:
+        counts = count_layers(rows)
         # The source layer first: it states the type with which the changes of the other layers are published.
         layers = {layer: counts[layer] for layer in LAYERS if counts[layer]}
         self._ended.clear()
@@ -243,8 +246,8 @@ def _may_stop_tags(statement: Statement) -> bool:
     )
 
 
-def _qualified_name(event: AssetEvent) -> str:
-    return event.statement.qualified_name
+def _qualified_name(event: StatedAsset) -> str:
+    return event.qualified_name if isinstance(event, PlainEvent) else event.statement.qualified_name
 
 
 def _edge_name(event: EdgeEvent) -> str:
