@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
-ACCEPTING_TURNS = 3  # of the loop, from a connection that was accepted to `serve`
+ACCEPTING_TURNS = 3  # of the loop, from a connection that was accepted to `accept`
 
 
 class Proxy:
@@ -33,14 +33,17 @@ class Proxy:
         for writer in self._writers:
             writer.close()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Not a coroutine: a loop that ends cancels a task that has not begun, and its writer would stay open."""
         self._opened.append(writer)
         if self._refuses:
             writer.close()
             return
-        task = asyncio.current_task()
-        assert task is not None
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there_writer: asyncio.StreamWriter | None = None
         try:
             there_reader, there_writer = await asyncio.open_connection(*self._target)
@@ -54,7 +57,6 @@ class Proxy:
                 if one is not None:
                     one.close()
                     self._writers.discard(one)
-            self._serving.discard(task)
 
     async def end(self) -> None:
         """Returns once every connection is closed, also those that were accepted just now or have something left to
@@ -84,7 +86,7 @@ async def proxy_of(url: str) -> AsyncIterator[tuple[Proxy, str]]:
     """A proxy of the server of a URI, and the URI that leads through it."""
     parts = urlsplit(url)
     proxy = Proxy(parts.hostname or "", parts.port or 0)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(proxy.accept, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     place = f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{proxy.port}"
     try:
