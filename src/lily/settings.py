@@ -94,6 +94,9 @@ class Pipeline(Section):
     """The hot query."""
 
     trigger_ms: int = Field(100, ge=0, description="pause between micro-batches: lower is fresher, and costs idle CPU")
+    busy_trigger_ms: int = Field(
+        400, ge=0, description="the same from 5,000 events/s on, less at lower rates: higher costs less per event"
+    )
     lineage_trigger_ms: int = Field(250, ge=0, description="the same for edges, which have a query of their own")
     batch_events: int = Field(40_000, description="most events in one micro-batch; bounds memory and catch-up latency")
     driver_memory: str = "640m"

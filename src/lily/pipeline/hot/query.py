@@ -18,6 +18,7 @@ from lily.bus.authority import SigningKeys
 from lily.bus.offsets import Offsets
 from lily.model.errors import Transient
 from lily.observe.traces import tracer
+from lily.pipeline.hot.pacing import Pacing
 from lily.pipeline.hot.task import REPORT, apply_partition
 from lily.pipeline.metrics import PipelineMetrics
 from lily.pipeline.offsets import LogOffsets
@@ -91,6 +92,10 @@ class CatalogueQuery:
             reports = applied.collect()
             span.set_attribute("lily.events", sum(report["events"] for report in reports))
         self._count(reports, time.monotonic() - started)
+        self._pause(sum(report["events"] for report in reports), started)
+
+    def _pause(self, events: int, began: float) -> None:
+        """Of queries that collect events under load."""
 
     def _count(self, reports: list[Row], seconds: float) -> None:
         self._events_seen += sum(report["events"] for report in reports)
@@ -111,6 +116,14 @@ class CatalogueQuery:
 
 class HotQuery(CatalogueQuery):
     name, topic = "hot", topics.ASSETS
+
+    def __init__(self, settings: Settings, stop: threading.Event, metrics: PipelineMetrics) -> None:
+        super().__init__(settings, stop, metrics)
+        pipeline = settings.pipeline
+        self._pacing = Pacing(pipeline.trigger_ms / 1000, pipeline.busy_trigger_ms / 1000, pipeline.batch_events)
+
+    def _pause(self, events: int, began: float) -> None:
+        self._stop.wait(self._pacing.pause(events, began, time.monotonic()))
 
     def _warm_up(self, query: StreamingQuery) -> None:
         """Sends pings through the whole path until it is fast, so that the first real event is processed quickly."""
