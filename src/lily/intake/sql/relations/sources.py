@@ -75,7 +75,10 @@ class Sources:
         if len(parts) > 1 and self._scope.sources and (found := self._scope.source(parts)) is not None:
             field = found[0].find(found[1][0])  # BigQuery: `from t, t.items`
             if field is not None:
-                return Relation([field.field], every=field.field.origins)
+                element = self._expressions.below(field.field, found[1][1:])
+                fields = self._expressions.fields_of(element)
+                name = alias_of(table) or element.name
+                return Relation([element.renamed(name)], every=element.origins, parts=fields)
         key = session.key(table)
         session.named[key] = location_of(table) or ".".join(part.name for part in table.parts)
         return session.tables.relation(key)
