@@ -36,12 +36,13 @@ class Execution:
             allows_lateral_aliases(self._dialect),
             variables=piece.variables,
             queried=piece.queried,
-            rows={name: partial(self._rows_of, query) for name, query in piece.rows},
+            rows={name: partial(self._rows_of, query, piece.variables) for name, query in piece.rows},
         )
 
-    def _rows_of(self, query: Piece) -> Relation:
+    def _rows_of(self, query: Piece, variables: frozenset[str]) -> Relation:
         """The rows of a loop's variable."""
-        session = Session(self._writer.tables, read_query, self._defaults.database, self._defaults.schema)
+        defaults = self._defaults
+        session = Session(self._writer.tables, read_query, defaults.database, defaults.schema, variables=variables)
         return read_query(parsed(query, self._dialect), Scope(session))
 
     def applied(self, statement: Statement, session: Session) -> str | None:

@@ -10,6 +10,7 @@ from lily.intake.sql.relations.names import alias_columns, alias_of
 from lily.intake.sql.relations.relation import Relation
 
 _FILES = re.compile(r"(?:read_\w+|\w+_scan|s3|s3cluster|gcs|url|file|azureblobstorage|hdfs|iceberg|deltalake)")
+_OF_ENGINES = frozenset({"pg_catalog", "information_schema", "sys", "ml", "ai", "system", "builtin"})
 _QUERY = re.compile(r"\s*(?:select|with)\s", re.IGNORECASE)
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")
 _ELEMENTS = frozenset({"value", "this"})
@@ -77,6 +78,22 @@ def query_text(source: exp.Expr) -> str | None:
     """A query in a string that a function executes: `crosstab('select …')`, `openquery(server, 'select …')`."""
     texts = (literal.name for literal in source.find_all(exp.Literal) if literal.is_string)
     return next((text for text in texts if _QUERY.match(text)), None)
+
+
+def own_function(source: exp.Expr) -> str | None:
+    """The name of a function that is no part of the engine, because it is in a schema; and of one that repeats the
+    rows of an earlier query."""
+    function = _function(source)
+    if isinstance(function, exp.Anonymous) and function.name.lower() == "table" and len(function.expressions) == 1:
+        function = function.expressions[0]  # Oracle: `table(pkg.people(3))`
+    if isinstance(function, exp.Dot):
+        names = [part.name for part in function.flatten()]
+        return ".".join(names) if isinstance(function.expression, exp.Anonymous) else None
+    if not isinstance(function, exp.Anonymous):
+        return None
+    if isinstance(source, exp.Table) and source.db and source.db.lower() not in _OF_ENGINES:
+        return ".".join(name for name in (source.catalog, source.db, function.name) if name)
+    return function.name if function.name.lower() == "result_scan" else None
 
 
 def _arguments(source: exp.Expr) -> list[exp.Expr]:

@@ -48,8 +48,19 @@ def _unpivoted(pivot: exp.Pivot, expressions: Expressions) -> Iterator[Field]:
                 entry.this if isinstance(entry, exp.PivotAlias | exp.Alias) else entry for entry in field.expressions
             ]
             for value in pivot.expressions:
-                yield Field(value.name.lower(), expressions.origins(*listed))
+                names = value.expressions if isinstance(value, exp.Tuple) else [value]
+                for at, name in enumerate(names):  # `unpivot ((sales, cost) for quarter in ((s1, c1), (s2, c2)))`
+                    sources = [_member(entry, at) if len(names) > 1 else entry for entry in listed]
+                    yield Field(name.name.lower(), expressions.origins(*sources))
             yield Field(field.this.name.lower())
+
+
+def _member(entry: exp.Expr, at: int) -> exp.Expr:
+    """Of `(s1, c1)`."""
+    if not isinstance(entry, exp.Tuple) or at >= len(entry.expressions):
+        return entry
+    member: exp.Expr = entry.expressions[at]
+    return member
 
 
 def _consumed(pivot: exp.Pivot) -> frozenset[str]:

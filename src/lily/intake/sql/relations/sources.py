@@ -5,7 +5,7 @@ from sqlglot import exp
 from lily.intake.sql.relations.clickhouse import remote_table
 from lily.intake.sql.relations.columns import NO_ORIGINS, Field, Rest
 from lily.intake.sql.relations.expressions import Expressions
-from lily.intake.sql.relations.functions import files_of, function_relation, is_function, query_text
+from lily.intake.sql.relations.functions import files_of, function_relation, is_function, own_function, query_text
 from lily.intake.sql.relations.names import alias_columns, alias_of, location_of, name_parts
 from lily.intake.sql.relations.pivots import pivoted
 from lily.intake.sql.relations.relation import Relation
@@ -58,6 +58,8 @@ class Sources:
         if is_function(source):
             if (query := query_text(source)) is not None:
                 self._scope.session.notes[f"the query in the string {query[:60]!r} is not followed"] = None
+            if (name := own_function(source)) is not None:
+                self._scope.session.notes[f"what the function {name} reads is not followed"] = None
             return function_relation(source, self._expressions)
         if isinstance(source, exp.Table):
             return self._table(source)

@@ -1,6 +1,7 @@
 """T-SQL: `insert into t … output inserted.id into log (id) …` is two statements in one."""
 
 from lily.intake.sql.script.piece import FixedText, Piece, piece_of, tokens_of
+from lily.intake.sql.script.rewrites import without_top
 
 _VERBS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "WITH"})
 _BEFORE_TARGET = frozenset({"INSERT", "INTO", "UPDATE", "DELETE", "FROM", "MERGE"})
@@ -8,9 +9,10 @@ _BEFORE_TARGET = frozenset({"INSERT", "INTO", "UPDATE", "DELETE", "FROM", "MERGE
 
 def without_output(piece: Piece, dialect: str) -> list[Piece]:
     """The statement, and what its OUTPUT clause inserts into another table."""
-    words = piece.words
-    if words[0] not in _VERBS or "OUTPUT" not in words:
+    if piece.words[0] not in _VERBS or "OUTPUT" not in piece.words:
         return [piece]
+    piece = without_top(piece)
+    words = piece.words
     start = words.index("OUTPUT")
     into = words.index("INTO", start) if "INTO" in words[start:] else None
     if into is None:

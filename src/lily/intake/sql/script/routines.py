@@ -46,8 +46,13 @@ def language_of(piece: Piece) -> str | None:
 
 
 def body_string(piece: Piece) -> int | None:
-    """The index of the string that contains the body: `as $$ … $$`, `do $$ … $$`, `execute immediate '…'`."""
-    before = {"AS", "DO", "IMMEDIATE", "("} if piece.words[0] not in {"CREATE", "ALTER"} else {"AS"}
+    """The index of the string that contains the body: `as $$ … $$`, `do $$ … $$`, `execute immediate '…'`, and in
+    PL/pgSQL `execute '…'`."""
+    before = (
+        {"AS", "DO", "IMMEDIATE", "EXECUTE", "SP_EXECUTESQL", "("}
+        if piece.words[0] not in {"CREATE", "ALTER"}
+        else {"AS"}
+    )
     for at, token in enumerate(piece.tokens):
         if token.token_type in STRINGS and at and piece.words[at - 1] in before:
             return at
