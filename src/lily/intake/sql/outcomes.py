@@ -20,10 +20,8 @@ def reason_without_edges(statement: Statement, failure: str | None, *, makes_tab
     if failure is not None:
         return failure
     match statement.expression:
-        case exp.Query() if makes_table:
-            return "it reads no table"
         case exp.Query():
-            return "a query whose rows are not stored has no lineage"
+            return "it reads no table" if makes_table else "a query whose rows are not stored has no lineage"
         case exp.Insert() | exp.Update() | exp.Merge():
             return "it reads no table, or only the one that it writes"
         case exp.Create(expression=exp.Query() | exp.Values()):

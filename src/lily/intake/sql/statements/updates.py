@@ -37,13 +37,17 @@ def delete(statement: exp.Delete, session: Session, writer: Writer) -> None:
     if not isinstance(table, exp.Table):
         return
     reading = Reading(statement, session)
-    reading.sources.add(table)
-    for other in statement.args.get("using") or ():
+    using = statement.args.get("using") or []
+    joined = [join.this for join in table.args.get("joins") or () if using]  # MySQL: `delete from a, b using …`
+    sources = {other.alias_or_name.lower() for source in using for other in source.find_all(exp.Table)}
+    if table.alias_or_name.lower() not in sources:
+        reading.sources.add(table)
+    for other in using:
         reading.sources.add(other)
     reading.expressions.influence(statement.args.get("where"))
-    named = statement.args.get("tables") or [table]
+    named = statement.args.get("tables") or [table, *joined]
     for written in named:
-        target = _target(_written(written, table), reading, session)
+        target = _target(_written(written, *using, table), reading, session)
         writer.influence(target, Relation(influences=reading.rows.influences))
 
 
@@ -56,9 +60,9 @@ def _target(table: exp.Table, reading: Reading, session: Session) -> Target:
     return Target(tables[0] if tables else session.key(table))
 
 
-def _written(table: exp.Table, source: exp.Expr | None) -> exp.Table:
+def _written(table: exp.Table, *sources: exp.Expr | None) -> exp.Table:
     """In T-SQL and in MySQL the target may be an alias of the FROM clause."""
-    for other in source.find_all(exp.Table) if source is not None else ():
+    for other in (other for source in sources if source is not None for other in source.find_all(exp.Table)):
         if other.alias and other.alias.lower() == table.name.lower() and not table.db:
             return other
     return table
