@@ -21,6 +21,9 @@ from lily.intake.sql.statements.target import Target
 from lily.intake.sql.statements.writer import Writer
 
 
+_CALLS = frozenset({"CALL", "EXEC", "EXECUTE"})
+
+
 class Execution:
     """`target` is the key of the table that a query without a target of its own writes."""
 
@@ -73,6 +76,8 @@ class Execution:
             return None
         if commands.dynamic(piece):
             return "its text is put together when it runs"
+        if piece.words[0] in _CALLS:
+            return "what the procedure reads and writes is not known here"
         return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
 
     def _moved(self, piece: Piece, session: Session) -> bool:
