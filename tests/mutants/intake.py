@@ -52,9 +52,9 @@ MUTANTS = [
         "The graph leaves out an edge from a table to itself.",
     ),
     Mutant(
-        f"{STATEMENTS}/inserts.py",
-        "names = target.columns or [field.name for field in rows.fields]",
-        "names = [field.name for field in rows.fields]",
+        f"{STATEMENTS}/conflicts.py",
+        "names = target.columns or session.tables.ordered_columns(target.key) or",
+        "names = session.tables.ordered_columns(target.key) or",
         SQL,
     ),
     Mutant(f"{STATEMENTS}/writer.py", "sorted(rows.influences - shown)", "sorted(rows.influences)", SQL),

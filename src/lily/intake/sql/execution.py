@@ -20,7 +20,6 @@ from lily.intake.sql.statements.reading import Reading
 from lily.intake.sql.statements.target import Target
 from lily.intake.sql.statements.writer import Writer
 
-
 _CALLS = frozenset({"CALL", "EXEC", "EXECUTE"})
 
 
@@ -74,11 +73,7 @@ class Execution:
             return None
         if commands.renamed(piece, session, self._writer) or self._unload(statement, session):
             return None
-        if commands.dynamic(piece):
-            return "its text is put together when it runs"
-        if piece.words[0] in _CALLS:
-            return "what the procedure reads and writes is not known here"
-        return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
+        return _not_supported(piece)
 
     def _moved(self, piece: Piece, session: Session) -> bool:
         """Whether it is a statement that copies all columns of a table, and that sqlglot does not parse."""
@@ -104,3 +99,11 @@ class Execution:
         rows = Reading(exp.Select(), session).query(parse_query(found[0], self._dialect))
         self._writer.insert(Target(found[1]), rows)
         return True
+
+
+def _not_supported(piece: Piece) -> str | None:
+    if commands.dynamic(piece):
+        return "its text is put together when it runs"
+    if piece.words[0] in _CALLS:
+        return "what the procedure reads and writes is not known here"
+    return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
