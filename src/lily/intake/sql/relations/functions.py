@@ -39,11 +39,14 @@ def function_relation(source: exp.Expr, expressions: Expressions) -> Relation:
     fields = {name: Field(name, NO_ORIGINS if name in _POSITIONS else origins) for name in flattened}
     fields |= {name: Field(name, origins) for name in names}
     position = offset.name.lower() if isinstance(offset, exp.Identifier) else position
+    if source.args.get("ordinality") and len(names) > 1:
+        position = names[-1]
     if position is not None:
         fields[position] = Field(position)
         names = [name for name in names if name != position]
     element = expressions.element(_function(source))
     if element is None:
+        fields |= _of_several(_function(source), names, expressions)
         return Relation(list(fields.values()), every=origins)
     parts = expressions.fields_of(element)
     if len(names) == 1:
@@ -53,6 +56,14 @@ def function_relation(source: exp.Expr, expressions: Expressions) -> Relation:
     fields |= {name: element.renamed(name) for name in flattened if name in _ELEMENTS}
     shown = parts if _shows_fields(source) else None
     return Relation(list(fields.values()), every=element.origins, parts=shown)
+
+
+def _of_several(function: exp.Expr, names: list[str], expressions: Expressions) -> dict[str, Field]:
+    """`unnest(a, b) as t (x, y)`: a column of each array, unless one of them is a map."""
+    arrays = function.expressions if isinstance(function, exp.Unnest) else []
+    if len(arrays) < 2 or len(arrays) != len(names):
+        return {}
+    return {name: expressions.field(array, name) for name, array in zip(names, arrays, strict=True)}
 
 
 def _shows_fields(source: exp.Expr) -> bool:

@@ -123,7 +123,7 @@ class Sources:
 
     def _array_join(self, join: exp.Join) -> None:
         """ClickHouse: the elements of an array under the name of its column or of an alias."""
-        for array in join.expressions or [join.this]:
+        for array in (join.this, *join.expressions):
             value = exp.column(array.this.copy()) if isinstance(array, exp.Table) else array
             name = (array.alias or array.name).lower()
             self._scope.merged[name] = self._expressions.field(value, name)

@@ -96,6 +96,20 @@ def _without_strict(piece: Piece) -> Piece:
     return piece
 
 
+def _as_insert_of_changes(piece: Piece) -> Piece:
+    """Databricks: `apply changes into t from stream(s) keys (id) …` as `insert into t select * from stream(s)`."""
+    words = piece.words
+    if words[:3] != ["APPLY", "CHANGES", "INTO"] or "FROM" not in words or "KEYS" not in words:
+        return piece
+    at, end = words.index("FROM"), words.index("KEYS")
+    old = piece.tokens[at]
+    added = [(TokenType.SELECT, "SELECT"), (TokenType.STAR, "*")]
+    tokens = [Token(kind, word, old.line, old.col, old.start, old.end) for kind, word in added]
+    insert = _replaced(piece, 0, TokenType.INSERT, "INSERT")
+    kept = [insert.tokens[0], *piece.tokens[2:at], *tokens, *piece.tokens[at:end]]
+    return replace(piece, tokens=kept, words=["INSERT", *words[2:at], "SELECT", "*", *words[at:end]])
+
+
 def _without_infile(piece: Piece) -> Piece:
     """ClickHouse: `insert into t from infile '/x.csv' format CSV` as `… select * from file ('/x.csv')`."""
     words, tokens = piece.words, piece.tokens
@@ -204,6 +218,7 @@ _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "SELECT": (_as_plain_assignments, _without_strict, without_attributes),
     "CREATE": (_without_snapshot, _without_no_data, _without_projection, without_attributes),
     "INSERT": (without_top, _without_infile, _without_format, _without_hint, without_attributes),
+    "APPLY": (_as_insert_of_changes,),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert, without_attributes),
 }
