@@ -46,8 +46,8 @@ MUTANTS = [
     ),
     Mutant(
         f"{STATEMENTS}/updates.py",
-        "for key in reading.rows.tables if key != target.key}",
-        "for key in reading.rows.tables}",
+        "for key in read.tables if key != target.key}",
+        "for key in read.tables}",
         SQL,
         "The graph leaves out an edge from a table to itself.",
     ),
