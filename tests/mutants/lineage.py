@@ -90,6 +90,8 @@ MUTANTS = [
     Mutant("lineage/assumed_edges.py", "if key.from_id in inputs and key.type", "if key.type", RUNS),
     Mutant("lineage/assumed_edges.py", "        if start != end\n", "", CLAIMS),
     Mutant("lineage/assumed_edges.py", " if output not in explained]", "]", RUNS),
+    Mutant("lineage/claims.py", "others_at=max(at, self.others_at or at)", "others_at=at", CLAIMS),
+    Mutant("lineage/runs.py", "return max(clock, self.completed_at or clock)", "return clock", RUNS),
     Mutant("lineage/runs.py", "return max(found)[1]", "return min(found)[1]", RUNS),
     Mutant(
         "lineage/runs.py",

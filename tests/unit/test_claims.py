@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from random import Random
 
 from hypothesis import given
@@ -59,6 +60,13 @@ def test_a_claim_is_in_force_until_another_run_completes_later(history: list[Cla
             if not ended and not restated:
                 expected.add((event.run, key, masking))
     assert in_force(history) == expected
+
+
+def test_of_the_completions_of_other_runs_the_newest_counts_in_any_order() -> None:
+    history = [claims(tick, run, Claim(EDGE)) for tick, run in ((5, "r1"), (3, "r2"), (2, "r3"))]
+    for order in permutations(history):
+        found = merge_completions({}, order)[0][JOB]
+        assert (found.run, found.at, found.others_at) == ("r1", history[0].clock, history[1].clock)
 
 
 def test_a_completion_without_edges_ends_no_claims() -> None:

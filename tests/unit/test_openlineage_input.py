@@ -122,6 +122,15 @@ def test_a_facet_with_many_problems_reports_the_first_ones() -> None:
     assert len(found.warnings) <= 10
 
 
+@pytest.mark.parametrize("without", [(), ("run", "eventType")])
+def test_an_event_with_a_job_is_not_about_a_dataset(without: tuple[str, ...]) -> None:
+    """It may have a property `dataset` of its own."""
+    event = run_event(outputs=[dataset("b")], dataset={"namespace": DB, "name": "x"}, schemaURL=None)
+    for name in without:
+        del event[name]
+    assert "job:airflow/dag.task" in {asset.statement.qualified_name for asset in converted(event).assets}
+
+
 @pytest.mark.parametrize(
     ("extra", "run"),
     [

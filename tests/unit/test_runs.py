@@ -120,6 +120,18 @@ def test_a_run_completes_with_its_newest_completion_in_any_order() -> None:
         assert run.completes == completions[1].clock
 
 
+def test_what_a_run_claimed_before_another_one_completed_counts_from_its_own_completion() -> None:
+    """The runs of a job may overlap: what was stated at START holds if this run completes last."""
+    early = event(1, "slow", "START", claims=(Claim(EdgeKey(A, C, "derived-from")),))
+    other = event(2, "quick", "COMPLETE", claims=(Claim(EdgeKey(B, C, "derived-from")),))
+    last = event(3, "slow", "COMPLETE", claims=(Claim(EdgeKey(A, D, "derived-from")),))
+    for order in permutations([early, other, last]):
+        runs, counting = add_events({}, order)
+        completions, _ = merge_completions({}, counting, runs)
+        found = newest_claims(counting, completions, runs).in_force
+        assert {(run, key.to_id) for _, run, key in found} == {("slow", C), ("slow", D)}
+
+
 def test_the_newest_facet_of_a_place_is_kept_in_any_order() -> None:
     events = [replace(event(tick, "r", "RUNNING"), facets={"run/x": {"tick": tick}}) for tick in (1, 2, 3)]
     for order in permutations(events):

@@ -75,7 +75,9 @@ class Analysis:
         if failure is None:
             failure = self._execution.applied(statement, session)
         self._warn(statement, session)
-        reason = None if self._writer.changes > before else reason_without_edges(statement, failure)
+        reason = None
+        if self._writer.changes == before:
+            reason = reason_without_edges(statement, failure, makes_table=bool(self._writer.defined))
         is_doubtful = bool(session.unknown or session.notes or self._writer.warnings)
         is_partial = is_doubtful or bool(session.stars)
         self._is_doubtful |= is_doubtful or failure is not None

@@ -20,6 +20,8 @@ from lily.intake.sql.statements.reading import Reading
 from lily.intake.sql.statements.target import Target
 from lily.intake.sql.statements.writer import Writer
 
+_CALLS = frozenset({"CALL", "EXEC", "EXECUTE"})
+
 
 class Execution:
     """`target` is the key of the table that a query without a target of its own writes."""
@@ -36,12 +38,13 @@ class Execution:
             allows_lateral_aliases(self._dialect),
             variables=piece.variables,
             queried=piece.queried,
-            rows={name: partial(self._rows_of, query) for name, query in piece.rows},
+            rows={name: partial(self._rows_of, query, piece.variables) for name, query in piece.rows},
         )
 
-    def _rows_of(self, query: Piece) -> Relation:
+    def _rows_of(self, query: Piece, variables: frozenset[str]) -> Relation:
         """The rows of a loop's variable."""
-        session = Session(self._writer.tables, read_query, self._defaults.database, self._defaults.schema)
+        defaults = self._defaults
+        session = Session(self._writer.tables, read_query, defaults.database, defaults.schema, variables=variables)
         return read_query(parsed(query, self._dialect), Scope(session))
 
     def applied(self, statement: Statement, session: Session) -> str | None:
@@ -70,9 +73,7 @@ class Execution:
             return None
         if commands.renamed(piece, session, self._writer) or self._unload(statement, session):
             return None
-        if commands.dynamic(piece):
-            return "its text is put together when it runs"
-        return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"
+        return _not_supported(piece)
 
     def _moved(self, piece: Piece, session: Session) -> bool:
         """Whether it is a statement that copies all columns of a table, and that sqlglot does not parse."""
@@ -98,3 +99,11 @@ class Execution:
         rows = Reading(exp.Select(), session).query(parse_query(found[0], self._dialect))
         self._writer.insert(Target(found[1]), rows)
         return True
+
+
+def _not_supported(piece: Piece) -> str | None:
+    if commands.dynamic(piece):
+        return "its text is put together when it runs"
+    if piece.words[0] in _CALLS:
+        return "what the procedure reads and writes is not known here"
+    return None if moves_no_data(piece) else f"{piece.words[0] or 'the statement'} is not supported"

@@ -16,12 +16,12 @@ def outcome_of(statement: Statement, failure: str | None, reason: str | None, *,
     return Outcome(statement.number, *statement.piece.position, status, reason)
 
 
-def reason_without_edges(statement: Statement, failure: str | None) -> str:
+def reason_without_edges(statement: Statement, failure: str | None, *, makes_table: bool) -> str:
     if failure is not None:
         return failure
     match statement.expression:
         case exp.Query():
-            return "a query whose rows are not stored has no lineage"
+            return "it reads no table" if makes_table else "a query whose rows are not stored has no lineage"
         case exp.Insert() | exp.Update() | exp.Merge():
             return "it reads no table, or only the one that it writes"
         case exp.Create(expression=exp.Query() | exp.Values()):

@@ -105,6 +105,12 @@ class Tables:
                 return Column(column.table, name)
         return column
 
+    def children(self, column: Column) -> dict[str, Column]:
+        """The fields directly below a column that the catalogue has."""
+        known, start = self.known.get(column.table), f"{column.name}."
+        below = [name[len(start) :] for name in known.nested if name.startswith(start)] if known is not None else []
+        return {name: Column(column.table, start + name) for name in below if "." not in name}
+
     def fields_below(self, column: Column) -> list[str]:
         """The paths of the nested fields of a column."""
         known, start = self.known.get(column.table), f"{column.name}."

@@ -23,10 +23,11 @@ class Field:
     name: str
     origins: Origins = NO_ORIGINS
     copied: bool = False  # the value is that of its only origin, so it has the same nested fields
-    parts: Mapping[str, "Field"] | None = None  # of a struct that the query builds
+    parts: Mapping[str, "Field"] | None = None  # of a struct that the query builds, or of a row that it uses as one
+    rests: tuple["Rest", ...] = ()  # of such a row: the columns that are not known
 
     def renamed(self, name: str) -> "Field":
-        return Field(name, self.origins, self.copied, self.parts)
+        return Field(name, self.origins, self.copied, self.parts, self.rests)
 
     def merged(self, other: "Field") -> "Field":
         return Field(self.name, self.origins | other.origins)

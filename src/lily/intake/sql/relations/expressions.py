@@ -1,12 +1,16 @@
 """The columns that the value of an expression comes from."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from sqlglot import exp
 
 from lily.intake.sql.relations.clickhouse import dictionary_entry
-from lily.intake.sql.relations.columns import NO_ORIGINS, Column, Field, Origins
+from lily.intake.sql.relations.columns import NO_ORIGINS, Column, Field, Match, Origins
+from lily.intake.sql.relations.elements import array_of, fields_of, mapped, value_of
 from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.paths import JSON_PATHS, Path, path_of, subscripts
-from lily.intake.sql.relations.relation import Relation
+from lily.intake.sql.relations.relation import Relation, best
 from lily.intake.sql.relations.scopes import Scope
 from lily.intake.sql.relations.stars import expand, star_of
 
@@ -23,14 +27,31 @@ class Expressions:
     def field(self, expression: exp.Expr, name: str) -> Field:
         """An item of the SELECT list."""
         value = expression.unalias().unnest() if not isinstance(expression, exp.Subquery) else expression
-        if isinstance(value, exp.Struct):
-            return Field(name, self.origins(value), parts=self._parts(value))
-        path = path_of(value)
-        if path is not None and not isinstance(value, JSON_PATHS):
-            found = self._referenced(path)
-            if found is not None:
-                return found.renamed(name)
-        return Field(name, self.origins(value))
+        element, path = self._struct(value) or self.element(value), path_of(value)
+        if element is None and path is not None and not isinstance(value, JSON_PATHS):
+            element = self._referenced(path)
+        return Field(name, self.origins(value)) if element is None else element.renamed(name)
+
+    def _struct(self, value: exp.Expr) -> Field | None:
+        """A struct that the query builds, an array of them, and a row that is used as one."""
+        inner = value_of(value)
+        if isinstance(inner, exp.Struct):
+            return Field("", self.origins(value), parts=self._parts(inner))
+        if inner is not value and isinstance(inner, exp.Column) and len(inner.parts) == 1:
+            row = self._row(identifier_name(inner.parts[0]))
+            return None if row is None else replace(row, origins=self.origins(value))
+        if isinstance(value, exp.Dot) and isinstance(value.expression, exp.Identifier) and path_of(value) is None:
+            return self.below(self.field(value.this, ""), [value.expression.name.lower()])
+        return None
+
+    def element(self, function: exp.Expr) -> Field | None:
+        """What the rows of `unnest(items)` have, if their fields can be told apart."""
+        array = array_of(function)
+        field = self.field(array, "") if array is not None else None
+        return field if field is not None and (field.copied or field.parts) else None
+
+    def fields_of(self, element: Field) -> Mapping[str, Field]:
+        return fields_of(element, self._scope.session)
 
     def origins(self, *expressions: exp.Expr, stored: bool = True) -> Origins:
         """`stored`: whether it is a value of a row, and not a condition."""
@@ -45,6 +66,8 @@ class Expressions:
                 field = self._referenced(path, stored=stored)
                 found |= self._with_nested(field) if field is not None else NO_ORIGINS
                 pending += subscripts(node)
+            elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+                found |= self._with_nested(self.below(self.field(node.this, ""), [node.expression.name.lower()]))
             elif isinstance(node, exp.Query | exp.DML):
                 found |= self._subquery(node)
             elif isinstance(node, exp.Parameter | exp.Placeholder):
@@ -64,13 +87,13 @@ class Expressions:
         match node:
             case exp.Count():
                 return [value for value in node.iter_expressions() if not self._is_row(value)]
-            case exp.Dot(expression=exp.Star()):
-                return [node.this]
             case exp.Window() | exp.WithinGroup() | exp.Order():
                 return self._ordered(node)
             case exp.Columns():
                 self._scope.session.notes["the columns that COLUMNS(…) selects are not followed"] = None
                 return []
+            case exp.Transform() | exp.Comprehension():
+                return mapped(node)
             case exp.Exists():
                 self._read(node.this)
                 return []
@@ -156,11 +179,11 @@ class Expressions:
             if match is None:
                 return None
             self._scope.used(match.field)
-            return self._descend(match.field, [*rest, *below])
+            return self.below(match.field, [*rest, *below])
         if len(parts) == 1 and not below and (row := self._row(parts[0])) is not None:
             return row
         field = self._scope.column(parts[0])
-        return None if field is None else self._descend(field, [*parts[1:], *below])
+        return None if field is None else self.below(field, [*parts[1:], *below])
 
     def _source(self, parts: list[str]) -> tuple[Relation, list[str]] | None:
         found = self._scope.source(parts)
@@ -176,15 +199,21 @@ class Expressions:
             return None
         for rest in relation.rests:
             self._scope.session.stars |= dict.fromkeys(sorted(rest.tables))
-        return Field(name, NO_ORIGINS.union(*(field.origins for field in relation.fields)))
+        origins = NO_ORIGINS.union(*(field.origins for field in relation.fields))
+        parts = {field.name: field for field in relation.fields}
+        return Field(name, origins, parts=parts, rests=tuple(relation.rests))
 
     def _row_of(self, name: str) -> Relation | None:
         relation = self._scope.whole_row(name)
         return None if relation is None or self._scope.has(name) else relation
 
-    def _descend(self, field: Field, path: list[str]) -> Field:
+    def below(self, field: Field, path: list[str]) -> Field:
+        """The field at a path below a struct."""
         while path and field.parts and path[0] in field.parts:
             field, path = field.parts[path[0]], path[1:]
+        if path and (rest := best(Match(rest.openness, rest.field(path[0])) for rest in field.rests)) is not None:
+            field, path = rest.field, path[1:]
+            self._scope.used(field)
         if not path or not field.copied:
             return field if not path else Field(field.name, field.origins)
         column = self._scope.session.tables.nested(next(iter(field.origins)), path)

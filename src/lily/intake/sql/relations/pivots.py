@@ -24,20 +24,30 @@ def pivoted(pivot: exp.Pivot, source: Relation, scope: Scope) -> Relation:
             result.items.append(Rest(item.tables, item.openness, item.without | names))
         elif item.name not in consumed:
             result.items.append(item)
-    result.items = _named(pivot, [*result.items, *made], len(made))
+    if made:
+        result.items = _named(pivot, [*result.items, *made], len(made))
+    elif not pivot.args.get("unpivot"):  # Snowflake: `for month in (any)` and `in (select …)`
+        result.every = expressions.origins(*pivot.expressions)
+        scope.session.notes["the columns that PIVOT makes are only known when it runs"] = None
     if not pivot.args.get("unpivot"):
-        expressions.influence(*(field.this for field in pivot.args.get("fields") or () if isinstance(field, exp.In)))
+        named = [field for field in pivot.args.get("fields") or () if isinstance(field, exp.In)]
+        queries = (value for field in named for value in field.expressions if isinstance(value, exp.Query))
+        expressions.influence(*(field.this for field in named), *queries)
     return result
 
 
 def _made(pivot: exp.Pivot, expressions: Expressions) -> Iterator[Field]:
     """The columns of PIVOT: each has the value of an aggregate for some rows."""
     aggregates = pivot.expressions
-    if not aggregates:
+    if not aggregates or any(_is_dynamic(field) for field in pivot.args.get("fields") or ()):
         return
     for at, column in enumerate(pivot.args.get("columns") or ()):
         aggregate = aggregates[at % len(aggregates)]
         yield Field(column.name.lower(), expressions.origins(aggregate))
+
+
+def _is_dynamic(field: exp.Expr) -> bool:
+    return any(isinstance(value, exp.PivotAny | exp.Query) for value in field.expressions)
 
 
 def _unpivoted(pivot: exp.Pivot, expressions: Expressions) -> Iterator[Field]:
@@ -48,8 +58,19 @@ def _unpivoted(pivot: exp.Pivot, expressions: Expressions) -> Iterator[Field]:
                 entry.this if isinstance(entry, exp.PivotAlias | exp.Alias) else entry for entry in field.expressions
             ]
             for value in pivot.expressions:
-                yield Field(value.name.lower(), expressions.origins(*listed))
+                names = value.expressions if isinstance(value, exp.Tuple) else [value]
+                for at, name in enumerate(names):  # `unpivot ((sales, cost) for quarter in ((s1, c1), (s2, c2)))`
+                    sources = [_member(entry, at) if len(names) > 1 else entry for entry in listed]
+                    yield Field(name.name.lower(), expressions.origins(*sources))
             yield Field(field.this.name.lower())
+
+
+def _member(entry: exp.Expr, at: int) -> exp.Expr:
+    """Of `(s1, c1)`."""
+    if not isinstance(entry, exp.Tuple) or at >= len(entry.expressions):
+        return entry
+    member: exp.Expr = entry.expressions[at]
+    return member
 
 
 def _consumed(pivot: exp.Pivot) -> frozenset[str]:

@@ -99,7 +99,11 @@ def _add_items(select: exp.Select, scope: Scope, relation: Relation, expressions
 
 def _named(item: exp.Expr) -> list[tuple[str, exp.Expr]]:
     if isinstance(item, exp.Aliases):  # Spark: `posexplode(items) as (pos, item)`
-        return [(name.name.lower(), item.this) for name in item.expressions]
+        values = [exp.Null(), exp.Explode(this=item.this.this)] if isinstance(item.this, exp.Posexplode) else []
+        return [
+            (name.name.lower(), values[at] if at < len(values) else item.this)
+            for at, name in enumerate(item.expressions)
+        ]
     if isinstance(item, exp.QueryTransform):  # Hive: `transform(a, b) using 'script' as (c, d)`
         schema = item.args.get("schema")
         return [(name.name.lower(), item) for name in schema.expressions] if schema is not None else []

@@ -1,6 +1,6 @@
 """The rows that a query or a table yields."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -19,6 +19,7 @@ class Relation:
     influences: set[Column] = field(default_factory=set)
     hidden: Rest | None = None  # of a table whose columns are listed: one that is used although it is not in the list
     every: Origins | None = None  # of a function: the origins of whatever column is named
+    parts: Mapping[str, Field] | None = None  # of the elements of an array: the fields of the struct that each is
     _index: dict[str, Field] | None = None
 
     @property
@@ -47,6 +48,8 @@ class Relation:
         exact = self._by_name().get(name)
         if exact is not None:
             return Match(EXACT, exact)
+        if self.parts is not None and name in self.parts:
+            return Match(EXACT, self.parts[name])
         if self.every is not None:
             return Match(HINTED, Field(name, self.every))
         return best(Match(rest.openness, rest.field(name)) for rest in self._candidates(name))

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from lily.intake.sql.relations.expressions import Expressions
 from lily.intake.sql.relations.relation import Relation
-from lily.intake.sql.relations.scopes import Scope
+from lily.intake.sql.relations.scopes import Scope, Source
 from lily.intake.sql.relations.sources import Sources
 from lily.intake.sql.relations.stars import expand, star_of
 
@@ -17,6 +17,8 @@ def returned(statement: exp.Expr, scope: Scope) -> Relation:
     if not isinstance(target, exp.Table):
         return relation
     sources.add(target)
+    written = scope.sources[0].relation
+    scope.sources += [Source(name, (), written, in_star=False) for name in ("inserted", "deleted")]  # T-SQL
     if isinstance(statement, exp.Delete):
         for table in statement.args.get("using") or ():
             sources.add(table, in_star=False)

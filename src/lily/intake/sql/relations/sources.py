@@ -5,7 +5,7 @@ from sqlglot import exp
 from lily.intake.sql.relations.clickhouse import remote_table
 from lily.intake.sql.relations.columns import NO_ORIGINS, Field, Rest
 from lily.intake.sql.relations.expressions import Expressions
-from lily.intake.sql.relations.functions import files_of, function_relation, is_function, query_text
+from lily.intake.sql.relations.functions import files_of, function_relation, is_function, own_function, query_text
 from lily.intake.sql.relations.names import alias_columns, alias_of, location_of, name_parts
 from lily.intake.sql.relations.pivots import pivoted
 from lily.intake.sql.relations.relation import Relation
@@ -58,6 +58,8 @@ class Sources:
         if is_function(source):
             if (query := query_text(source)) is not None:
                 self._scope.session.notes[f"the query in the string {query[:60]!r} is not followed"] = None
+            if (name := own_function(source)) is not None:
+                self._scope.session.notes[f"what the function {name} reads is not followed"] = None
             return function_relation(source, self._expressions)
         if isinstance(source, exp.Table):
             return self._table(source)
@@ -75,7 +77,10 @@ class Sources:
         if len(parts) > 1 and self._scope.sources and (found := self._scope.source(parts)) is not None:
             field = found[0].find(found[1][0])  # BigQuery: `from t, t.items`
             if field is not None:
-                return Relation([field.field], every=field.field.origins)
+                element = self._expressions.below(field.field, found[1][1:])
+                fields = self._expressions.fields_of(element)
+                name = alias_of(table) or element.name
+                return Relation([element.renamed(name)], every=element.origins, parts=fields)
         key = session.key(table)
         session.named[key] = location_of(table) or ".".join(part.name for part in table.parts)
         return session.tables.relation(key)
@@ -118,7 +123,7 @@ class Sources:
 
     def _array_join(self, join: exp.Join) -> None:
         """ClickHouse: the elements of an array under the name of its column or of an alias."""
-        for array in join.expressions or [join.this]:
+        for array in (join.this, *join.expressions):
             value = exp.column(array.this.copy()) if isinstance(array, exp.Table) else array
             name = (array.alias or array.name).lower()
             self._scope.merged[name] = self._expressions.field(value, name)

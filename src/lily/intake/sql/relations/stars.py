@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from lily.intake.sql.relations.columns import Field, Rest
+from lily.intake.sql.relations.elements import fields_of
 from lily.intake.sql.relations.names import identifier_name
 from lily.intake.sql.relations.scopes import Scope
 
@@ -15,12 +16,12 @@ Read = Callable[[exp.Expr, str], Field]  # of an item of the SELECT list
 
 def star_of(item: exp.Expr) -> exp.Star | None:
     inner = _inner(item)
-    star = inner.this if isinstance(inner, exp.Column) else inner
+    star = inner.this if isinstance(inner, exp.Column) else inner.expression if isinstance(inner, exp.Dot) else inner
     return star if isinstance(star, exp.Star) else None
 
 
 def expand(item: exp.Expr, star: exp.Star, scope: Scope, read: Read) -> Items:
-    items = list(_passed_on(_inner(item), scope))
+    items = list(_passed_on(_inner(item), scope, read))
     for entry in items:
         if isinstance(entry, Rest):
             scope.session.stars |= dict.fromkeys(sorted(entry.tables))
@@ -47,14 +48,17 @@ def _changes(star: exp.Star, read: Read) -> _Changes:
     )
 
 
-def _passed_on(item: exp.Expr, scope: Scope) -> Iterator[Field | Rest]:
+def _passed_on(item: exp.Expr, scope: Scope, read: Read) -> Iterator[Field | Rest]:
+    if isinstance(item, exp.Dot):  # PostgreSQL: `(orders.address).*`
+        yield from _of_struct(item.this, scope, read)
+        return
     if isinstance(item, exp.Column):
         parts = [identifier_name(part) for part in item.parts[:-1]]
         found = scope.source([*parts, "*"])
-        if found is None:
-            scope.session.unknown[".".join([*parts, "*"])] = None
-            return
-        yield from found[0].items
+        if found is None or len(found[1]) > 1:
+            yield from _of_struct(_without_star(item), scope, read)
+        else:
+            yield from found[0].items
         return
     done: set[str] = set()
     for source in scope.sources:
@@ -65,6 +69,23 @@ def _passed_on(item: exp.Expr, scope: Scope) -> Iterator[Field | Rest]:
                     yield scope.merged[entry.name]
             else:
                 yield entry
+
+
+def _of_struct(struct: exp.Expr, scope: Scope, read: Read) -> Items:
+    """The fields that the query or the catalogue has of a struct. Of a table of which all columns are listed, the
+    catalogue has all fields too."""
+    found, tables = read(struct, ""), scope.session.tables
+    fields = fields_of(found, scope.session)
+    are_all = found.parts is not None or all(tables.ordered_columns(column.table) for column in found.origins)
+    if found.origins and not (fields and are_all):
+        shown = f"the fields of {struct.sql()} that * shows are {'not all' if fields else 'not'} known"
+        scope.session.notes[shown] = None
+    return [*fields.values(), *found.rests]
+
+
+def _without_star(item: exp.Column) -> exp.Expr:
+    parts = dict(zip(("this", "table", "db", "catalog"), reversed(item.parts[:-1]), strict=False))
+    return exp.Column(**{name: part.copy() for name, part in parts.items()})
 
 
 def _changed(entry: Field | Rest, changes: _Changes) -> Field | Rest:

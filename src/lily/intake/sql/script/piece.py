@@ -94,8 +94,12 @@ def word(token: Token) -> str:
 
 
 def tokens_of(text: str, dialect: str) -> list[Token]:
-    """Raises TokenError, for example for a string without an end."""
-    return _tokenizer(dialect)(dialect=engine_of(dialect)).tokenize(text)
+    """Without comments, which sqlglot writes into the names of the columns that PIVOT makes. Raises TokenError, for
+    example for a string without an end."""
+    tokens = _tokenizer(dialect)(dialect=engine_of(dialect)).tokenize(text)
+    for token in tokens:
+        token.comments.clear()
+    return tokens
 
 
 @lru_cache

@@ -9,6 +9,14 @@ from lily.intake.sql.script.piece import Piece
 from lily.intake.sql.script.teradata import without_attributes
 
 Rewrite = Callable[[Piece], Piece]
+_SEGMENTED = (["SEGMENTED", "BY"], ["UNSEGMENTED", "ALL"], ["UNSEGMENTED", "NODE"])
+_SELECT_FILE = (
+    (TokenType.SELECT, "SELECT"),
+    (TokenType.STAR, "*"),
+    (TokenType.FROM, "FROM"),
+    (TokenType.VAR, "FILE"),
+    (TokenType.L_PAREN, "("),
+)
 _COMPOUND = frozenset("+-*/%&|^")
 
 
@@ -51,11 +59,15 @@ def _without_schema_evolution(piece: Piece) -> Piece:
 
 
 def _without_delete(piece: Piece) -> Piece:
-    """Oracle: `when matched then update set … delete where …`."""
-    for at in range(1, len(piece.words) - 1):
-        if piece.words[at : at + 2] == ["DELETE", "WHERE"] and piece.words[at - 1] != "THEN":
-            end = piece.words.index("WHEN", at) if "WHEN" in piece.words[at:] else len(piece.words)
-            return _without(piece, at, end)
+    """Oracle: `when matched then update set … where … delete where …` with one condition: both decide about rows."""
+    words = piece.words
+    for at in range(1, len(words) - 1):
+        if words[at : at + 2] == ["DELETE", "WHERE"] and words[at - 1] != "THEN":
+            then = max(place for place in range(at) if words[place] == "THEN") if "THEN" in words[:at] else 0
+            if "WHERE" not in words[then:at]:
+                return _without(piece, at, at + 1)
+            both = _replaced(piece, at, TokenType.OR, "OR")
+            return _without(both, at + 1, at + 2)
     return piece
 
 
@@ -84,6 +96,61 @@ def _without_strict(piece: Piece) -> Piece:
     return piece
 
 
+def _as_insert_of_changes(piece: Piece) -> Piece:
+    """Databricks: `apply changes into t from stream(s) keys (id) …` as `insert into t select * from stream(s)`."""
+    words = piece.words
+    if words[:3] != ["APPLY", "CHANGES", "INTO"] or "FROM" not in words or "KEYS" not in words:
+        return piece
+    at, end = words.index("FROM"), words.index("KEYS")
+    old = piece.tokens[at]
+    added = [(TokenType.SELECT, "SELECT"), (TokenType.STAR, "*")]
+    tokens = [Token(kind, word, old.line, old.col, old.start, old.end) for kind, word in added]
+    insert = _replaced(piece, 0, TokenType.INSERT, "INSERT")
+    kept = [insert.tokens[0], *piece.tokens[2:at], *tokens, *piece.tokens[at:end]]
+    return replace(piece, tokens=kept, words=["INSERT", *words[2:at], "SELECT", "*", *words[at:end]])
+
+
+def _without_infile(piece: Piece) -> Piece:
+    """ClickHouse: `insert into t from infile '/x.csv' format CSV` as `… select * from file ('/x.csv')`."""
+    words, tokens = piece.words, piece.tokens
+    at = next((at for at in range(2, len(words) - 2) if words[at : at + 2] == ["FROM", "INFILE"]), None)
+    if at is None or tokens[at + 2].token_type is not TokenType.STRING:
+        return piece
+    old = tokens[at]
+    added = [Token(kind, word, old.line, old.col, old.start, old.end) for kind, word in _SELECT_FILE]
+    closing = Token(TokenType.R_PAREN, ")", old.line, old.col, old.start, old.end)
+    read = [*tokens[:at], *added, tokens[at + 2], closing]
+    return replace(piece, tokens=read, words=[*words[:at], *(word for _, word in _SELECT_FILE), words[at + 2], ")"])
+
+
+def without_top(piece: Piece) -> Piece:
+    """T-SQL: `delete top (10) percent from t`."""
+    words = piece.words
+    if words[1:3] == ["TOP", "("] and ")" in words:
+        end = words.index(")") + 1
+    elif words[1:2] == ["TOP"] and words[2:3] and words[2].isdigit():
+        end = 3
+    else:
+        return piece
+    return _without(piece, 1, end + 1 if words[end : end + 1] == ["PERCENT"] else end)
+
+
+def _without_no_data(piece: Piece) -> Piece:
+    """PostgreSQL: `create materialized view v as select … with no data`, which REFRESH fills later."""
+    is_view = piece.words[1:3] == ["MATERIALIZED", "VIEW"]
+    for words in (["WITH", "NO", "DATA"], ["WITH", "DATA"]) if is_view else ():
+        if piece.words[-len(words) :] == words:
+            return _without(piece, len(piece.words) - len(words), len(piece.words))
+    return piece
+
+
+def _without_projection(piece: Piece) -> Piece:
+    """Vertica: `create table t as select … segmented by hash(id) all nodes`."""
+    words = piece.words
+    at = next((at for at in range(2, len(words)) if words[at - 1 : at + 1] in _SEGMENTED), None)
+    return piece if at is None or "AS" not in words[:at] else _without(piece, at - 1, len(words))
+
+
 def _without(piece: Piece, start: int, end: int) -> Piece:
     return _only(piece, [*range(start), *range(end, len(piece.tokens))])
 
@@ -96,9 +163,15 @@ def _as_insert(piece: Piece) -> Piece:
     """MySQL and SQLite: `replace into t …`."""
     if piece.words[1:2] != ["INTO"]:
         return piece
-    first = piece.tokens[0]
-    token = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
-    return replace(piece, tokens=[token, *piece.tokens[1:]], words=["INSERT", *piece.words[1:]])
+    return _replaced(piece, 0, TokenType.INSERT, "INSERT")
+
+
+def _replaced(piece: Piece, at: int, kind: TokenType, word: str) -> Piece:
+    old = piece.tokens[at]
+    token = Token(kind, word, old.line, old.col, old.start, old.end)
+    tokens, words = list(piece.tokens), list(piece.words)
+    tokens[at], words[at] = token, word
+    return replace(piece, tokens=tokens, words=words)
 
 
 def _as_load(piece: Piece) -> Piece:
@@ -138,12 +211,14 @@ def _is_compound(piece: Piece, at: int) -> bool:
 
 
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
-    "MERGE": (_without_schema_evolution, _without_delete, _as_plain_assignments),
-    "UPDATE": (_as_plain_assignments,),
+    "MERGE": (without_top, _without_schema_evolution, _without_delete, _as_plain_assignments),
+    "UPDATE": (without_top, _as_plain_assignments),
+    "DELETE": (without_top,),
     "WITH": (_as_plain_assignments, without_attributes),
     "SELECT": (_as_plain_assignments, _without_strict, without_attributes),
-    "CREATE": (_without_snapshot, without_attributes),
-    "INSERT": (_without_format, _without_hint, without_attributes),
+    "CREATE": (_without_snapshot, _without_no_data, _without_projection, without_attributes),
+    "INSERT": (without_top, _without_infile, _without_format, _without_hint, without_attributes),
+    "APPLY": (_as_insert_of_changes,),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert, without_attributes),
 }

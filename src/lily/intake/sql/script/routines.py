@@ -5,6 +5,7 @@ import re
 from lily.intake.sql.script.piece import STRINGS, Piece
 
 _CLASS = re.compile(r"[\w$]+(?:\.[\w$]+)*")
+_BEFORE_BODY = frozenset({"AS", "DO", "IMMEDIATE", "EXECUTE", "SP_EXECUTESQL", "("})
 _KINDS = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER", "PACKAGE", "TASK", "PIPE", "ALERT"})
 _MODIFIERS = frozenset(
     {"OR", "REPLACE", "ALTER", "EDITIONABLE", "NONEDITIONABLE", "SECURE", "TEMP", "TEMPORARY", "IF", "NOT", "EXISTS"}
@@ -46,8 +47,9 @@ def language_of(piece: Piece) -> str | None:
 
 
 def body_string(piece: Piece) -> int | None:
-    """The index of the string that contains the body: `as $$ … $$`, `do $$ … $$`, `execute immediate '…'`."""
-    before = {"AS", "DO", "IMMEDIATE", "("} if piece.words[0] not in {"CREATE", "ALTER"} else {"AS"}
+    """The index of the string that contains the body: `as $$ … $$`, `do $$ … $$`, `execute immediate '…'`, and in
+    PL/pgSQL `execute '…'`."""
+    before = {"AS"} if piece.words[0] in {"CREATE", "ALTER"} else _BEFORE_BODY
     for at, token in enumerate(piece.tokens):
         if token.token_type in STRINGS and at and piece.words[at - 1] in before:
             return at

@@ -8,7 +8,6 @@ _MOVES_NO_DATA = frozenset(
         "ALTER",
         "ANALYZE",
         "ATTACH",
-        "CALL",
         "CHECKPOINT",
         "CLUSTER",
         "COLLECT",

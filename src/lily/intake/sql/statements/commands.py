@@ -125,7 +125,7 @@ def unloaded(piece: Piece) -> tuple[str, str] | None:
 
 def dynamic(piece: Piece) -> bool:
     return piece.words[0] in {"EXEC", "EXECUTE"} and (
-        "IMMEDIATE" in piece.words or "SP_EXECUTESQL" in piece.words or piece.words[1:2] == ["("]
+        "IMMEDIATE" in piece.words or "SP_EXECUTESQL" in piece.words or piece.words[1:2] in (["("], ["FORMAT"], [""])
     )
 
 

@@ -29,7 +29,10 @@ def apply(statement: exp.Expr, session: Session, writer: Writer, *, into_table: 
 
 
 def _written_inside(statement: exp.Expr) -> Iterator[exp.Expr]:
-    """Statements in common table expressions, which write as well: `with x as (insert … returning *)`."""
+    """Statements in common table expressions, which write as well: `with x as (insert … returning *)`, and in T-SQL's
+    `insert into log select … from (merge … output …) as m`."""
+    if isinstance(statement, exp.Insert):
+        yield from (query.this.copy() for query in statement.find_all(exp.Subquery) if isinstance(query.this, exp.DML))
     common = statement.args.get("with_")
     if not isinstance(common, exp.With):
         return

@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from lily.intake.sql.relations.names import name_parts
 from lily.intake.sql.relations.relation import Relation
 from lily.intake.sql.relations.scopes import Session, Source
+from lily.intake.sql.statements.conflicts import on_conflict
 from lily.intake.sql.statements.reading import Reading
 from lily.intake.sql.statements.target import Target, target_of
 from lily.intake.sql.statements.writer import Writer
@@ -21,31 +21,7 @@ def insert(statement: exp.Insert, session: Session, writer: Writer) -> None:
     rows = Reading(statement, session).query(statement.expression)
     if rows.tables:
         writer.insert(target, rows, by_name=bool(statement.args.get("by_name")))
-    _on_conflict(statement, target, rows, session, writer)
-
-
-def _on_conflict(statement: exp.Insert, target: Target, rows: Relation, session: Session, writer: Writer) -> None:
-    """`on conflict do update set a = excluded.b`: `excluded` are the rows of the INSERT."""
-    conflict = statement.args.get("conflict")
-    if not isinstance(conflict, exp.OnConflict) or not conflict.expressions:
-        return
-    reading = Reading(statement, session)
-    names = target.columns or [field.name for field in rows.fields]
-    fields = [field.renamed(name) for name, field in zip(names, rows.positions(), strict=False)]
-    written = session.tables.relation(target.key)
-    reading.scope.sources.append(Source("excluded", (), Relation(list(fields))))
-    reading.scope.sources.append(Source(*_names(statement), written))
-    reading.assign(conflict.expressions)
-    if rows.tables:
-        own = [field.name for field in reading.rows.fields]
-        writer.insert(Target(target.key, own, target.temporary), reading.rows)
-
-
-def _names(statement: exp.Insert) -> tuple[str, tuple[str, ...]]:
-    """The alias or name of the table that is written, and its name as written."""
-    table = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
-    alias = statement.args["alias"].name if statement.args.get("alias") else table.alias_or_name
-    return str(alias).lower(), tuple(name_parts(table))
+    on_conflict(statement, target, rows, session, writer)
 
 
 def insert_many(statement: exp.MultitableInserts, session: Session, writer: Writer) -> None:

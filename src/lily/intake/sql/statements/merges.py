@@ -42,7 +42,7 @@ def _update(then: exp.Update, reading: Reading, target: Target, writer: Writer) 
     if any(isinstance(entry, exp.Star) for entry in then.expressions):
         _all_by_name(reading, target, writer)
         return
-    reading.assign(then.expressions, {reading.scope.sources[-1].name})
+    reading.assign(then.expressions, {reading.scope.sources[-1].name, target.key.rpartition(".")[2]})
     reading.expressions.influence(then.args.get("where"))
     writer.insert(Target(target.key, [field.name for field in reading.rows.fields], target.temporary), reading.rows)
 

@@ -57,9 +57,10 @@ def assigned(
 
 
 def column_name(column: exp.Expr, names: Collection[str] = ()) -> str:
-    """The name of a column that is written; of a nested field its path."""
+    """The name of a column that is written; of a nested field its path. Without the names of the table, it is the last
+    one."""
     parts = [part.name.lower() for part in column.parts] if isinstance(column, exp.Column | exp.Dot) else []
     for at in range(len(parts) - 1, 0, -1):
         if parts[at - 1] in names:
             return ".".join(parts[at:])
-    return parts[-1] if parts else column.name.lower()
+    return ".".join(parts if names else parts[-1:]) or column.name.lower()
