@@ -55,6 +55,13 @@ def test_a_change_names_its_kind_its_differences_and_its_cause() -> None:
     assert event["data"]["tags"] == {"added": ["PII"], "removed": []}
 
 
+def test_a_change_that_several_events_made_names_the_newest_write() -> None:
+    change = a_change({"name": "s"}, {"name": "t"})
+    first = {"id": "e0", "time": "s", "correlation": "c0", "trace": "00-ab-ce-01"}
+    event = event_of(change._replace(causes=[first, *change.causes]))
+    assert (event["correlationid"], event["traceparent"]) == ("c1", "00-ab-cd-01")
+
+
 def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     large = "x" * MAX_EVENT_BYTES
     sent = sendable(event_of(a_change({"name": "t"}, {"name": "t", "notes": large})))
