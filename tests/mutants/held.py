@@ -94,5 +94,9 @@ MUTANTS = [
     Mutant("pipeline/validation.py", "verifier.accepts(record.value)", "True", SIGNED),
     Mutant("pipeline/validation.py", "if event.statement.release is not None:", "if False:", SIGNED),
     Mutant("pipeline/validation.py", "isinstance(event, ClaimsEvent) and event.released", "False", SIGNED),
+    Mutant("lineage/runs.py", " or self._is_explained_by_others()", "", unit("test_runs")),
+    Mutant("lineage/runs.py", "if len(self.own_inputs) == len(self.inputs):", "if self.own_inputs:", unit("test_runs")),
+    Mutant("lineage/waiting_queries.py", " and run.is_own", "", unit("test_waiting_queries")),
+    Mutant("lineage/runs.py", " and len(self.own_outputs) == len(self.outputs)", "", unit("test_waiting_queries")),
     Mutant("lineage/runs.py", " or self._is_too_large_to_assume()", "", unit("test_runs")),
 ]
