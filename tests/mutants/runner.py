@@ -54,11 +54,12 @@ def _run_in(copies: "SimpleQueue[SourceCopy]", mutant: Mutant, timeout: int) -> 
         with copy.with_fault(mutant):
             code, failed = _exit_code(copy.root, mutant.tests, timeout)
         result = _judged(mutant, code, failed)
+    except Stale as error:
+        return Result(mutant, "stale", str(error))
+    else:
         if result.outcome == "noticed" and not _passes(copy, failed, timeout):
             return Result(mutant, "broken", f"{failed} fails without the fault too")
         return result
-    except Stale as error:
-        return Result(mutant, "stale", str(error))
     finally:
         copies.put(copy)
 
