@@ -99,6 +99,7 @@ MUTANTS = [
     Mutant("lineage/runs.py", "if len(self.own_inputs) == len(self.inputs):", "if self.own_inputs:", unit("test_runs")),
     Mutant("lineage/waiting_queries.py", " and run.is_own", "", unit("test_waiting_queries")),
     Mutant("lineage/runs.py", " and len(self.own_outputs) == len(self.outputs)", "", unit("test_waiting_queries")),
+    Mutant("store/postgres/layer_merge.py", "if staged <= ROWS_AT_ONCE:", "if staged:", postgres("test_layer_merges")),
     Mutant("model/layer_limits.py", "held > MAX_HELD and held > _held(before)", "held > MAX_HELD", MANY_HELD),
     Mutant("model/layer_limits.py", "octets > MAX_BYTES and octets > _octets(before)", "octets > MAX_BYTES", MANY_HELD),
     Mutant("model/layer_limits.py", "(held > MAX_HELD and held > _held(before)) or", "", MANY_HELD),

@@ -14,6 +14,8 @@ from psycopg.types.json import Jsonb
 from lily.model.layers import Layer, merge
 from lily.store.postgres.copying import copy_lines
 
+# A layer that takes a megabyte may take seventeen once it is decoded, and a batch can be about thousands of these.
+ROWS_AT_ONCE = 20
 # Called for every merge field by field: name of the layer, key of the row, stored and merged layer, causes.
 Observer = Callable[[str, Mapping[str, Any], Layer, Layer, Sequence[Any]], None]
 # Called with the merged and the stored layer: whether the statement is left out because the layer would be too large.
@@ -68,18 +70,29 @@ class LayerMerge:
         cursor = self._connection.execute(self._query(f"{self._subject}/merge", layer), parameters)
         merged, changed = cursor.fetchone() or (0, 0)
         if merged < staged:
-            changed += self._reconcile(parameters)
+            changed += self._reconcile(parameters, staged)
         return Counter(merged=staged, changed=changed)
 
-    def _reconcile(self, parameters: Mapping[str, Any]) -> int:
+    def _reconcile(self, parameters: Mapping[str, Any], staged: int) -> int:
+        unmerged = self._query(f"{self._subject}/unmerged", parameters["layer"])
+        if staged <= ROWS_AT_ONCE:
+            return self._update(parameters, self._connection.execute(unmerged, parameters).fetchall())
+        changed = 0
+        with self._connection.cursor("unmerged") as stored:
+            stored.execute(unmerged, parameters)
+            while some := stored.fetchmany(ROWS_AT_ONCE):
+                changed += self._update(parameters, some)
+                some.clear()  # before the next are read
+        return changed
+
+    def _update(self, parameters: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> int:
         layer = parameters["layer"]
-        unmerged = self._query(f"{self._subject}/unmerged", layer)
-        rows = self._connection.execute(unmerged, parameters).fetchall()
+        merged = (self._merged(layer, row) for row in rows)
+        updates = [{**parameters, **one} for one in merged if one is not None]
+        if not updates:
+            return 0
         cursor = self._connection.cursor()
-        if rows:
-            merged = (self._merged(layer, row) for row in rows)
-            if updates := [{**parameters, **one} for one in merged if one is not None]:
-                cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
+        cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
         return max(cursor.rowcount, 0)
 
     def _merged(self, layer: str, row: tuple[Any, ...]) -> dict[str, Any] | None:
