@@ -230,7 +230,7 @@ class BothStores:
         changes = [Change(*row) for row in rows]
         members = routing._members(outbox, changes)
         records = [
-            routing._record(one, changed)
+            routing._record(one, changed, governance.NOTHING)
             for one in changes
             if routing.concerns_governance(one, changed := differing(one.before, one.after), frozenset(), members)
         ]

@@ -20,7 +20,7 @@ settings.register_profile("lily", deadline=None, max_examples=60)
 settings.register_profile(
     "mutants", deadline=None, database=None, max_examples=40, phases=[Phase.explicit, Phase.generate]
 )
-settings.load_profile(os.environ.get("LILY_TESTS_PROFILE", "lily"))
+settings.load_profile(os.environ.get("HYPOTHESIS_TESTS_PROFILE", "lily"))
 
 # PyIceberg evaluates manifests in threads that share one visitor with its state, so now and then a commit of the tests'
 # lake did not find a file that it replaces. Lily itself does not use that.

@@ -102,7 +102,7 @@ MUTANTS = [
         "policy/candidates.py",
         "Ancestor(above.id, above.qualified_name), *above.ancestors)",
         "*above.ancestors)",
-        NAMES_BELOW,
+        ("tests/unit/policy/test_restricting_names.py",),
     ),
     Mutant(RULES, "data_source=above.data_source or asset.data_source,", "", NAMES_BELOW),
     Mutant(MEANT, "replace(only, attributes=None) if len(known) > 1 else only", "only", NAMES_BELOW),

@@ -1,6 +1,6 @@
 """Faults in what is held: what ends without authority, and who has authority."""
 
-from tests.mutants.mutant import Mutant, unit
+from tests.mutants.mutant import Mutant, postgres, unit
 
 HELD, RELEASES, LAYERS, STATE = "model/held.py", "model/releases.py", "model/edge_layers.py", "lineage/edge_state.py"
 PENDING, DECISIONS, AUTHORITY = "lineage/pending.py", "lineage/pending_decisions.py", "bus/authority.py"
@@ -9,6 +9,7 @@ MERGED, RELEASED, CONDUCTS = (
     unit("test_releases"),
     unit("test_edge_conduction"),
 )
+WRITER, MANY_HELD = "store/postgres/catalogue/writer.py", postgres("test_many_held")
 NAMED, SIGNED, DECIDED = unit("test_pending_ids"), unit("test_authority"), unit("test_pending_decisions")
 
 MUTANTS = [
@@ -94,5 +95,17 @@ MUTANTS = [
     Mutant("pipeline/validation.py", "verifier.accepts(record.value)", "True", SIGNED),
     Mutant("pipeline/validation.py", "if event.statement.release is not None:", "if False:", SIGNED),
     Mutant("pipeline/validation.py", "isinstance(event, ClaimsEvent) and event.released", "False", SIGNED),
+    Mutant("lineage/runs.py", " or self._is_explained_by_others()", "", unit("test_runs")),
+    Mutant("lineage/runs.py", "if len(self.own_inputs) == len(self.inputs):", "if self.own_inputs:", unit("test_runs")),
+    Mutant("lineage/waiting_queries.py", " and run.is_own", "", unit("test_waiting_queries")),
+    Mutant("lineage/runs.py", " and len(self.own_outputs) == len(self.outputs)", "", unit("test_waiting_queries")),
+    Mutant("store/postgres/layer_merge.py", "if staged <= ROWS_AT_ONCE:", "if staged:", postgres("test_layer_merges")),
+    Mutant("model/layer_limits.py", "held > MAX_HELD and held > _held(before)", "held > MAX_HELD", MANY_HELD),
+    Mutant("model/layer_limits.py", "octets > MAX_BYTES and octets > _octets(before)", "octets > MAX_BYTES", MANY_HELD),
+    Mutant("model/layer_limits.py", "(held > MAX_HELD and held > _held(before)) or", "", MANY_HELD),
+    Mutant(WRITER, "self._layers.limit(outgrows, authorised)", "self._layers.limit(outgrows)", MANY_HELD),
+    Mutant(WRITER, "is not None}.difference(authorised)", "is not None}", MANY_HELD),
+    Mutant(WRITER, "len(row.causes) == 1 or not outgrows(row.layer)", "not False", MANY_HELD),
+    Mutant(WRITER, "            self._layers.limit(None)\n", "            pass\n", MANY_HELD),
     Mutant("lineage/runs.py", " or self._is_too_large_to_assume()", "", unit("test_runs")),
 ]

@@ -25,6 +25,17 @@ MUTANTS = [
     Mutant(GOVERNANCE, "(SUPPRESSED, HELD, HELD_PARENT)", "(HELD, HELD_PARENT)", ROUTED),
     Mutant(GOVERNANCE, "(SUPPRESSED, HELD, HELD_PARENT)", "(SUPPRESSED, HELD_PARENT)", ROUTED),
     Mutant(GOVERNANCE, "(SUPPRESSED, HELD, HELD_PARENT)", "(SUPPRESSED, HELD)", ROUTED),
+    Mutant(GOVERNANCE, "return [*found, *kinds.values()]", "return list(changed)", RELAY),
+    Mutant(GOVERNANCE, "return [*found, *kinds.values()]", "return found", RELAY),
+    Mutant(GOVERNANCE, "in _TAG_FIELDS or field in named]", "in _TAG_FIELDS]", RELAY),
+    Mutant(
+        EVENTS,
+        'dict.fromkeys(sorted(data["changed"])[:MAX_NAMED], None)',
+        'dict.fromkeys(data["changed"], None)',
+        RELAY,
+    ),
+    Mutant(EVENTS, "list(names[:MAX_NAMED])", "list(names)", RELAY),
+    Mutant(EVENTS, 'changed=sorted(data["changed"])[:MAX_NAMED]', 'changed=sorted(data["changed"])', RELAY),
     Mutant(
         ROUTING,
         "not governance.needs_graph(change.after) or change.asset_id in members",

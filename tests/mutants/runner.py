@@ -20,6 +20,7 @@ from tests.mutants.copies import ROOT, SourceCopy, Stale
 from tests.mutants.mutant import Mutant
 
 Outcome = Literal["noticed", "survived", "stale", "broken"]
+TIMED_OUT = " (timed out)"
 TIMEOUT = 120  # seconds of one test: with a fault it may wait for ever, and that is noticed too
 # None of them imports Lily, which has to come from the copy.
 LIBRARIES = (
@@ -52,11 +53,26 @@ def _run_in(copies: "SimpleQueue[SourceCopy]", mutant: Mutant, timeout: int) -> 
     try:
         with copy.with_fault(mutant):
             code, failed = _exit_code(copy.root, mutant.tests, timeout)
-            return _judged(mutant, code, failed)
+        result = _judged(mutant, code, failed)
     except Stale as error:
         return Result(mutant, "stale", str(error))
+    else:
+        if result.outcome == "noticed" and not _passes(copy, failed, timeout):
+            return Result(mutant, "broken", f"{failed} fails without the fault too")
+        return result
     finally:
         copies.put(copy)
+
+
+_passing: dict[str, bool] = {}  # by test: whether it passes here without a fault
+
+
+def _passes(copy: SourceCopy, test: str, timeout: int) -> bool:
+    """A test that fails here anyway has noticed nothing."""
+    alone = test.removesuffix(TIMED_OUT)
+    if alone not in _passing:
+        _passing[alone] = _exit_code(copy.root, [alone], timeout)[0] == pytest.ExitCode.OK
+    return _passing[alone]
 
 
 def _judged(mutant: Mutant, code: int, failed: str) -> Result:
@@ -81,7 +97,7 @@ class FirstFailure:
 
     def _keep(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.failed and not self.name:
-            self.name = report.nodeid + (" (timed out)" if "from pytest-timeout" in report.longreprtext else "")
+            self.name = report.nodeid + (TIMED_OUT if "from pytest-timeout" in report.longreprtext else "")
 
 
 def _exit_code(source: Path, tests: Iterable[str], timeout: int) -> tuple[int, str]:
@@ -106,7 +122,7 @@ def _tested(source: Path, tests: Iterable[str], timeout: int, failure: FirstFail
     os.chdir(ROOT)
     sys.path.insert(0, str(source))
     os.environ["PYTHONPATH"] = str(source)  # for what the tests start
-    os.environ["LILY_TESTS_PROFILE"] = "mutants"
+    os.environ["HYPOTHESIS_TESTS_PROFILE"] = "mutants"
     options = [
         "-x",
         "-q",

@@ -1,5 +1,6 @@
 """PostgreSQL merges every short history of a layer as the model does, with whichever statement it merges each step."""
 
+import tracemalloc
 from collections.abc import Callable
 from functools import reduce
 from itertools import count, product
@@ -89,3 +90,23 @@ def test_a_statement_that_is_alone_in_its_batch_is_merged_as_in_the_model(
     for events in histories:
         feed(world, events[2])
     assert differences(owner, world, histories) == {}
+
+
+def test_layers_are_merged_a_few_at_a_time(make_world: Callable[[], World]) -> None:
+    """Small statements about many large assets do not fill the memory of the task."""
+    world, parts = make_world(), [[number, {}] for number in range(1_500)]
+    peaks = []
+    for number in (25, 125):
+        names = [f"db.t{number}-{one}" for one in range(number)]
+        feed(world, *(stated(world, name, "00", parts=parts) for name in names))
+        events = [stated(world, name, "01", owner="ada") for name in names]
+        tracemalloc.start()
+        feed(world, *events)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0]
+
+
+def stated(world: World, name: str, second: str, **attributes: object) -> AssetEvent:
+    statement = Statement("source", "upsert", name, "table", {"name": "t", **attributes})
+    return AssetEvent(ids.event_id(), f"2026-01-01T00:00:{second}.000000Z", world.tenant, statement)

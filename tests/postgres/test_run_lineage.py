@@ -185,6 +185,20 @@ def test_a_start_by_somebody_else_takes_the_authority_of_a_run_only_with_lineage
     assert world.derived("pii") == ({"c"} if keeps else set())
 
 
+def test_an_input_that_somebody_else_adds_explains_no_output_by_authority(make_world: Callable[[], World]) -> None:
+    """What the author of the run states to come from `z`, which it does not read, is assumed to come from `a`. With `z`
+    among the inputs it is not."""
+    described = dataset("c", columnLineage=column_lineage(x=[field("z", "x")]))
+    for order in permutations([("", started("z", at="11:00")), ("ada", run("a", [described], "11:20"))]):
+        world = make_world()
+        world.take(run("a", "c", "10:00", "r0"), authorised=True)
+        world.person("a", "upsert", attributes={"tags": ["PII"]})
+        for author, event in order:
+            world.take(event, by=author or "mallory", authorised=bool(author))
+        world.settle()
+        assert "c" in world.derived("pii")
+
+
 def test_a_start_by_somebody_else_adds_to_what_is_assumed(make_world: Callable[[], World]) -> None:
     world = make_world()
     world.person("a", "upsert", attributes={"tags": ["PII"]})

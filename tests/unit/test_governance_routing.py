@@ -51,6 +51,20 @@ def test_a_suppression_is_routed_both_ways() -> None:
     assert routed(None, suppressed, "user")
 
 
+@pytest.mark.parametrize(
+    ("layer", "field", "value"),
+    [
+        ("user", "$covers", True),
+        ("user", "$cut", True),
+        ("source", "$held:pii", "PII"),
+        ("source", f"$held_parent:{'0' * 32}", True),
+    ],
+)
+def test_what_is_held_or_decides_what_conducts_is_routed_both_ways(layer: str, field: str, value: object) -> None:
+    assert routed({"owner": "ada"}, {"owner": "ada", field: value}, layer)
+    assert routed({"owner": "ada", field: value}, {"owner": "ada"}, layer)
+
+
 def test_an_attribute_that_a_rule_names_is_routed() -> None:
     assert routed(STATED, STATED | {"owner": "bob"}, rules=frozenset({"owner"}))
     assert not routed(STATED, STATED | {"cost": 1}, rules=frozenset({"owner"}))

@@ -55,6 +55,13 @@ def test_a_change_names_its_kind_its_differences_and_its_cause() -> None:
     assert event["data"]["tags"] == {"added": ["PII"], "removed": []}
 
 
+def test_a_change_that_several_events_made_names_the_newest_write() -> None:
+    change = a_change({"name": "s"}, {"name": "t"})
+    first = {"id": "e0", "time": "s", "correlation": "c0", "trace": "00-ab-ce-01"}
+    event = event_of(change._replace(causes=[first, *change.causes]))
+    assert (event["correlationid"], event["traceparent"]) == ("c1", "00-ab-cd-01")
+
+
 def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     large = "x" * MAX_EVENT_BYTES
     sent = sendable(event_of(a_change({"name": "t"}, {"name": "t", "notes": large})))
@@ -62,6 +69,34 @@ def test_a_change_that_is_too_large_says_what_changed_and_not_how() -> None:
     data = orjson.loads(sent)["data"]
     assert data["changed"] == {"notes": None}
     assert data["truncated"] is True
+
+
+MANY = 40_000  # as many as a micro-batch has events: each may name others
+HELD = {f"$held:{number:0128d}": f"{number:0128d}" for number in range(MANY)}
+TAGGED = {f"{number:0128d}": f"{number:0128d}" for number in range(MANY)}
+ATTRIBUTES = {f"{number:0256d}": "x" for number in range(MANY)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, {"tags": {"pii": "PII"}, **HELD}),
+        ({"name": "t", "tags": {"pii": "PII"}}, {"name": "t", "tags": {"pii": "PII"}, **HELD}),
+        ({"name": "t"}, {"name": "t", "tags": TAGGED}),
+        ({"name": "t", "tags": TAGGED}, {"name": "t", "tags": {}}),
+        ({"name": "t"}, {"name": "t", "tags": {"pii": "PII"}, **ATTRIBUTES}),
+    ],
+)
+def test_whatever_one_batch_changes_of_an_asset_fits_into_records(
+    unreachable: Relay, before: dict[str, Any] | None, after: dict[str, Any]
+) -> None:
+    """An event that Kafka cannot take would keep everything of every tenant from being published."""
+    found = list(outgoing(Subscribed(a_change(before, after)), [1]))
+    assert [one.topic for one in found] == [topics.METADATA, topics.GOVERNANCE, topics.SUBSCRIBED]
+    for one in found:
+        unreachable._produce(one)
+        assert len(sendable(one.event)) <= MAX_EVENT_BYTES
+    assert governance.concerns_tags(found[1].event["changed"])
 
 
 def a_letter(original: bytes) -> dict[str, Any]:
@@ -175,6 +210,20 @@ class OneBatch(Outbox):
 
     def _stream(self, name: str, *_: Any) -> Iterator[tuple[Any, ...]]:
         return iter(self._changes if name == "outbox/changes_of_batches" else ())
+
+
+class Subscribed(OneBatch):
+    """The same, in a tenant with a subscription to every change."""
+
+    def subscribed_changes(self) -> dict[str, frozenset[str]]:
+        return {"default": frozenset({"created", "updated", "tagged", "untagged"})}
+
+
+def test_the_record_of_a_change_has_the_attributes_that_rules_name_and_no_others() -> None:
+    before, after = {"name": "s", "owner": "ada", "notes": "a"}, {"name": "t", "owner": "bob", "notes": "b"}
+    outbox = OneBatch(a_change(before, after))
+    outbox.rule_attributes = lambda: {"default": frozenset({"owner"})}  # type: ignore[method-assign]
+    assert [one.event["changed"] for one in outgoing(outbox, [1]) if one.topic == topics.GOVERNANCE] == [["owner"]]
 
 
 def test_the_record_of_a_change_names_what_was_taken_away_too() -> None:

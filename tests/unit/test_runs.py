@@ -156,3 +156,42 @@ def test_a_run_ends_nothing_with_authority_if_others_take_away_what_is_assumed_o
         assert run.completes_by_authority is None
     ((_, alone),) = add_events({}, authorised)[0].items()
     assert alone.completes_by_authority == authorised[-1].clock
+
+
+@st.composite
+def shared_runs(draw: st.DrawFn) -> list[ClaimsEvent]:
+    """A run whose author has authority, and to which others add datasets."""
+    stated = Claim(EdgeKey(C, B, "derived-from"))
+    written = st.sampled_from([(B,), (), (B, D)])
+    datasets = st.builds(RunDatasets, st.sampled_from([(A,), (), (C,)]), written)
+    claims = st.sampled_from([(stated,), ()])
+    of_author = st.tuples(st.just("r"), st.sampled_from(["COMPLETE", "START"]), datasets, claims)
+    read = st.sampled_from([(C,), (A,), (), (D, C)])
+    of_others = st.tuples(st.just("r"), st.sampled_from(["START", "RUNNING"]), st.builds(RunDatasets, read, written))
+    told = draw(st.lists(st.one_of(of_author, of_others), min_size=2, max_size=5))
+    return [replace(event(tick, *one), authorised=len(one) == 4) for tick, one in enumerate(told)]
+
+
+@given(shared_runs(), st.randoms())
+def test_a_run_that_ends_something_with_authority_claims_all_that_its_author_meant(
+    history: list[ClaimsEvent], random: Random
+) -> None:
+    own, shuffled = [one for one in history if one.authorised], random.sample(history, len(history))
+    ((_, run),) = add_events({}, shuffled)[0].items()
+    assert add_events({}, history)[0] == {("t", "job", "r"): run}
+    if run.completes_by_authority is not None:
+        ((_, alone),) = add_events({}, own)[0].items()
+        assert alone.assumed().keys() <= run.assumed().keys()
+
+
+def test_an_input_of_others_explains_nothing_by_authority_until_the_author_names_it() -> None:
+    claims = (Claim(EdgeKey(C, B, "derived-from")),)
+    own = replace(event(3, "r", "COMPLETE", RunDatasets((A,), (B,)), claims), authorised=True)
+    foreign = event(1, "r", "START", RunDatasets((C,)))
+    known = replace(foreign, authorised=True)
+    for order in permutations([own, foreign]):
+        ((_, run),) = add_events({}, order)[0].items()
+        assert (run.assumed(), run.completes_by_authority) == ({}, None)
+    for order in permutations([own, foreign, known]):
+        ((_, run),) = add_events({}, order)[0].items()
+        assert (run.assumed(), run.completes_by_authority) == ({}, own.clock)

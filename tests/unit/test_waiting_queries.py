@@ -151,3 +151,13 @@ def test_both_who_start_and_complete_a_run_have_to_be_authorised(starts: bool, c
     _, counting = added(first, event(2, "COMPLETE", None, (), (B,), claims=(), authorised=completes))
     assert counting[-1].query is not None
     assert counting[-1].authorised is (starts and completes)
+
+
+@pytest.mark.parametrize("foreign", [((C,), ()), ((), (C,)), ((A,), (B,))])
+def test_a_query_that_is_read_with_datasets_of_others_has_no_authority(foreign: tuple[Any, Any]) -> None:
+    """Names without a schema are of the schema of a dataset of the run."""
+    begun = event(1, "START", SQL, (A,), (B,), claims=(), authorised=True)
+    completed = event(3, "COMPLETE", None, (), (B,), claims=(), authorised=True)
+    _, counting = added(event(2, "START", None, *foreign, claims=()), begun, completed)
+    assert counting[-1].query is not None
+    assert counting[-1].authorised is (foreign == ((A,), (B,)))

@@ -25,9 +25,10 @@ ENDED = ("COMPLETE", *FAILED)
 class RunLineage:
     """`stated` has the edges into outputs as `from>to`. `completed_at` is the clock of the newest event that completes
     the run and could be read; None until one does. `authorised_at` is the same for events with authority, and `decided`
-    what these state: lineage, inputs, outputs. If it is `contested`, an event without authority states what takes
-    assumptions away. `query` is the SQL that waits for the completion, after the clock of
-    its event and whether that was authorised. If the SQL of a run is `queried`, it is analyzed, and none waits."""
+    what these state: lineage, inputs, outputs. `own_inputs` and `own_outputs` are the datasets that they name. If it is
+    `contested`, an event without authority states what takes assumptions away. `query` is the SQL that waits for the
+    completion, after the clock of its event and whether that was authorised. If the SQL of a run is `queried`, it is
+    analyzed, and none waits."""
 
     states: Clocks = field(default_factory=dict)
     inputs: Clocks = field(default_factory=dict)
@@ -38,6 +39,8 @@ class RunLineage:
     has_lineage: bool = False
     authorised_at: str | None = None
     decided: list[str] = field(default_factory=list)
+    own_inputs: list[str] = field(default_factory=list)
+    own_outputs: list[str] = field(default_factory=list)
     contested: bool = False
     first_at: str | None = None
     last_at: str | None = None
@@ -70,6 +73,8 @@ class RunLineage:
         if event.authorised:
             stated = {"lineage": states_lineage, "inputs": datasets.inputs, "outputs": datasets.outputs}
             self.decided = sorted({*self.decided, *(name for name, given in stated.items() if given)})
+            self.own_inputs = sorted({*self.own_inputs, *datasets.inputs} & self.inputs.keys())
+            self.own_outputs = sorted({*self.own_outputs, *datasets.outputs} & self.outputs.keys())
             if event.complete:
                 self.authorised_at = max(clock, self.authorised_at or clock)
         self.first_at, self.last_at = min(clock, self.first_at or clock), max(clock, self.last_at or clock)
@@ -97,10 +102,18 @@ class RunLineage:
     def completes_by_authority(self) -> str | None:
         """The same, by what events with authority state alone: completing a run decides nothing that others add. What
         others explain, or report as failed, is not assumed any more, and neither is anything of a run with too many
-        datasets: then the run has claimed less than those with authority meant, and ends nothing."""
+        datasets, nor of an output whose stated source is an input only by others: then the run has claimed less than
+        those with authority meant, and ends nothing."""
         decides = "lineage" in self.decided or {"inputs", "outputs"} <= set(self.decided)
         full = MAX_DATASETS in {len(self.inputs), len(self.outputs)} or self._is_too_large_to_assume()
-        return self.authorised_at if decides and not self.contested and not full and self.completes else None
+        if not decides or self.contested or full or self._is_explained_by_others() or not self.completes:
+            return None
+        return self.authorised_at
+
+    @property
+    def is_own(self) -> bool:
+        """Whether events with authority name all of its datasets."""
+        return len(self.own_inputs) == len(self.inputs) and len(self.own_outputs) == len(self.outputs)
 
     def counts_from(self, clock: str) -> str:
         """A claim that was made at this clock is as new as the completion of its run, which confirms it."""
@@ -113,6 +126,14 @@ class RunLineage:
             return {}
         found = (claim.key for claim in assumed_claims(self._datasets, self._direct))
         return {key: max(self.inputs[key.from_id], self.outputs[key.to_id]) for key in found}
+
+    def _is_explained_by_others(self) -> bool:
+        """Whether inputs that only others name take assumptions away: a statement that leads from none of the inputs
+        explains nothing."""
+        if len(self.own_inputs) == len(self.inputs):
+            return False
+        own = self._datasets._replace(inputs=tuple(self.own_inputs))
+        return len(unexplained(own, self._direct)) > len(unexplained(self._datasets, self._direct))
 
     def _is_too_large_to_assume(self) -> bool:
         return are_too_many(self._datasets, unexplained(self._datasets, self._direct))

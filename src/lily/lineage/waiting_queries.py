@@ -29,7 +29,8 @@ def join_query(run: "RunLineage", event: ClaimsEvent) -> ClaimsEvent:
 
 
 def _with_query(run: "RunLineage", event: ClaimsEvent, authorised: bool, given: list[Any]) -> ClaimsEvent:  # noqa: FBT001 - as it is stored
-    """Another caller may have started the run: then both have to be authorised. The query keeps its own sender."""
+    """Another caller may have started the run: then both have to be authorised, and have named all of its datasets,
+    because the query is read with these. The query keeps its own sender."""
     query = read_run_query(given)
     if query is None:
         return _without_query(event)
@@ -43,7 +44,7 @@ def _with_query(run: "RunLineage", event: ClaimsEvent, authorised: bool, given: 
         query=query._replace(complete=event.complete),
         complete=False,
         datasets=datasets,
-        authorised=event.authorised and authorised,
+        authorised=event.authorised and authorised and run.is_own,
     )
 
 

@@ -44,6 +44,15 @@ def rule_attributes_changed(changed: frozenset[str], layer: str, named: frozense
     return named & changed if layer != "enriched" else NOTHING
 
 
+def concerning(changed: Collection[str], named: Collection[str]) -> list[str]:
+    """Of the fields of a change those that consumers of its record look at: what decides tags, and the attributes that
+    rules name. Of fields with a tag or a parent in their names one of each kind: there may be any number of them, and
+    the record has to fit into Kafka."""
+    found = [field for field in changed if field in _TAG_FIELDS or field in named]
+    kinds = {kind: field for field in changed for kind in _TAG_PREFIXES if field.startswith(kind)}
+    return [*found, *kinds.values()]
+
+
 def needs_graph(after: Mapping[str, Any]) -> bool:
     """Whether a new layer matters only if the asset is in the lineage graph: it states or holds no tag, no deletion and
     no suppression, but an edge may already lead to the asset or to one of its descendants."""

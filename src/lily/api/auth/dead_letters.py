@@ -14,8 +14,11 @@ from lily.api.auth.facts import facts_of_references
 from lily.api.auth.restrictions import Denial, restrictions_of
 from lily.api.calls import Call
 from lily.model import ids
+from lily.model.edges import RunDatasets
 from lily.policy import Action, Facts
 from lily.policy.names_above import names_above
+
+_EDGES = ("edges", "released")  # of a job
 
 
 class Letter(Protocol):
@@ -60,9 +63,10 @@ def _statement(original: bytes | None) -> dict[str, Any]:
 
 
 def _references(data: dict[str, Any]) -> Iterator[str]:
-    """The assets that a statement about an asset, its usage, an edge or the edges of a job names. The parent too: the
-    asset may never have been stored, so that nothing else tells what it is below."""
-    ends = [end for edge in _list(data.get("edges")) for end in _list(edge)[:2]]
+    """The assets that a statement about an asset, its usage, an edge or the edges and datasets of a job names. The
+    parent too: the asset may never have been stored, so that nothing else tells what it is below."""
+    ends = [end for edges in _EDGES for edge in _list(data.get(edges)) for end in _list(edge)[:2]]
+    datasets = [asset for role in RunDatasets._fields for asset in _list(data.get(role))]
     given = data.get("attributes")
     parent = given.get("parent") if isinstance(given, dict) else None
     for reference in (
@@ -72,6 +76,7 @@ def _references(data: dict[str, Any]) -> Iterator[str]:
         data.get("from"),
         data.get("to"),
         *ends,
+        *datasets,
         *_columns(data),
     ):
         if isinstance(reference, str) and reference:

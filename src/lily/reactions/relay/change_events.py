@@ -1,7 +1,7 @@
 """The rows of the outbox as events: CloudEvents, one for each row."""
 
 import base64
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +32,7 @@ RISK_CHANGED = "lily.risk.changed"
 _ANNOUNCED = {"incident": INCIDENT_CHANGED, "at_risk": RISK_CHANGED, "clear": RISK_CHANGED}  # others are about tags
 EVENT_REFUSED = "lily.event.refused"
 MAX_EVENT_BYTES = 3 << 20  # the topics take 5 MiB, the producer sends 4, and a batch has an envelope of its own
+MAX_NAMED = 1_000  # fields and tags that a shortened event names: a batch may state forty thousand of one asset
 _BULKY = ("original_base64", "assets")
 
 CloudEvent = dict[str, Any]
@@ -56,7 +57,8 @@ def change_event(change: Change, changed: Collection[str]) -> CloudEvent:
 
 
 def subscribed_record(event: CloudEvent, wanted: Collection[str]) -> dict[str, Any] | None:
-    """The record of a change on `subscribed-changes`; None if it is not one of the wanted changes."""
+    """The record of a change on `subscribed-changes`; None if it is not one of the wanted changes. Of very many fields
+    and tags it names the first."""
     data = event["data"]
     if data["change"] == changes.PROMOTED or changes_of(data["change"], data["tags"]).isdisjoint(wanted):
         return None
@@ -67,8 +69,8 @@ def subscribed_record(event: CloudEvent, wanted: Collection[str]) -> dict[str, A
         qualified_name=data["qualified_name"],
         layer=data["layer"],
         change=data["change"],
-        changed=sorted(data["changed"]),
-        tags=data["tags"],
+        changed=sorted(data["changed"])[:MAX_NAMED],
+        tags=_first_named(data["tags"]),
         by=data["causes"][-1].get("by", "") if data["causes"] else "",
         at=event["time"],
     )
@@ -123,14 +125,21 @@ def dead_letter_event(letter: dict[str, Any]) -> CloudEvent:
 
 
 def sendable(event: CloudEvent) -> bytes:
-    """The event as bytes that Kafka takes. One that is too large says what changed and not how: the store has it."""
+    """The event as bytes that Kafka takes. One that is too large says what changed and not how, and of very many fields
+    and tags only the first: the store has it."""
     value = orjson.dumps(event)
     if len(value) <= MAX_EVENT_BYTES:
         return value
     data: dict[str, Any] = event["data"] | {"truncated": True}
     if "changed" in data:
-        data["changed"] = dict.fromkeys(data["changed"], None)
+        data["changed"] = dict.fromkeys(sorted(data["changed"])[:MAX_NAMED], None)
+    if "tags" in data:
+        data["tags"] = _first_named(data["tags"])
     return orjson.dumps(event | {"data": data | dict.fromkeys(data.keys() & set(_BULKY), None)})
+
+
+def _first_named(tags: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {moved: list(names[:MAX_NAMED]) for moved, names in tags.items()}
 
 
 def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> CloudEvent:

@@ -93,7 +93,7 @@ def _refreshes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
 def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     # Read after the batches were chosen: all of their changes were committed before. A rule that comes later looks at
     # the whole graph, so nothing that is not routed here is missed.
-    named, subscribed = outbox.rule_attributes(), outbox.subscribed_changes()
+    named, subscriptions = outbox.rule_attributes(), outbox.subscribed_changes()
     changes = outbox.changes(batches)
     while group := list(islice(changes, AT_ONCE)):
         members = _members(outbox, group)
@@ -102,11 +102,13 @@ def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
             changed = differing(change.before, change.after)
             event = change_events.change_event(change, changed)
             yield Outgoing(topics.METADATA, key, event, change.committed_at)
-            if concerns_governance(change, changed, named.get(change.tenant_id, governance.NOTHING), members):
-                yield Outgoing(topics.GOVERNANCE, key, _record(change, changed), change.committed_at)
-            wanted = subscribed.get(change.tenant_id)
-            if wanted and (record := change_events.subscribed_record(event, wanted)) is not None:
-                yield Outgoing(topics.SUBSCRIBED, key, record, change.committed_at)
+            attributes = named.get(change.tenant_id, governance.NOTHING)
+            if concerns_governance(change, changed, attributes, members):
+                record = _record(change, changed, attributes)
+                yield Outgoing(topics.GOVERNANCE, key, record, change.committed_at)
+            wanted = subscriptions.get(change.tenant_id)
+            if wanted and (subscribed := change_events.subscribed_record(event, wanted)) is not None:
+                yield Outgoing(topics.SUBSCRIBED, key, subscribed, change.committed_at)
 
 
 def _members(outbox: Outbox, changes: Sequence[Change]) -> set[str]:
@@ -130,8 +132,8 @@ def concerns_governance(
     return change.layer != "enriched" and not rule_attributes.isdisjoint(changed)
 
 
-def _record(change: Change, changed: Collection[str]) -> governance.Record:
-    stated = change.after if change.before is None else changed
+def _record(change: Change, changed: Collection[str], rule_attributes: frozenset[str]) -> governance.Record:
+    stated = governance.concerning(change.after if change.before is None else changed, rule_attributes)
     return governance.asset_record(change.asset_id, change.layer, stated, change.position, _correlation(change.causes))
 
 

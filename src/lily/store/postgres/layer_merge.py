@@ -5,7 +5,7 @@ rest (older, partial or repeated statements) is read, merged field by field with
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection, sql
@@ -14,8 +14,12 @@ from psycopg.types.json import Jsonb
 from lily.model.layers import Layer, merge
 from lily.store.postgres.copying import copy_lines
 
+# A layer that takes a megabyte may take seventeen once it is decoded, and a batch can be about thousands of these.
+ROWS_AT_ONCE = 20
 # Called for every merge field by field: name of the layer, key of the row, stored and merged layer, causes.
 Observer = Callable[[str, Mapping[str, Any], Layer, Layer, Sequence[Any]], None]
+# Called with the merged and the stored layer: whether the statement is left out because the layer would be too large.
+Outgrows = Callable[[Layer, Layer], bool]
 LayerQuery = Callable[[str, Any], sql.Composed]  # by the name of the query and the layer
 
 
@@ -41,10 +45,19 @@ class LayerMerge:
     ) -> None:
         self._connection, self._subject, self._staged, self._keys = connection, subject, staged, keys
         self._query, self._merge, self._observer = layer_query, merge, observer
+        self._outgrows: Outgrows | None = None
+        self._unlimited: Container[tuple[str, str]] = ()
+        self.left_out: set[tuple[Any, ...]] = set()  # layer and keys of the rows of the last merge that are too large
         self._clear = sql.SQL("truncate {}" if kept else "delete from {}").format(sql.Identifier(staged))
+
+    def limit(self, outgrows: Outgrows | None, unlimited: Container[tuple[str, str]] = ()) -> None:
+        """Of the rows to merge, leave out those that make a layer outgrow a limit, but for the `unlimited`: pairs of a
+        layer and an id."""
+        self._outgrows, self._unlimited = outgrows, unlimited
 
     def merge(self, batch: int, lines: Sequence[str], layers: Mapping[Any, int]) -> Counter[str]:
         """`lines` are the rows for COPY, `layers` the number of rows per layer."""
+        self.left_out.clear()
         self._connection.execute(self._clear)
         copy_lines(self._connection, self._staged, lines)
         counts: Counter[str] = Counter()
@@ -57,24 +70,39 @@ class LayerMerge:
         cursor = self._connection.execute(self._query(f"{self._subject}/merge", layer), parameters)
         merged, changed = cursor.fetchone() or (0, 0)
         if merged < staged:
-            changed += self._reconcile(parameters)
+            changed += self._reconcile(parameters, staged)
         return Counter(merged=staged, changed=changed)
 
-    def _reconcile(self, parameters: Mapping[str, Any]) -> int:
+    def _reconcile(self, parameters: Mapping[str, Any], staged: int) -> int:
+        unmerged = self._query(f"{self._subject}/unmerged", parameters["layer"])
+        if staged <= ROWS_AT_ONCE:
+            return self._update(parameters, self._connection.execute(unmerged, parameters).fetchall())
+        changed = 0
+        with self._connection.cursor("unmerged") as stored:
+            stored.execute(unmerged, parameters)
+            while some := stored.fetchmany(ROWS_AT_ONCE):
+                changed += self._update(parameters, some)
+                some.clear()  # before the next are read
+        return changed
+
+    def _update(self, parameters: Mapping[str, Any], rows: Sequence[tuple[Any, ...]]) -> int:
         layer = parameters["layer"]
-        unmerged = self._query(f"{self._subject}/unmerged", layer)
-        rows = self._connection.execute(unmerged, parameters).fetchall()
+        merged = (self._merged(layer, row) for row in rows)
+        updates = [{**parameters, **one} for one in merged if one is not None]
+        if not updates:
+            return 0
         cursor = self._connection.cursor()
-        if rows:
-            updates = [{**parameters, **self._merged(layer, row)} for row in rows]
-            cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
+        cursor.executemany(self._query(f"{self._subject}/reconcile", layer), updates)
         return max(cursor.rowcount, 0)
 
-    def _merged(self, layer: str, row: tuple[Any, ...]) -> dict[str, Any]:
+    def _merged(self, layer: str, row: tuple[Any, ...]) -> dict[str, Any] | None:
         fields, at, clocks, first, last, causes, *stored = row[len(self._keys) :]
         key = dict(zip(self._keys, row[: len(self._keys)], strict=True))
         before = Layer(*stored)
         result = self._merge(before, Layer(fields, at, clocks))
+        if self._is_too_large(layer, key, result, before):
+            self.left_out.add((layer, *key.values()))
+            return None
         if self._observer is not None:
             self._observer(layer, key, before, result, causes)
         return {
@@ -86,3 +114,8 @@ class LayerMerge:
             "last": last,
             "causes": Jsonb(causes),
         }
+
+    def _is_too_large(self, layer: str, key: Mapping[str, Any], after: Layer, before: Layer) -> bool:
+        if self._outgrows is None or (layer, key.get("id", "")) in self._unlimited:
+            return False
+        return self._outgrows(after, before)

@@ -14,6 +14,7 @@ from lily.model.columns import AssetRecord, TenantAsset, events_of
 from lily.model.edges import ClaimsEvent, EdgeEvent
 from lily.model.errors import Problem
 from lily.model.events import AssetEvent
+from lily.model.layer_limits import MAX_BYTES, MAX_HELD, outgrows
 from lily.model.plain_events import PlainEvent
 from lily.model.records import Record, Refusal
 from lily.model.statements import Statement
@@ -35,6 +36,7 @@ from lily.store.postgres.queries import layer_query, query
 OffsetRange = tuple[str, int, int, int]  # topic, partition, first offset, next offset
 StatedAsset = AssetEvent | PlainEvent
 StoredEvent = StatedAsset | EdgeEvent | ClaimsEvent
+LayerOfAsset = tuple[str, str]  # layer and id
 Event = TypeVar("Event", StatedAsset, EdgeEvent, ClaimsEvent)
 
 # PostgreSQL refuses the value itself, not the moment: the same event would fail again.
@@ -195,7 +197,29 @@ class CatalogueWriter:
         full = (event for _, event in events if isinstance(event, AssetEvent))
         if requests := [event for event in full if _may_stop_tags(event.statement)]:
             self._ended.audit_requests(requests)
-        return self._bisect(events, lambda some: self._merge(batch, aggregate(some)), _qualified_name)
+        authorised = {_layer_of(event) for _, event in events if isinstance(event, AssetEvent) and event.has_authority}
+        too_large: set[LayerOfAsset] = set()
+        self._layers.limit(outgrows, authorised)
+        try:
+            counts, refused = self._bisect(
+                events, lambda some: self._merge_limited(batch, aggregate(some), authorised, too_large), _qualified_name
+            )
+        finally:
+            self._layers.limit(None)
+        if not too_large:
+            return counts, refused
+        large = [(record, event) for record, event in events if _layer_of(event) in too_large]
+        return counts, [*refused, *(_too_large(record, event) for record, event in large)]
+
+    def _merge_limited(
+        self, batch: int, rows: Sequence[StagedRow], authorised: Collection[LayerOfAsset], too_large: set[LayerOfAsset]
+    ) -> Counter[str]:
+        """Without the statements that make a layer too large, alone or together; adds these layers to `too_large`."""
+        large = {one for row in rows if (one := _grown(row)) is not None}.difference(authorised)
+        kept = [row for row in rows if _layer_of_row(row) not in large] if large else rows
+        counts = self._merge(batch, kept) if kept else Counter[str]()
+        too_large |= large | {(layer, asset) for layer, _, asset, _ in self._layers.left_out}
+        return counts
 
     def _bisect(
         self,
@@ -244,6 +268,31 @@ def _may_stop_tags(statement: Statement) -> bool:
         statement.operation in {"suppress", "delete"}
         or (statement.layer != "source" and "parent" in statement.attributes)
     )
+
+
+def _layer_of(event: StatedAsset) -> LayerOfAsset:
+    return ("source" if isinstance(event, PlainEvent) else event.statement.layer), event.asset_id
+
+
+def _layer_of_row(row: StagedRow) -> LayerOfAsset:
+    return ("source", row.asset_id) if isinstance(row, PlainEvent) else (row.name, row.identity.split("\t")[1])
+
+
+def _grown(row: StagedRow) -> LayerOfAsset | None:
+    """The layer, if several statements make it too large together. One statement is limited by its body."""
+    if isinstance(row, PlainEvent) or len(row.causes) == 1 or not outgrows(row.layer):
+        return None
+    return _layer_of_row(row)
+
+
+def _too_large(record: Record, event: StatedAsset) -> Refusal:
+    layer, _ = _layer_of(event)
+    described = (
+        f"with this, the {layer} layer of the asset would have more than {MAX_BYTES >> 20} MiB, or hold more than "
+        f"{MAX_HELD:,} tags and parents that ended without policy:write; state less, or confirm what is pending "
+        "(GET /protections/pending), and replay this"
+    )
+    return Refusal(record, event.tenant, (Problem("TOO_LARGE", described, _qualified_name(event)),))
 
 
 def _qualified_name(event: StatedAsset) -> str:
