@@ -212,23 +212,23 @@ def every_page(
     return migrated.as_api(look)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     drawn=st.lists(
         st.tuples(st.sampled_from(NAMES), st.sampled_from(["order", "sales"]), st.sampled_from([None, *NAMES])),
+        min_size=6,
         max_size=24,
     ),
     filters=st.fixed_dictionaries(
-        {},
+        {"q": st.sampled_from(["order", "ord", "Order Items", "x", "order sales", "nothing", None])},
         optional={
-            "q": st.sampled_from(["order", "ord", "Order Items", "x", "order sales", "nothing"]),
             "owner": st.sampled_from(["alice", "bob", "eve"]),
             "tag": st.sampled_from(["gold", "pii", "absent"]),
             "data_source": st.sampled_from(["a", "b"]),
         },
     ),
-    order=st.sampled_from([("rank", "asc"), ("name", "asc"), ("name", "desc"), ("created_at", "desc"), ("id", "asc")]),
-    few=st.sampled_from([0, 1, 3, 1_000]),
+    order=st.sampled_from([("rank", "asc"), ("rank", "asc"), ("name", "asc"), ("name", "desc"), ("created_at", "desc"), ("id", "asc")]),
+    few=st.sampled_from([0, 1, 3]),
     most=st.sampled_from([1, 4, 10_000]),
 )
 def test_pages_that_look_at_a_part_of_the_assets_have_every_match_once_in_order(
@@ -236,12 +236,13 @@ def test_pages_that_look_at_a_part_of_the_assets_have_every_match_once_in_order(
     migrated: Migrated,
     make_world: Callable[[], World],
     drawn: list[tuple[str, str, str | None]],
-    filters: dict[Any, str],
+    filters: dict[Any, Any],
     order: tuple[Sorting, Order],
     few: int,
     most: int,
 ) -> None:
     """However few assets count as few, and however few a page may look at."""
+    filters = {name: value for name, value in filters.items() if value is not None}
     world = make_world()
     tags = [["gold"], ["PII"], ["gold", "pii"], []]
     events = [
@@ -337,7 +338,7 @@ def test_a_common_word_is_looked_up_in_a_part_of_the_assets(
     with psycopg.connect(migrated.owner) as connection:
         connection.execute("select set_config('lily.tenant', %s, true)", [world.tenant])
         places = """
-          select count(*) from ids_by_rank(%s, %s, 1, null, 50, null, null, null, null, false, false, 1000, 10000)
+          select count(*) from ids_by_rank(%s, '{}', %s, 1, null, 50, null, null, null, null, false, false, 1000, 10000)
         """
         assert connection.execute(places, [ranks(["customer"]), patterns(["customer"])]).fetchone() == (50,)
         row = connection.execute(read).fetchone()

@@ -115,11 +115,11 @@ async def _broad_filters(
         "q": with_terms(search_terms(request.filters["q"])) if "q" in asked else None,
         "tag": request.filters.get("tag"),
         "is_protective": request.filters.get("tag") in rules.protective,
-        "limit": FEW + 1,
+        "limit": 3 * FEW + 1,
     }
     ((words, tagged),) = await database.fetch(tenant, query("catalogue/matches"), parameters)
     counts: dict[Filter, int] = {"q": words, "tag": tagged}
-    return frozenset(name for name in asked if counts[name] > FEW)
+    return frozenset(name for name in asked if counts[name] > 3 * FEW)
 
 
 async def _end_of_walk(
