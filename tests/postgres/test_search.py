@@ -21,9 +21,11 @@ from lily.model.search_terms import name_beginning, search_terms, searched, text
 from lily.model.statements import read_statement
 from lily.store.assets import StoredAsset
 from lily.store.listing import sort_key
+from lily.store.postgres.catalogue import candidates
+from lily.store.postgres.catalogue import search as searches
 from lily.store.postgres.catalogue.candidates import next_candidates
-from lily.store.postgres.catalogue.search import SearchRequest, Sorting, search
-from lily.store.postgres.catalogue.words import ranks
+from lily.store.postgres.catalogue.search import Order, SearchRequest, Sorting, search
+from lily.store.postgres.catalogue.words import patterns, ranks
 from lily.store.postgres.sessions import Database
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
@@ -185,7 +187,7 @@ def test_pages_have_every_match_once_the_best_first(
     pages = every_page(migrated, world, {"q": q} | ({"owner": owner} if owner else {}), limit)
     prefixes = search_terms(q)
     expected = sorted(
-        (searched(one.qualified_name, shown_fields(one.layers)).rank(prefixes), one.id[-1], one.id)
+        (searched(one.qualified_name, shown_fields(one.layers)).rank(prefixes), one.id[::-1], one.id)
         for one in every_page(migrated, world, {"owner": owner} if owner else {}, 50, sort="id")
         if prefixes and searched(one.qualified_name, shown_fields(one.layers)).match(prefixes)
     )
@@ -206,6 +208,84 @@ def every_page(
             last = page.assets[-1]
             assert page.last == sort_key(last, sort, filters.get("q", ""))
             request = replace(request, after=page.last)
+
+    return migrated.as_api(look)
+
+
+@settings(max_examples=15)
+@given(
+    drawn=st.lists(
+        st.tuples(st.sampled_from(NAMES), st.sampled_from(["order", "sales"]), st.sampled_from([None, *NAMES])),
+        min_size=6,
+        max_size=24,
+    ),
+    filters=st.fixed_dictionaries(
+        {"q": st.sampled_from(["order", "ord", "Order Items", "x", "order sales", "nothing", None])},
+        optional={
+            "owner": st.sampled_from(["alice", "bob", "eve"]),
+            "tag": st.sampled_from(["gold", "pii", "absent"]),
+            "data_source": st.sampled_from(["a", "b"]),
+        },
+    ),
+    order=st.sampled_from([("rank", "asc"), ("rank", "asc"), ("name", "asc"), ("name", "desc"), ("created_at", "desc"), ("id", "asc")]),
+    few=st.sampled_from([0, 1, 3]),
+    most=st.sampled_from([1, 4, 10_000]),
+)
+def test_pages_that_look_at_a_part_of_the_assets_have_every_match_once_in_order(
+    *,
+    migrated: Migrated,
+    make_world: Callable[[], World],
+    drawn: list[tuple[str, str, str | None]],
+    filters: dict[Any, Any],
+    order: tuple[Sorting, Order],
+    few: int,
+    most: int,
+) -> None:
+    """However few assets count as few, and however few a page may look at."""
+    filters = {name: value for name, value in filters.items() if value is not None}
+    world = make_world()
+    tags = [["gold"], ["PII"], ["gold", "pii"], []]
+    events = [
+        state(
+            world, number, number, name, qualified_name=f"{schema}.{number}", description=about,
+            owner=["alice", "bob"][number % 2], tags=tags[number % 4], data_source="aab"[number % 3],
+        )
+        for number, (name, schema, about) in enumerate(drawn)
+    ]  # fmt: skip
+    write(world, *events)
+    sort, direction = order if "q" in filters else ("name", order[1])
+    everything = every_page(migrated, world, {}, 50, sort="id")
+    prefixes = search_terms(filters.get("q", ""))
+    expected = [
+        one.id
+        for one in everything
+        if ("q" not in filters or searched(one.qualified_name, shown_fields(one.layers)).match(prefixes))
+        and shown_fields(one.layers)["owner"] == filters.get("owner", shown_fields(one.layers)["owner"])
+        and shown_fields(one.layers)["data_source"] == filters.get("data_source", shown_fields(one.layers)["data_source"])
+        and ("tag" not in filters or filters["tag"] in {tag.lower() for tag in one.view["attributes"]["tags"]})
+    ]
+    by_id = {one.id: one for one in everything}
+    key = {one: sort_key(by_id[one], sort, filters.get("q", "")) for one in by_id}
+    with pytest.MonkeyPatch.context() as patched:
+        for module in (candidates, searches):
+            patched.setattr(module, "FEW", few)
+            patched.setattr(module, "MOST", most)
+        listed = ids_of_all_pages(migrated, world, SearchRequest(filters, include_deleted=False, sort=sort, order=direction, limit=3))
+    assert listed == sorted(expected, key=key.__getitem__, reverse=direction == "desc")
+
+
+def ids_of_all_pages(migrated: Migrated, world: World, request: SearchRequest) -> list[str]:
+    """Pages may be short, and even empty, but each goes on after the one before."""
+
+    async def look(database: Database) -> list[str]:
+        rest, ids = request, []
+        for _ in range(200):
+            page = await search(database, world.tenant, rest, DEFAULT_TAG_RULES)
+            ids += [asset.id for asset in page.assets]
+            if page.last is None:
+                return ids
+            rest = replace(rest, after=page.last)
+        raise AssertionError("the list does not end")
 
     return migrated.as_api(look)
 
@@ -257,8 +337,10 @@ def test_a_common_word_is_looked_up_in_a_part_of_the_assets(
     read = "select sum(pg_stat_get_xact_tuples_fetched(oid)) from pg_class where oid = 'assets'::regclass"
     with psycopg.connect(migrated.owner) as connection:
         connection.execute("select set_config('lily.tenant', %s, true)", [world.tenant])
-        places = "select count(*) from ids_by_rank(%s, 1, null, 50, null, null, null, false)"
-        assert connection.execute(places, [ranks(["customer"])]).fetchone() == (50,)
+        places = """
+          select count(*) from ids_by_rank(%s, '{}', %s, 1, null, 50, null, null, null, null, false, false, 1000, 10000)
+        """
+        assert connection.execute(places, [ranks(["customer"]), patterns(["customer"])]).fetchone() == (50,)
         row = connection.execute(read).fetchone()
     assert row is not None
     assert row[0] <= 400
@@ -285,5 +367,5 @@ def test_candidates_come_by_the_last_digit_of_the_id_and_each_once(
         return ids
 
     ids = migrated.as_api(look)
-    assert ids == sorted(ids, key=lambda one: (one[-1], one))
+    assert ids == sorted(ids, key=lambda one: one[::-1])
     assert len(set(ids)) == len(ids) == 60

@@ -28,3 +28,8 @@ def ranks(prefixes: Sequence[str]) -> list[str]:
         return ["", "", named, rest if prefixes else ""]
     exact, begins = f"'@k{beginning}'", f"'@k{beginning}':*"
     return [exact, f"{begins} & !{exact}", f"{named} & !{begins}", rest]
+
+
+def patterns(prefixes: Iterable[str]) -> list[str]:
+    """For `like`: what the folded text of every match contains. No term has a character that means something there."""
+    return [f"%{prefix}%" for prefix in prefixes]

@@ -1,7 +1,7 @@
 -- One page of a list, sorted by {key}. The id breaks ties, so the order is total and pages do not overlap.
 with page as materialized (
   select {columns}, {key} as sorted_by
-  from assets
+  from {assets}
   where tenant_id = %(tenant)s and {conditions}
   order by {key} {direction}, assets.id {direction}
   limit %(limit)s

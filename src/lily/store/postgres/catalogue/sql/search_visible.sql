@@ -4,7 +4,7 @@
 -- nothing else.
 with recursive candidates as materialized (
   select assets.id, parent::uuid as parent, suppressed, {key} as sorted_by
-  from assets
+  from {assets}
   where tenant_id = %(tenant)s and {conditions}
   order by {key} {direction}, assets.id {direction}
   limit %(examined)s
