@@ -68,9 +68,9 @@ MUTANTS = [
     ),
     Mutant("intake/sql/graph.py", "if self.writes(old)}", "}", SQL),
     Mutant(
-        "intake/sql/script/without_data.py",
-        'return not {"TABLE", "VIEW"} & set(piece.words[1:6])',
-        'return not {"TABLE"} & set(piece.words[1:6])',
+        "intake/sql/script/piece.py",
+        'return not {"TABLE", "VIEW"}.isdisjoint(head)',
+        'return "TABLE" in head',
         SQL,
     ),
     Mutant(

@@ -3,12 +3,14 @@
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import takewhile
 
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
 from lily.intake.sql.dialects import engine_of
 
+_AFTER_KIND = frozenset({"AS", "ON", "FOR", "(", "RETURNS", "USING", "FUNCTION", "PROCEDURE", "TRIGGER"})
 QUOTED = frozenset(
     {TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING}
 )
@@ -91,6 +93,12 @@ def piece_of(tokens: list[Token], text: Text, *, in_routine: bool = False) -> Pi
 def word(token: Token) -> str:
     """A keyword or name in upper case; empty for what is quoted."""
     return "" if token.token_type in QUOTED else token.text.upper()
+
+
+def makes_table(piece: Piece) -> bool:
+    """Whether a CREATE is one of a table or view. MySQL writes up to twelve words before."""
+    head = takewhile(lambda word: word not in _AFTER_KIND, piece.words)
+    return not {"TABLE", "VIEW"}.isdisjoint(head)
 
 
 def tokens_of(text: str, dialect: str) -> list[Token]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lily.intake.sql.script.piece import Piece
+from lily.intake.sql.script.piece import Piece, makes_table
 from lily.intake.sql.script.teradata import without_attributes
 
 Rewrite = Callable[[Piece], Piece]
@@ -16,6 +16,11 @@ _SELECT_FILE = (
     (TokenType.FROM, "FROM"),
     (TokenType.VAR, "FILE"),
     (TokenType.L_PAREN, "("),
+)
+_LEVELS = frozenset({"UR", "CS", "RS", "RR"})
+_BEFORE_VALUE = frozenset(
+    {"(", ",", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "||", "SELECT", "WHERE", "AND", "OR", "NOT"}
+    | {"THEN", "ELSE", "WHEN", "LIKE", "BETWEEN", "IN", "ON", "OFFSET", "LIMIT"}
 )
 _COMPOUND = frozenset("+-*/%&|^")
 
@@ -28,7 +33,7 @@ def rewritten(piece: Piece) -> Piece:
 
 def creates_rows(piece: Piece) -> bool:
     """Whether it is `create table … as` or `create view … as`."""
-    return piece.words[0] == "CREATE" and bool({"TABLE", "VIEW"} & set(piece.words[:8])) and "AS" in piece.words
+    return piece.words[0] == "CREATE" and makes_table(piece) and "AS" in piece.words
 
 
 def query_start(piece: Piece) -> int | None:
@@ -144,6 +149,49 @@ def _without_no_data(piece: Piece) -> Piece:
     return piece
 
 
+def _without_check_option(piece: Piece) -> Piece:
+    """Of views: `with check option`, `with local check option`, Oracle's `with read only`."""
+    words = piece.words
+    for at in range(len(words) - 2, max(len(words) - 8, 2), -1):
+        rest = [word for word in words[at + 1 : at + 4] if word not in {"CASCADED", "LOCAL"}]
+        if words[at] == "WITH" and rest[:2] in (["CHECK", "OPTION"], ["READ", "ONLY"]):
+            return _without(piece, at, len(words)) if makes_table(piece) else piece
+    return piece
+
+
+def _without_isolation(piece: Piece) -> Piece:
+    """DB2: `insert into t select … with ur`."""
+    words = piece.words
+    return _without(piece, len(words) - 2, len(words)) if words[-2:-1] == ["WITH"] and words[-1] in _LEVELS else piece
+
+
+def _with_row_insert(piece: Piece) -> Piece:
+    """Redshift: `merge into t using s on … remove duplicates` as `… when not matched then insert row`."""
+    if piece.words[-2:] != ["REMOVE", "DUPLICATES"]:
+        return piece
+    old, kinds = piece.tokens[-1], (TokenType.WHEN, TokenType.NOT, TokenType.VAR, TokenType.THEN, TokenType.INSERT)
+    words = ["WHEN", "NOT", "MATCHED", "THEN", "INSERT", "ROW"]
+    tokens = [
+        Token(kind, word, old.line, old.col, old.start, old.end)
+        for kind, word in zip((*kinds, TokenType.ROW), words, strict=True)
+    ]
+    return replace(piece, tokens=[*piece.tokens[:-2], *tokens], words=[*piece.words[:-2], *words])
+
+
+def _with_placeholders(piece: Piece) -> Piece:
+    """Oracle: `:1` as `?`. Behind an operand a colon is something else."""
+    found = [at for at in range(1, len(piece.words) - 1) if _is_bound(piece, at)]
+    for at in reversed(found):
+        piece = _without(_replaced(piece, at, TokenType.PLACEHOLDER, "?"), at + 1, at + 2)
+    return piece
+
+
+def _is_bound(piece: Piece, at: int) -> bool:
+    tokens = piece.tokens
+    is_number = tokens[at].token_type is TokenType.COLON and tokens[at + 1].token_type is TokenType.NUMBER
+    return is_number and tokens[at + 1].start == tokens[at].end + 1 and piece.words[at - 1] in _BEFORE_VALUE
+
+
 def _without_projection(piece: Piece) -> Piece:
     """Vertica: `create table t as select … segmented by hash(id) all nodes`."""
     words = piece.words
@@ -211,13 +259,28 @@ def _is_compound(piece: Piece, at: int) -> bool:
 
 
 _REWRITES: dict[str, tuple[Rewrite, ...]] = {
-    "MERGE": (without_top, _without_schema_evolution, _without_delete, _as_plain_assignments),
-    "UPDATE": (without_top, _as_plain_assignments),
-    "DELETE": (without_top,),
-    "WITH": (_as_plain_assignments, without_attributes),
-    "SELECT": (_as_plain_assignments, _without_strict, without_attributes),
-    "CREATE": (_without_snapshot, _without_no_data, _without_projection, without_attributes),
-    "INSERT": (without_top, _without_infile, _without_format, _without_hint, without_attributes),
+    "MERGE": (
+        without_top,
+        _without_schema_evolution,
+        _without_delete,
+        _as_plain_assignments,
+        _with_row_insert,
+        _with_placeholders,
+    ),
+    "UPDATE": (without_top, _as_plain_assignments, _without_isolation, _with_placeholders),
+    "DELETE": (without_top, _without_isolation, _with_placeholders),
+    "WITH": (_as_plain_assignments, without_attributes, _without_isolation, _with_placeholders),
+    "SELECT": (_as_plain_assignments, _without_strict, without_attributes, _without_isolation, _with_placeholders),
+    "CREATE": (_without_snapshot, _without_no_data, _without_check_option, _without_projection, without_attributes),
+    "INSERT": (
+        without_top,
+        _without_infile,
+        _without_format,
+        _without_hint,
+        without_attributes,
+        _without_isolation,
+        _with_placeholders,
+    ),
     "APPLY": (_as_insert_of_changes,),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert, without_attributes),

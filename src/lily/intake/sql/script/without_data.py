@@ -1,6 +1,6 @@
 """Statements that move no rows between tables, whatever they are made of."""
 
-from lily.intake.sql.script.piece import Piece
+from lily.intake.sql.script.piece import Piece, makes_table
 
 _MOVES_NO_DATA = frozenset(
     [
@@ -59,5 +59,5 @@ _MOVES_NO_DATA = frozenset(
 
 def moves_no_data(piece: Piece) -> bool:
     if piece.words[0] == "CREATE":
-        return not {"TABLE", "VIEW"} & set(piece.words[1:6])
+        return not makes_table(piece)
     return piece.words[0].split(" ")[0] in _MOVES_NO_DATA

@@ -45,15 +45,18 @@ def assigned(
     for entry in assignments:
         if not isinstance(entry, exp.EQ | exp.PropertyEQ):
             continue
-        if isinstance(entry.this, exp.Tuple):
-            columns, value = entry.this.expressions, entry.expression
+        written = entry.this
+        while isinstance(written, exp.Bracket):  # `set items[1] = x`: an element of an array or map
+            written = written.this
+        if isinstance(written, exp.Tuple):
+            columns, value = written.expressions, entry.expression
             for at, column in enumerate(columns):
                 if isinstance(value, exp.Tuple):
                     yield column_name(column, names), value.expressions[at], None
                 else:
                     yield column_name(column, names), value, at
-        elif isinstance(entry.this, exp.Column | exp.Dot | exp.Identifier):
-            yield column_name(entry.this, names), entry.expression, None
+        elif isinstance(written, exp.Column | exp.Dot | exp.Identifier):
+            yield column_name(written, names), entry.expression, None
 
 
 def column_name(column: exp.Expr, names: Collection[str] = ()) -> str:

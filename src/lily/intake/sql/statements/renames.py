@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from lily.intake.sql.relations.columns import Column
 from lily.intake.sql.relations.scopes import Session
 from lily.intake.sql.statements.writer import Writer
 
@@ -13,6 +14,9 @@ def alter(statement: exp.Alter, session: Session, writer: Writer) -> None:
     for action in statement.args.get("actions") or ():
         if isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
             rename(old, _beside(statement.this, action.this, session), writer)
+        elif isinstance(action, exp.RenameColumn):
+            one, other = (Column(old, column.name.lower()) for column in (action.this, action.args["to"]))
+            writer.graph.derive(one, other)
         elif isinstance(action, exp.SwapTable):
             swap(old, session.key(action.this), writer)
 
