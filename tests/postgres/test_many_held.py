@@ -154,6 +154,8 @@ def test_the_size_of_a_layer_is_limited(
     found = [stated(world, *given)] if at_once else [stated(world, one) for one in given]
     assert found == ([(0, number)] if at_once else [*[(1, 0)] * (number - 1), (0, 1)])
     assert set(letters(owner, world)) == {"TOO_LARGE"}
+    if at_once:
+        assert stated(world, *given, authorised=True) == (1, 0)
     assert stated(world, {"note 0": "shorter"}) == (1, 0)
     assert stated(world, {"note x": "x" * 65_000}, authorised=True) == (1, 0)
     for more in ("note y", "note z"):
