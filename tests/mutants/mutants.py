@@ -2,6 +2,7 @@
 
 from tests.mutants import (
     both_stores,
+    doors,
     held,
     held_sql,
     intake,
@@ -15,5 +16,19 @@ from tests.mutants import (
     websocket,
 )
 
-_SUBJECTS = (model, plain, held, lineage, intake, policy, websocket, relay, sql, held_sql, both_stores, retention)
+_SUBJECTS = (
+    model,
+    plain,
+    held,
+    lineage,
+    intake,
+    policy,
+    websocket,
+    relay,
+    sql,
+    held_sql,
+    both_stores,
+    retention,
+    doors,
+)
 MUTANTS = [mutant for subject in _SUBJECTS for mutant in subject.MUTANTS]

@@ -1,16 +1,16 @@
 """Faults in what is deleted by age, and in what is read of the past: what must not be deleted or taken for known."""
 
-from tests.mutants.mutant import Mutant, postgres
+from tests.mutants.mutant import Mutant, postgres, unit
 
 SQL = "store/postgres/retention/sql"
 RETENTION = postgres("test_retention")
 HISTORY, RECENT = postgres("test_archived_history"), postgres("test_recent_past")
 CATALOGUE = "store/postgres/catalogue/sql"
-AS_OF = "api/reads/as_of.py"
+AS_OF, PAST = "api/reads/as_of.py", unit("test_api_as_of")
 
 MUTANTS = [
     Mutant(AS_OF, "or later.are_promoted or", "or", RECENT),
-    Mutant(AS_OF, "asset.awaits_lake or later.are_archived or", "asset.awaits_lake or", RECENT),
+    Mutant(AS_OF, "asset.awaits_lake or later.are_archived or", "asset.awaits_lake or", PAST),
     Mutant(AS_OF, "    if _deletion_depends_on_clocks(state.layers):\n        return None\n", "", RECENT),
     Mutant(
         f"{CATALOGUE}/changes_after.sql", "order by l.layer, l.position", "order by l.layer, l.position desc", RECENT

@@ -154,8 +154,13 @@ def test_the_size_of_a_layer_is_limited(
     found = [stated(world, *given)] if at_once else [stated(world, one) for one in given]
     assert found == ([(0, number)] if at_once else [*[(1, 0)] * (number - 1), (0, 1)])
     assert set(letters(owner, world)) == {"TOO_LARGE"}
+    if at_once:
+        assert stated(world, *given, authorised=True) == (1, 0)
     assert stated(world, {"note 0": "shorter"}) == (1, 0)
     assert stated(world, {"note x": "x" * 65_000}, authorised=True) == (1, 0)
+    for more in ("note y", "note z"):
+        assert stated(world, {more: "x" * 65_000}, authorised=True) == (1, 0)
+    assert stated(world, {"note y": "shorter, and still too large"}) == (1, 0)
 
 
 def test_what_the_lake_has_is_promoted_whatever_its_size(
@@ -174,6 +179,9 @@ def test_what_the_lake_has_is_promoted_whatever_its_size(
         "select count(*) from assets a, jsonb_object_keys(a.source) k where a.tenant_id = %s and k ^@ '$held_parent:'"
     )
     assert owner.execute(asked, [world.tenant]).fetchone() == (MAX_HELD + 1,)
+    assert stated(world, {"description": "What is there already may be stated again."}) == (1, 0)
+    assert stated(world, {"parent": "elsewhere"}) == (1, 0)
+    assert stated(world, {"parent": "yet elsewhere"}) == (0, 1)
 
 
 async def list_pending(database: Database, world: World, rules: TagRules) -> object:

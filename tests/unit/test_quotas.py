@@ -136,6 +136,14 @@ async def test_what_engines_ask_is_counted_apart() -> None:
 
 
 @on_a_loop
+async def test_who_may_do_more_than_an_engine_is_not_counted_as_one() -> None:
+    site = Site()
+    assert site.sent("north", "enforce:read", "metadata:write") == 20
+    assert site.sent("north", "metadata:write") == 0
+    assert site.sent("north", "enforce:read") == 20
+
+
+@on_a_loop
 async def test_a_plain_read_is_counted_with_the_other_requests() -> None:
     site = Site()
     assert [site.quotas.admits("north") for _ in range(21)] == [True] * 20 + [False]

@@ -176,3 +176,18 @@ async def test_a_token_that_was_valid_and_is_not_any_more_is_limited_like_any_ot
     assert len(site.looked_up) - before == 2
     with pytest.raises(Declined):
         await site.show("another")
+
+
+@on_a_loop
+async def test_each_token_that_was_revoked_counts_as_a_failure_of_its_address() -> None:
+    site = Site()
+    tokens = [f"good {number}" for number in range(1_000)]
+    site.valid.update(tokens)
+    for token in tokens:
+        assert await site.show(token) == token
+    site.valid.clear()
+    for token in tokens:
+        with suppress(Declined):
+            await site.show(token)
+    with pytest.raises(Declined):
+        await site.show("another")

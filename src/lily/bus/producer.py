@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lily.brokers import Brokers
-from lily.model.errors import Transient
+from lily.model.errors import Problem, Refused, Transient
 from lily.model.records import Position
 
 QUEUE_MESSAGES = 20_000  # unconfirmed at once; beyond that writes are refused with LogFull, so memory stays bounded
 QUEUE_KBYTES = 64 * 1024
 DELIVERY_SECONDS = 20
+MAX_RECORD = 4 << 20
 
 
 class LogFull(Transient):
@@ -26,7 +27,8 @@ class LogUnavailable(Transient):
 class LogProducer:
     """An idempotent producer for asyncio: `append` queues records at once and returns a future of their positions.
 
-    Raises LogFull if too many are unconfirmed. The future fails with LogUnavailable if the log does not confirm.
+    Raises LogFull if too many are unconfirmed, Refused for a record that is too large: nothing of it, or of the records
+    after it, is in the log. The future fails with LogUnavailable if the log does not confirm.
     """
 
     def __init__(self, brokers: Brokers) -> None:
@@ -39,7 +41,7 @@ class LogProducer:
             "queue.buffering.max.messages": QUEUE_MESSAGES,
             "queue.buffering.max.kbytes": QUEUE_KBYTES,
             "delivery.timeout.ms": DELIVERY_SECONDS * 1000,
-            "message.max.bytes": 4 << 20,
+            "message.max.bytes": MAX_RECORD,
             "partitioner": "murmur2_random",
         }
         self._producer = Producer(self._options)
@@ -61,6 +63,8 @@ class LogProducer:
                 raise LogFull("The queue to the log is full. Try again in a moment.") from error
             except KafkaException as error:
                 self._replace_if_fatal(error.args[0])
+                if error.args[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
+                    raise Refused(_too_large(value)) from error
                 raise LogUnavailable(f"The log refused the event ({error.args[0].name()}). Try again.") from error
         return delivery.future
 
@@ -81,6 +85,11 @@ class LogProducer:
     def _poll(self) -> None:
         while self._running:
             self._producer.poll(0.1)
+
+
+def _too_large(value: bytes) -> Problem:
+    described = f"the event takes {len(value):,} bytes in the log, which takes {MAX_RECORD:,}; state less at a time"
+    return Problem("TOO_LARGE", described, "body")
 
 
 class _Delivery:
