@@ -55,8 +55,8 @@ MUTANTS = [
     ),
     Mutant(
         "store/postgres/graph/sql/update_held_parents.sql",
-        "insert into held_parents (tenant_id, id, parent) select %(tenant)s, w.id, w.parent from wanted w",
-        "insert into held_parents (tenant_id, id, parent) select %(tenant)s, w.id, w.parent from wanted w where false",
+        "insert into held_parents (tenant_id, id, parent) select w.tenant_id, w.id, w.parent from wanted w",
+        "insert into held_parents (tenant_id, id, parent) select w.tenant_id, w.id, w.parent from wanted w where false",
         SEARCHED,
     ),
     Mutant(

@@ -92,7 +92,7 @@ class Propagator:
         ):
             rows = self._connection.execute(query("graph/update_held_parents"), _held_columns(tenant, nodes)).fetchall()
             rows += self._connection.execute(query("graph/update_lake_nodes"), _columns(tenant, nodes)).fetchall()
-            moved = list(dict.fromkeys(asset_id for (asset_id,) in rows))
+            moved = list(dict.fromkeys(asset_id for _, asset_id in rows))
             if moved:
                 self._propagation.run(tenant, Marks(assets=[AssetMark(asset_id, placed=True) for asset_id in moved]))
                 if self._risks.concerns(tenant):
@@ -131,7 +131,7 @@ class Propagator:
 
 def _columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
     return {
-        "tenant": tenant,
+        "tenants": id_array([tenant] * len(nodes)),
         "ids": id_array(nodes),
         "parents": text_array(node.parent for node in nodes.values()),
         "qualified_names": text_array(node.qualified_name for node in nodes.values()),
@@ -144,8 +144,9 @@ def _columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
 def _held_columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
     held = [(asset_id, parent) for asset_id, node in nodes.items() for parent in sorted(node.held_parents)]
     return {
-        "tenant": tenant,
+        "tenants": id_array([tenant] * len(nodes)),
         "ids": id_array(nodes),
+        "held_tenants": id_array([tenant] * len(held)),
         "held_ids": id_array(asset_id for asset_id, _ in held),
         "held_parents": id_array(parent for _, parent in held),
     }

@@ -1,18 +1,18 @@
--- Stores what the lake has of these nodes of a tenant, and returns those whose parent has changed or whose name is now
--- known. The parent of a node whose asset PostgreSQL has by now comes from the asset.
+-- Stores what the lake has of these nodes, and returns those whose parent has changed or whose name is now known. The
+-- parent of a node whose asset PostgreSQL has by now comes from the asset.
 with updated as (
   update graph_nodes g
   set parent = case
-        when exists (select from assets a where a.tenant_id = g.tenant_id and a.id = t.id) then g.parent
+        when exists (select from assets a where a.tenant_id = t.tenant_id and a.id = t.id) then g.parent
         else t.parent
       end,
       qualified_name = t.qualified_name, name = t.name, entity_type = t.entity_type, is_deleted = t.is_deleted,
       awaits_lake = false
-  from unnest(%(ids)s::uuid[], %(parents)s::uuid[], %(qualified_names)s::text[], %(names)s::text[], %(types)s::text[],
-              %(deleted)s::boolean[])
-       as t (id, parent, qualified_name, name, entity_type, is_deleted)
-  where g.id = t.id and g.tenant_id = %(tenant)s
-  returning g.id::text as id,
+  from unnest(%(tenants)s::text[], %(ids)s::uuid[], %(parents)s::uuid[], %(qualified_names)s::text[], %(names)s::text[],
+              %(types)s::text[], %(deleted)s::boolean[])
+       as t (tenant_id, id, parent, qualified_name, name, entity_type, is_deleted)
+  where g.id = t.id and g.tenant_id = t.tenant_id
+  returning g.tenant_id, g.id::text as id,
             old.parent is distinct from new.parent or old.qualified_name is distinct from new.qualified_name as moved
 )
-select id from updated where moved
+select tenant_id, id from updated where moved
