@@ -24,10 +24,12 @@ from bench.stack import spent
 from bench.tenants import BenchTenant, tenant
 from bench.warm_up import MICROSECONDS
 from lily.bus.topics import ASSETS, ASSETS_BULK, LINEAGE_INTAKE
+from lily.store.postgres.access.administration import create_token
 
 CONNECTIONS = 8
 MARQUEZ = 36.0  # events/s
 PATIENCE = 600.0
+PRODUCER = ["lineage:write", "metadata:read", "metadata:write"]  # as docs/how-to has it
 WINDOW, MOST_WINDOWS = 500, 12  # events of the warm-up: new jobs, and as many next runs
 STEADY = 1.1  # the dearest of three windows that agree, compared with the cheapest
 KINDS = ("new", "again")
@@ -70,7 +72,8 @@ def is_steady(windows: Sequence[float]) -> bool:
 
 
 def _requests(made: BenchTenant, first: int, count: int) -> list[str]:
-    headers = made.headers | {"content-type": "application/json"}
+    token = create_token(made.stack.database_url, made.name, PRODUCER, user="producer")
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
     return [
         request("POST", "/api/v1/lineage", headers, event(number).decode()) for number in range(first, first + count)
     ]

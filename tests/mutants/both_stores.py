@@ -83,7 +83,12 @@ MUTANTS = [
     Mutant(MERGE, "            or case when exists (", "            or case when false and exists (", SEARCHED),
     Mutant(MERGE, "l.tenant_id = s.tenant_id and l.place = '*'\n", "false\n", LISTED),
     Mutant(MERGE, "\n                and l.id = id_above_name(s.tenant_id, s.qualified_name)", "", LISTED),
-    Mutant("store/postgres/catalogue/writer.py", "        self._lake_parents.add(states.values())\n", "", SEARCHED),
+    Mutant(
+        "store/postgres/catalogue/writer.py",
+        "        self._lake_parents.add(event for _, event in events)\n",
+        "",
+        SEARCHED,
+    ),
     Mutant("store/postgres/lake/parents.py", "pg_advisory_xact_lock(%s)", "%s", LISTED),
     Mutant(
         "store/postgres/migrations/functions/80_decision_facts.sql",

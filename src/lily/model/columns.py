@@ -65,11 +65,10 @@ class ColumnsEvent(LogEvent):
         implied = {PARENT_ID: ids.asset_id(tenant, parent), TYPE: COLUMN, DELETED: False}
         if self.authorised:
             implied[AUTHORISED_PARENT] = True
-        for name, attributes in self.columns.items():
-            qualified_name = f"{parent}.{name}"
+        found = ids.ids_of_columns(tenant, parent, self.columns)
+        for (name, attributes), asset_id in zip(self.columns.items(), found, strict=True):
             layer = Layer({"name": name, "parent": parent, **attributes, **implied}, at)
-            asset_id = ids.asset_id(tenant, qualified_name)
-            yield AssetState(tenant, asset_id, qualified_name, time, time, {"source": layer})
+            yield AssetState(tenant, asset_id, f"{parent}.{name}", time, time, {"source": layer})
 
     def events(self) -> list[AssetEvent]:
         """One event per column."""

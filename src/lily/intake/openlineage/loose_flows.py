@@ -16,7 +16,7 @@ class LooseFlows:
     def __init__(self, collector: AssetCollector) -> None:
         self._collector = collector
         self._flows: list[Flow] = []
-        self._bare: dict[End, None] = {}  # targets without a source
+        self._bare: dict[str, End] = {}  # targets without a source, by qualified name
 
     def __bool__(self) -> bool:
         return bool(self._flows)
@@ -24,23 +24,24 @@ class LooseFlows:
     def take(self, columns: ColumnLineage, certain: Iterable[Flow]) -> None:
         """Takes them from the facet, of which it has other flows as well."""
         self._flows += columns.loose
-        self._bare |= dict.fromkeys(columns.targets)
+        self._bare |= {target.qualified_name: target for target in columns.targets}
         for flow in (*certain, *columns.loose):
-            self._bare.pop(flow.target, None)
+            self._bare.pop(flow.target.qualified_name, None)
 
     def sources(self) -> frozenset[str]:
         """Ids of the datasets and columns that they lead from."""
-        ends = (name for flow in self._flows for name in (flow.source.qualified_name, flow.source.of.qualified_name))
+        ends = {name for flow in self._flows for name in (flow.source.qualified_name, flow.source.of.qualified_name)}
         return frozenset(map(self._collector.id, ends))
 
     def state(self, claims: EdgeClaims) -> None:
         """Without a query they are as good as others."""
-        claims.add(self._flows, [*self._bare, *(flow.target for flow in self._flows)])
+        targets = {flow.target.qualified_name: flow.target for flow in self._flows}
+        claims.add(self._flows, [*self._bare.values(), *targets.values()])
 
     def state_datasets(self, claims: EdgeClaims, *, text: str) -> None:
         """That data flows between the datasets is certain, and that a column without sources exists is, unless the text
         combines queries: the columns of all but the first are none of the output."""
-        claims.add(map(into_whole, self._flows), () if combines_queries(text) else self._bare)
+        claims.add(map(into_whole, self._flows), () if combines_queries(text) else self._bare.values())
 
     def leave_to(self, query: RunQuery) -> RunQuery:
         columns: dict[str, list[str]] = {}

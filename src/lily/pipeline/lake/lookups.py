@@ -2,11 +2,12 @@
 and a Spark job would cost many times as much."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
 from pyspark.sql import SparkSession
 
+from lily.lineage.lake_nodes import LakeNode
 from lily.model.states import AssetState
 from lily.pipeline.lake.iceberg import LakeTable
 from lily.store.lake import tables
@@ -29,19 +30,30 @@ class LakeLookups:
 
     def states(self, assets: Iterable[Asset]) -> dict[Asset, AssetState]:
         """The state of each asset that the lake has."""
+        return self._found(assets, Scan.states)
+
+    def nodes(self, assets: Iterable[Asset]) -> dict[Asset, LakeNode]:
+        """What the graph stores of each asset that the lake has."""
+        return self._found(assets, Scan.nodes)
+
+    def events(self, tenant: str, asset_id: str) -> list[LakeEvent]:
+        """Every event of an asset, in the order of the log."""
+        return self._read(tables.EVENTS, lambda scan: scan.events(tenant, asset_id))
+
+    def _found(
+        self, assets: Iterable[Asset], look_up: Callable[[Scan, str, Collection[str]], Mapping[str, Result]]
+    ) -> dict[Asset, Result]:
         ids: defaultdict[str, list[str]] = defaultdict(list)
         for tenant, asset_id in assets:
             ids[tenant].append(asset_id)
         return self._read(
             tables.ASSETS,
             lambda scan: {
-                (tenant, found): state for tenant in ids for found, state in scan.states(tenant, ids[tenant]).items()
+                (tenant, found): result
+                for tenant, some in ids.items()
+                for found, result in look_up(scan, tenant, some).items()
             },
         )
-
-    def events(self, tenant: str, asset_id: str) -> list[LakeEvent]:
-        """Every event of an asset, in the order of the log."""
-        return self._read(tables.EVENTS, lambda scan: scan.events(tenant, asset_id))
 
     def _read(self, table: str, read: Callable[[Scan], Result]) -> Result:
         try:

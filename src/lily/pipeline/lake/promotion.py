@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 
 from lily.bus import topics
-from lily.lineage.lake_nodes import lake_node_of
+from lily.lineage.lake_nodes import UNKNOWN
 from lily.model.envelopes import FUTURE_SKEW
 from lily.model.states import AssetState
 from lily.pipeline.lake.lookups import Asset, LakeLookups
@@ -67,8 +67,8 @@ def set_parents(
     recorded: a batch was written since they were expected.
     """
     waiting = [asset for asset in propagator.awaiting_lake(NODES_AT_ONCE) if expected is None or asset not in expected]
-    states = lookups.states(waiting)
+    nodes = lookups.nodes(waiting)
     if expected is not None:
-        expected.update(asset for asset in waiting if asset not in states and asset not in overdue)
+        expected.update(asset for asset in waiting if asset not in nodes and asset not in overdue)
         waiting = [asset for asset in waiting if asset not in expected]
-    return propagator.set_parents({asset: lake_node_of(states.get(asset)) for asset in waiting}) if waiting else 0
+    return propagator.set_parents({asset: nodes.get(asset, UNKNOWN) for asset in waiting}) if waiting else 0

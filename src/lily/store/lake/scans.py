@@ -7,10 +7,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lily.lineage.lake_nodes import LakeNode
 from lily.model import ids as names
 from lily.model.states import AssetState, merge_states
 from lily.store.lake.asset_filter import AssetFilter
 from lily.store.lake.data_files import LakeFile, TableFiles
+from lily.store.lake.nodes import NODE_COLUMNS, read_nodes
 from lily.store.lake.parquet import ParquetFiles, RowGroup
 from lily.store.lake.rows import STATE_COLUMNS, read_states
 from lily.store.lake.tables import group_id, id_prefix
@@ -47,6 +49,13 @@ class Scan:
             self._rows_of(tenant, file, held, STATE_COLUMNS) for file, held in self._files.of_ids(tenant, ids).items()
         ]
         return _merged(tables)
+
+    def nodes(self, tenant: str, ids: Collection[str]) -> dict[str, LakeNode]:
+        """What the graph stores of each asset that there is."""
+        tables = (
+            self._rows_of(tenant, file, held, NODE_COLUMNS) for file, held in self._files.of_ids(tenant, ids).items()
+        )
+        return read_nodes([rows for rows in tables if rows is not None])
 
     def children(self, tenant: str, parent_id: str, parent_name: str | None) -> list[AssetState]:
         condition = AssetFilter(parent=parent_id)

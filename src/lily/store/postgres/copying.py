@@ -37,3 +37,16 @@ def escaped_json(text: str) -> str:
 def id_array(ids: Iterable[str]) -> str:
     """An array literal of ids or tenant names, which need no escaping. It is quoted once and not once per item."""
     return f"{{{','.join(ids)}}}"
+
+
+def text_array(texts: Iterable[str | None]) -> str:
+    """An array literal of any texts."""
+    return f"{{{','.join(map(_item, texts))}}}"
+
+
+def _item(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    if '"' in text or "\\" in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'

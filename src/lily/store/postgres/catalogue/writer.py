@@ -116,7 +116,7 @@ class CatalogueWriter:
     ) -> BatchCounts:
         """Merges what the events state about assets that PostgreSQL has; all others stay in the lake only. `states` are
         those that the events make. Idempotent."""
-        self._lake_parents.add(states.values())
+        self._lake_parents.add(event for _, event in events)
         with self._connection.transaction():
             existing = self._existing(states)
             pairs = events if existing else ()

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import psycopg
+from psycopg import sql
 
 from lily.lineage.claims import ClaimId, EndedClaim, JobId, NewestClaim
 from lily.lineage.runs import RunId, RunLineage, run_id
@@ -21,6 +22,8 @@ from lily.store.postgres.runs.merge import merge_runs, run_columns
 from lily.store.postgres.runs.outputs import merge_outputs
 from lily.store.postgres.schemas.retirement import retire_columns
 from lily.store.postgres.table_changes.queueing import queue_table_changes
+
+MOST_DEAD_ROWS = 20_000  # of the staging tables, before they get new files
 
 Claims = Mapping[ClaimId, NewestClaim]
 TenantEdge = tuple[str, EdgeKey]
@@ -40,6 +43,15 @@ class TouchedEdge(NamedTuple):
     def by(cls, event: ClaimsEvent, authority: ClaimsEvent | None = None) -> "TouchedEdge":
         return cls(event, authority=event if event.authorised else authority)
 
+    @classmethod
+    def of(cls, claim: NewestClaim) -> "TouchedEdge":
+        """An edge of which nothing else changes."""
+        event = claim.event
+        authority = event if event.authorised else None
+        if claim.aside:
+            return cls(event, authority=authority)
+        return cls(event, True, claim.masking, claim.masks_by_authority, claim.assumed, authority)
+
     def claimed_by(self, claim: NewestClaim) -> "TouchedEdge":
         authority = claim.event if claim.event.authorised else self.authority
         if claim.aside:
@@ -58,6 +70,7 @@ class ClaimMerger:
         self._connection = connection
         self._jobs = JobCompletions(connection)
         connection.execute(query("edges/stage_claims"))
+        self._dead_rows = 0
 
     def merge(self, batch: int, events: Sequence[ClaimsEvent]) -> Counter[str]:
         if confirming := [event for event in events if event.released]:
@@ -114,29 +127,39 @@ class ClaimMerger:
         released: Mapping[TenantEdge, ClaimsEvent],
     ) -> tuple[int, int]:
         """Returns how many edges changed, and how many claims are held from now on."""
-        self._connection.execute("truncate staged_claims, ended_claims, touched_edges")
+        self._empty_staged(len(jobs.claims))
+        claimed_runs = {run: lineage for run, lineage in runs.items() if run[:2] not in jobs.unclaimed}
+        ending = {job: event for job, event in jobs.completing.items() if job not in jobs.unclaimed}
         copy_lines(self._connection, "staged_claims", [_claim_row(*claim) for claim in jobs.claims.items()])
         last = {run_id(event): event for event in sorted(events, key=lambda event: event.clock)}
-        revived = {(job[0], key): event for job, key, event in self._revived(runs, last)}
-        withdrawn = self._withdrawn(runs, last)
-        superseded = self._superseded(jobs.completing)
-        touched = self._stage_touched_edges(jobs, {**revived, **released}, [*withdrawn, *superseded, *jobs.ended])
-        new, created = self._connection.execute(
-            layer_query("edges/insert_touched_edges", "source"), {"batch": batch}
-        ).fetchone() or (0, 0)
+        revived = {(job[0], key): event for job, key, event in self._revived(claimed_runs, last)}
+        withdrawn = self._withdrawn(claimed_runs, last)
+        superseded = self._superseded(ending)
+        gone = [*withdrawn, *superseded, *jobs.ended]
+        touched, causes = self._stage_touched_edges(jobs, {**revived, **released}, gone)
+        parameters = {"batch": batch, "causes": causes}
+        new, created = self._connection.execute(query("edges/insert_touched_edges"), parameters).fetchone() or (0, 0)
         if new < touched:
             self._connection.execute(query("edges/lock_touched_edges"))
-        if jobs.completing:
-            self._connection.execute(query("edges/delete_superseded_claims"), job_columns(jobs.completing))
+        if ending:
+            self._connection.execute(query("edges/delete_superseded_claims"), job_columns(ending))
         ended = [*_without_authority(withdrawn, events), *superseded, *jobs.ended, *self._upsert(jobs.claims, last)]
         if new == touched and not ended:  # no other claims to look at
             return created, 0
         held = self._hold(ended)
         self._connection.execute(query("edges/claimed_again"))
         (changed,) = self._connection.execute(
-            layer_query("edges/update_touched_edges", "source"), {"batch": batch}
+            layer_query("edges/update_touched_edges", "source"), parameters
         ).fetchone() or (0,)
         return created + changed, held
+
+    def _empty_staged(self, claims: int) -> None:
+        """TRUNCATE makes new files and has the statements that read the tables planned again, but DELETE leaves dead
+        rows."""
+        statement = "truncate {}" if self._dead_rows > MOST_DEAD_ROWS else "delete from {}"
+        self._dead_rows = (0 if self._dead_rows > MOST_DEAD_ROWS else self._dead_rows) + claims
+        for table in ("staged_claims", "ended_claims", "touched_edges"):
+            self._connection.execute(sql.SQL(statement).format(sql.Identifier(table)))
 
     def _revived(
         self, runs: Mapping[RunId, RunLineage], last: Mapping[RunId, ClaimsEvent]
@@ -172,9 +195,9 @@ class ClaimMerger:
 
     def _stage_touched_edges(
         self, jobs: CompletedJobs, changed: Mapping[TenantEdge, ClaimsEvent], ended: Iterable[EndedClaim]
-    ) -> int:
+    ) -> tuple[int, str]:
         """Stages the edges whose claims change, each with the event that changes them, and what the claims of this
-        batch alone make of it. Returns how many there are."""
+        batch alone make of it. Returns how many there are, and the causes of their changes."""
         touched = {edge: TouchedEdge.by(event) for edge, event in changed.items()}
         for ending in ended:
             edge = (ending.job[0], ending.key)
@@ -182,17 +205,19 @@ class ClaimMerger:
                 touched[edge] = TouchedEdge.by(ending.event, jobs.authorised.get(ending.job))
         for ((tenant, _), _, key), claim in jobs.claims.items():
             known = touched.get((tenant, key))
-            touched[tenant, key] = (
-                TouchedEdge.by(claim.event).claimed_by(claim) if known is None else known.claimed_by(claim)
-            )
-        causes = {edge.event.id: _json([cause_of(edge.event)]) for edge in touched.values()}
+            touched[tenant, key] = TouchedEdge.of(claim) if known is None else known.claimed_by(claim)
+        events = list({edge.event.id: edge.event for edge in touched.values()}.values())
+        numbers = {event.id: number for number, event in enumerate(events)}
+        authorities = {edge.authority.id: edge.authority for edge in touched.values() if edge.authority is not None}
+        noted = {event_id: _authority(event) for event_id, event in authorities.items()}
         lines = [
             f"{tenant}\t{key.from_id}\t{key.to_id}\t{escaped(key.type)}\t{edge.claimed}\t{edge.masking}"
-            f"\t{edge.by_authority}\t{edge.assumed}\t{edge.event.time}\t{causes[edge.event.id]}\t{_authority(edge.authority)}\n"
+            f"\t{edge.by_authority}\t{edge.assumed}\t{edge.event.time}\t{numbers[edge.event.id]}"
+            f"\t{noted[edge.authority.id] if edge.authority is not None else NULL}\n"
             for (tenant, key), edge in touched.items()
         ]
         copy_lines(self._connection, "touched_edges", lines)
-        return len(lines)
+        return len(lines), orjson.dumps([[cause_of(event)] for event in events]).decode()
 
     def _hold(self, ended: Iterable[EndedClaim]) -> int:
         """Holds claims that ended without authority. Returns how many."""
@@ -222,9 +247,7 @@ def _without_authority(withdrawn: Sequence[EndedClaim], events: Sequence[ClaimsE
     return [claim for claim in withdrawn if run_id(claim.event) in plain]
 
 
-def _authority(event: ClaimsEvent | None) -> str:
-    if event is None:
-        return NULL
+def _authority(event: ClaimsEvent) -> str:
     return _json({**cause_of(event), "by": event.by or f"job:{event.job_id}", "job": event.job_id, "run": event.run})
 
 

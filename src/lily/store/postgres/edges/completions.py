@@ -1,6 +1,6 @@
 """The newest complete run of each job, and whether a run only repeats what the one before it claimed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import psycopg
@@ -16,7 +16,7 @@ from lily.store.postgres.queries import query
 class CompletedJobs(NamedTuple):
     """The jobs of a batch whose claims change, with what its events claim for them, what has ended on arrival, and the
     runs that they complete. `authorised` jobs have a newer completion with authority. `digests` are to be recorded if
-    nothing else is stored."""
+    nothing else is stored. Of the `unclaimed` jobs no claims were stored before."""
 
     changed: set[JobId]
     authorised: dict[JobId, ClaimsEvent]
@@ -25,9 +25,10 @@ class CompletedJobs(NamedTuple):
     completing: dict[JobId, ClaimsEvent]
     completions: dict[JobId, Completion]
     digests: dict[JobId, tuple[str, JobClaims]]
+    unclaimed: Collection[JobId]
 
 
-NO_JOBS = CompletedJobs(set(), {}, {}, [], {}, {}, {})
+NO_JOBS = CompletedJobs(set(), {}, {}, [], {}, {}, {}, frozenset())
 
 
 class JobCompletions:
@@ -56,7 +57,8 @@ class JobCompletions:
         }
         changed = {job for job, effect in effects.items() if effect == "changed"}
         self._move_repeated_claims(job for job in changed if job in stored and stored[job].claims_run is not None)
-        self._write(stored, completions, effects)
+        unclaimed = self._without_claims(job for job in changed if job not in stored)
+        self._write(stored, completions, effects, {job: digests.get(job) for job in unclaimed})
         deciding = {(event.tenant, event.job_id): event for event in events if event.authorised}
         authorised = {
             job: deciding.get(job, event)
@@ -70,7 +72,8 @@ class JobCompletions:
             ended,
             {job: event for job, event in completing.items() if job in changed},
             completions,
-            {job: (digest, claimed[job]) for job, digest in digests.items() if job in changed},
+            {job: (digest, claimed[job]) for job, digest in digests.items() if job in changed - unclaimed},
+            unclaimed,
         )
 
     def record_digests(self, jobs: CompletedJobs) -> None:
@@ -94,6 +97,12 @@ class JobCompletions:
             for tenant, job, *completion, digest, claims_run in rows
         }
 
+    def _without_claims(self, jobs: Iterable[JobId]) -> set[JobId]:
+        """Those that have no claims: afterwards they have what the batch states, and nothing that it could end."""
+        if not (asked := list(jobs)):
+            return set()
+        return set(self._connection.execute(query("edges/without_claims"), job_columns(asked)).fetchall())
+
     def _move_repeated_claims(self, jobs: Iterable[JobId]) -> None:
         if moved := list(jobs):
             self._connection.execute(query("edges/move_repeated_claims"), job_columns(moved))
@@ -103,8 +112,10 @@ class JobCompletions:
         stored: Mapping[JobId, StoredJob],
         completions: Mapping[JobId, Completion],
         effects: Mapping[JobId, Effect],
+        digests: Mapping[JobId, str | None],
     ) -> None:
-        after = {job: _after(stored.get(job), completions[job], effects[job]) for job in completions}
+        """`digests` are those that are known before the claims are merged."""
+        after = {job: _after(stored.get(job), completions[job], effects[job], digests.get(job)) for job in completions}
         written = {job: of for job, of in after.items() if stored.get(job) != of}
         if written:
             values = {
@@ -118,9 +129,9 @@ class JobCompletions:
             self._connection.execute(query("edges/upsert_completions"), job_columns(written) | values)
 
 
-def _after(stored: StoredJob | None, completion: Completion, effect: Effect) -> StoredJob:
+def _after(stored: StoredJob | None, completion: Completion, effect: Effect, digest: str | None) -> StoredJob:
     if stored is None or effect == "changed":
-        return StoredJob(completion)
+        return StoredJob(completion, digest)
     return StoredJob(completion, stored.digest, stored.stored_under if effect == "repeated" else stored.claims_run)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import psycopg
 
 from lily.model import ids
-from lily.model.states import AssetState
+from lily.model.columns import AssetRecord, ColumnsEvent
 from lily.store.lake.tables import id_prefix
 from lily.store.postgres.queries import query
 
@@ -42,10 +42,10 @@ class LakeParents:
         self._connection = connection
         self._known: set[tuple[str, str]] = set()
 
-    def add(self, states: Iterable[AssetState]) -> None:
-        """Afterwards every transaction that adds assets either has found the names, or is over and what it added can be
-        found."""
-        parents = {(state.tenant, ids.name_prefix(state.qualified_name)) for state in states}
+    def add(self, events: Iterable[AssetRecord]) -> None:
+        """Adds those below which these events state columns. Afterwards every transaction that adds assets either has
+        found the names, or is over and what it added can be found."""
+        parents = {(event.tenant, _name_above(event)) for event in events}
         if not (new := parents - self._known):
             return
         with self._connection.transaction():
@@ -53,3 +53,7 @@ class LakeParents:
         with self._connection.transaction():
             self._connection.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
         self._known = new if len(self._known) > KNOWN else self._known | new
+
+
+def _name_above(event: AssetRecord) -> str:
+    return event.parent if isinstance(event, ColumnsEvent) else ids.name_prefix(event.statement.qualified_name)

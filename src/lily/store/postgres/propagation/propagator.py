@@ -20,7 +20,7 @@ from lily.lineage.marks import AssetMark, EdgeMark, Marks
 from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
-from lily.store.postgres.copying import copy_lines, line
+from lily.store.postgres.copying import copy_lines, id_array, line, text_array
 from lily.store.postgres.propagation.new_origins import NewOrigins
 from lily.store.postgres.propagation.tenant_pauses import TenantPauses
 from lily.store.postgres.queries import query
@@ -131,24 +131,24 @@ class Propagator:
 
 def _columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
     return {
-        "tenants": [tenant] * len(nodes),
-        "ids": list(nodes),
-        "parents": [node.parent for node in nodes.values()],
-        "qualified_names": [node.qualified_name for node in nodes.values()],
-        "names": [node.name for node in nodes.values()],
-        "types": [node.entity_type for node in nodes.values()],
-        "deleted": [node.is_deleted for node in nodes.values()],
+        "tenants": id_array([tenant] * len(nodes)),
+        "ids": id_array(nodes),
+        "parents": text_array(node.parent for node in nodes.values()),
+        "qualified_names": text_array(node.qualified_name for node in nodes.values()),
+        "names": text_array(node.name for node in nodes.values()),
+        "types": text_array(node.entity_type for node in nodes.values()),
+        "deleted": id_array(str(node.is_deleted) for node in nodes.values()),
     }
 
 
 def _held_columns(tenant: str, nodes: Mapping[str, LakeNode]) -> dict[str, Any]:
     held = [(asset_id, parent) for asset_id, node in nodes.items() for parent in sorted(node.held_parents)]
     return {
-        "tenants": [tenant] * len(nodes),
-        "ids": list(nodes),
-        "held_tenants": [tenant] * len(held),
-        "held_ids": [asset_id for asset_id, _ in held],
-        "held_parents": [parent for _, parent in held],
+        "tenants": id_array([tenant] * len(nodes)),
+        "ids": id_array(nodes),
+        "held_tenants": id_array([tenant] * len(held)),
+        "held_ids": id_array(asset_id for asset_id, _ in held),
+        "held_parents": id_array(parent for _, parent in held),
     }
 
 

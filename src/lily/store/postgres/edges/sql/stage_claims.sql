@@ -16,7 +16,7 @@ create temporary table if not exists touched_edges (
   by_authority boolean not null,
   assumed   boolean not null,
   time      timestamptz not null,
-  causes    jsonb not null,
+  event     integer not null,  -- which of the causes
   authority jsonb,             -- the same event, if it has authority
   primary key (tenant_id, from_id, to_id, type)
 )

@@ -1,6 +1,6 @@
 -- Updates the touched edges from their claims, and records a change where the effective state differs.
 with standing as (
-  select t.tenant_id, t.from_id, t.to_id, t.type, t.time, t.causes, t.authority, s.*, h.held
+  select t.tenant_id, t.from_id, t.to_id, t.type, t.time, %(causes)s::jsonb -> t.event as causes, t.authority, s.*, h.held
   from touched_edges t
   cross join lateral (
     select count(*) > 0 as claimed, coalesce(bool_and(c.masking), false) as masking,

@@ -35,12 +35,14 @@ declare
   nodes uuid[];
   moved uuid[];
   parents_before uuid[];
+  unknown uuid[];  -- new in the graph, and PostgreSQL has nothing of them: neither tags nor what is above them
   roots uuid[];
   names text[];
   kinds text[];
   depths integer[];
   hops   integer[];
   solid  boolean[];  -- whether each is content
+  tagged uuid[];     -- of what is concerned, those that have derived tags
   carriers uuid[];
 begin
   -- Add the assets of edges, and all that are above them in the hierarchy, to the graph.
@@ -56,11 +58,14 @@ begin
     insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
     select p_tenant, c.id, a.parent::uuid, a.id is null
     from concerned c left join assets a on a.tenant_id = p_tenant and a.id = c.id
+    -- A conflict locks the row, which costs as much as to write it: a column of the lake that is in the graph stays as it is.
+    where a.id is not null or not exists (select from graph_nodes g where g.id = c.id and g.tenant_id = p_tenant)
     on conflict (tenant_id, id) do update set parent = excluded.parent, awaits_lake = false
     where not excluded.awaits_lake and (g.awaits_lake or g.parent is distinct from excluded.parent)
-    returning g.id, old.parent as parent_before
+    returning g.id, old.parent as parent_before, old.id is null and new.awaits_lake as is_unknown
   )
-  select array_agg(id), array_agg(id), array_agg(parent_before) into nodes, moved, parents_before from placed;
+  select array_agg(id), array_agg(id), array_agg(parent_before), coalesce(array_agg(id) filter (where is_unknown), '{}')
+  into nodes, moved, parents_before, unknown from placed;
   if holding then
     nodes := nodes || array(select sync_held_parents(p_tenant, moved, parents_before));
     nodes := nodes || array(select sync_held_parents(p_tenant, array_agg(c.id), array_agg(null::uuid))
@@ -71,27 +76,32 @@ begin
   nodes := nullif(array(
     select unnest(nodes)
     union
-    select c.id from concerned c
-    cross join lateral conducting_parents(p_tenant, c.id) g
-    where (select count(*) from graph_nodes p where p.id = g.parent and p.tenant_id = p_tenant) = 0), '{}');
+    select unnest(a.ids)
+    from (
+      select g.parent, array_agg(c.id) as ids
+      from concerned c cross join lateral conducting_parents(p_tenant, c.id) g
+      where c.id <> all (coalesce(moved, '{}'))
+      group by g.parent
+    ) a
+    where (select count(*) from graph_nodes p where p.id = a.parent and p.tenant_id = p_tenant) = 0), '{}');
   delete from marked m where not exists (select from graph_nodes g where g.tenant_id = p_tenant and g.id = m.id);
   while nodes is not null loop
     insert into marked (id, root, whole)
-    select c.id, c.root, false from unnest(nodes) as n (id) join concerned c on c.id = n.id
+    select c.id, c.root, false from concerned c where c.id = any (nodes)
     on conflict do nothing;
-    insert into concerned (id, root)
-    select g.parent, c.root
-    from unnest(nodes) as n (id)
-    join concerned c on c.id = n.id
-    cross join lateral conducting_parents(p_tenant, n.id) g
-    on conflict do nothing;
-    with placed as (
+    with above as materialized (
+      select g.parent, c.root
+      from (select c.id, c.root from concerned c where c.id = any (nodes) and c.id <> all (unknown) offset 0) c
+      cross join lateral conducting_parents(p_tenant, c.id) g
+    ),
+    noted as (
+      insert into concerned (id, root) select parent, root from above
+      on conflict do nothing
+    ),
+    placed as (
       insert into graph_nodes as g (tenant_id, id, parent, awaits_lake)
       select p_tenant, b.id, a.parent::uuid, a.id is null
-      from (
-        select distinct g.parent as id from unnest(nodes) as n (id)
-        cross join lateral conducting_parents(p_tenant, n.id) g
-      ) b
+      from (select distinct parent as id from above) b
       left join assets a on a.tenant_id = p_tenant and a.id = b.id
       on conflict do nothing
       returning g.id
@@ -102,11 +112,15 @@ begin
     end if;
   end loop;
 
+  tagged := array(
+    select c.id from concerned c
+    where exists (select from derived_tags d where d.asset_id = c.id and d.tenant_id = p_tenant offset 0));
+
   -- Retract derived tags that have lost their support, and those that depend on them.
   select array_agg(s.tag), array_agg(s.asset_id), array_agg(s.kind), array_agg(s.root) into names, nodes, kinds, roots
   from (
     select d.tag, d.asset_id, d.kind, m.root
-    from marked m
+    from (select * from marked m where m.id = any (tagged) offset 0) m
     cross join lateral (select * from derived_tags d where d.asset_id = m.id and d.tenant_id = p_tenant offset 0) d
     join tags f on f.tenant_id = p_tenant and f.key = d.tag
     union all
@@ -117,7 +131,7 @@ begin
     where m.whole
     union all
     select d.tag, d.asset_id, d.kind, m.root
-    from marked_edges m
+    from (select * from marked_edges m where m.from_id = any (tagged) or m.to_id = any (tagged) offset 0) m
     cross join lateral (
       select * from derived_tags d
       where d.asset_id in (m.to_id, m.from_id) and d.kind <> 'inherited' and d.tenant_id = p_tenant
@@ -181,13 +195,20 @@ begin
   end loop;
 
   -- What has no tag has none to offer, whichever tags are defined. Of new edges and columns that is nearly all.
-  carriers := array(
+  carriers := tagged || array(
     select n.id
     from (
       select from_id as id from marked_edges union select to_id from marked_edges
-      union
-      select g.parent from marked m cross join lateral conducting_parents(p_tenant, m.id) g
-      where not m.whole
+    ) n
+    where n.id <> all (unknown)
+      and exists (select from assets a where a.tenant_id = p_tenant and a.id = n.id and a.stated <> '{}' offset 0)
+  ) || array(
+    select n.id
+    from (
+      select g.parent as id
+      from (select * from marked m where not m.whole and m.id <> all (unknown) offset 0) m
+      cross join lateral conducting_parents(p_tenant, m.id) g
+      group by g.parent
     ) n
     where exists (select from derived_tags d where d.asset_id = n.id and d.tenant_id = p_tenant offset 0)
        or exists (select from assets a where a.tenant_id = p_tenant and a.id = n.id and a.stated <> '{}' offset 0));

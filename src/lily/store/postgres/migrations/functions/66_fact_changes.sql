@@ -10,7 +10,7 @@ language sql volatile set search_path = pg_catalog, public, pg_temp as $$
 $$;
 revoke all on function note_fact_changes(text[], uuid[], integer) from public;
 
--- Of each table: which assets a row concerns, and how many are noted one by one. No update changes what identifies a row,
+-- Of each table: which assets a row concerns, two at most, and how many rows are noted one by one. No update changes what identifies a row,
 -- so the new rows have all of them. Propagation is no part of the path of a plain event, and reaches hundreds often.
 do $$
 declare
@@ -19,11 +19,11 @@ begin
   foreach noted slice 1 in array array[
     ['assets', 'c.id', '100'],
     -- A column that only the lake has may be what a name means, by its table.
-    ['graph_nodes', 'c.id, coalesce(c.parent, c.id)', '100'],
+    ['graph_nodes', 'c.id, coalesce(c.parent, c.id)', '50'],
     ['held_parents', 'c.id', '100'],
     -- What is named below one of these is a column.
     ['lake_parents', 'c.id', '100'],
-    ['edges', 'c.from_id, c.to_id', '100'],
+    ['edges', 'c.from_id, c.to_id', '50'],
     ['derived_tags', 'c.asset_id', '1000'],
     -- While propagation lags, the definition of a tag decides which assets it would reach.
     ['tags', 'null', '100']
@@ -32,8 +32,14 @@ begin
       create or replace function note_%1$s() returns trigger
       language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $body$
       begin
-        perform note_fact_changes(array_agg(c.tenant_id), array_agg(n.id), %3$s)
-        from changed c cross join unnest(array[%2$s]::uuid[]) as n (id);
+        -- Of many rows the tenants are enough, and found without looking at their ids.
+        if (select count(*) from changed) > %3$s then
+          insert into fact_changes (tenant_id, xid, asset_id)
+          select distinct c.tenant_id, pg_current_xact_id(), null::uuid from changed c;
+        else
+          perform note_fact_changes(array_agg(c.tenant_id), array_agg(n.id), 2 * %3$s)
+          from changed c cross join unnest(array[%2$s]::uuid[]) as n (id);
+        end if;
         return null;
       end
       $body$;

@@ -8,8 +8,7 @@ create temporary table if not exists marked (
 create temporary table if not exists marked_edges (
   from_id uuid not null,
   to_id   uuid not null,
-  root    uuid not null,
-  primary key (from_id, to_id)
+  root    uuid not null
 ) on commit delete rows;
 create temporary table if not exists touched (
   tag  text collate "C" not null,
