@@ -15,7 +15,7 @@ async def appended(value: bytes) -> None:
     try:
         producer.append([(topics.LINEAGE_INTAKE, b"t/j", value)])
     finally:
-        producer._running = False
+        await producer.close()
 
 
 def test_a_record_that_is_too_large_is_refused() -> None:
