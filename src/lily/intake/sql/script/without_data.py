@@ -60,4 +60,6 @@ _MOVES_NO_DATA = frozenset(
 def moves_no_data(piece: Piece) -> bool:
     if piece.words[0] == "CREATE":
         return not makes_table(piece)
-    return piece.words[0].split(" ")[0] in _MOVES_NO_DATA and not redefines_view(piece)
+    if redefines_view(piece) or (piece.words[:2] == ["ALTER", "TABLE"] and "SELECT" in piece.words):
+        return False  # ClickHouse: `alter table t update a = (select …) where …`, `… modify query select …`
+    return piece.words[0].split(" ")[0] in _MOVES_NO_DATA
