@@ -88,6 +88,17 @@ MUTANTS = [
         CORPUS,
     ),
     Mutant(f"{STATEMENTS}/updates.py", "[table, *joined]", "[table]", CORPUS),
+    Mutant("intake/sql/script/rewrites.py", " and piece.words[at - 1] in _BEFORE_VALUE", "", CORPUS),
+    Mutant("intake/sql/script/rewrites.py", '    "ALTER": (_as_create,),\n', "", CORPUS),
+    Mutant(f"{RELATIONS}/elements.py", "_is_bound_inside(node, name)", "False", CORPUS),
+    Mutant(f"{RELATIONS}/stars.py", "are_all = found.parts is not None or", "are_all = True or", CORPUS),
+    Mutant(f"{RELATIONS}/stars.py", "return [*fields.values(), *found.rests]", "return [*fields.values()]", CORPUS),
+    Mutant(
+        f"{STATEMENTS}/conflicts.py",
+        "every = None if any(field.origins for field in rows.fields) or rows.is_open else NO_ORIGINS",
+        "every = None",
+        CORPUS,
+    ),
     Mutant(
         f"{STATEMENTS}/dispatch.py",
         "others = [other.copy() for other in common.expressions if other is not cte]",

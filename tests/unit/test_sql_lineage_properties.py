@@ -42,6 +42,25 @@ def test_the_case_of_unquoted_names_does_not_change_the_lineage(case: Case, spel
     assert found_edges(case.analyzed(rewritten(case, [" "], spelled)).edges) == case.edges()
 
 
+_CREATED = re.compile(
+    r"\s*(create (?:or replace )?(?:table|view) \S+ as\s+)"
+    r"((?:select|with)\b(?:(?!\bwith (?:no|check|local|ur)\b)[^;])*)",
+    re.IGNORECASE,
+)
+# T-SQL has no common table expressions in subqueries.
+QUERIES = [(case, found) for case in CASES if case.dialect != "tsql" and (found := _CREATED.fullmatch(case.sql))]
+WRAPPED = ["select * from ({}) w", "with w as ({}) select * from w", "({})", "select w.* from ({}) as w"]
+
+
+@settings(max_examples=80)
+@given(st.sampled_from(QUERIES), st.sampled_from(WRAPPED))
+def test_wrapping_what_a_script_creates_does_not_change_the_lineage(
+    given_case: tuple[Case, re.Match[str]], wrapped: str
+) -> None:
+    case, found = given_case
+    assert found_edges(case.analyzed(found[1] + wrapped.format(found[2])).edges) == case.edges()
+
+
 COLUMNS = {"a": ["id", "x", "y"], "b": ["id", "z"], "c": ["k"], "d": []}
 KNOWN = {
     name: KnownTable(name, {column: f"{name}.{column}" for column in columns}, ordered=name in "ab")
@@ -143,7 +162,7 @@ def test_aliases_quoting_and_case_do_not_change_the_lineage(query: Query, style:
 
 @given(
     queries(),
-    st.sampled_from(["select * from ({}) w", "with w as ({}) select * from w", "({})", "select w.* from ({}) as w"]),
+    st.sampled_from(WRAPPED),
 )
 def test_wrapping_a_query_does_not_change_the_lineage(query: Query, wrapped: str) -> None:
     assert lineage(wrapped.format(query.sql(PLAIN))) == lineage(query.sql(PLAIN))

@@ -101,6 +101,14 @@ def makes_table(piece: Piece) -> bool:
     return not {"TABLE", "VIEW"}.isdisjoint(head)
 
 
+def redefines_view(piece: Piece) -> bool:
+    """Whether it is `alter view v as select …`."""
+    words = piece.words
+    if words[0] != "ALTER" or "VIEW" not in takewhile(lambda word: word not in _AFTER_KIND, words):
+        return False
+    return any(words[at] == "AS" and words[at + 1] in {"SELECT", "WITH", "("} for at in range(2, len(words) - 1))
+
+
 def tokens_of(text: str, dialect: str) -> list[Token]:
     """Without comments, which sqlglot writes into the names of the columns that PIVOT makes. Raises TokenError, for
     example for a string without an end."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from lily.intake.sql.script.piece import Piece, makes_table
+from lily.intake.sql.script.piece import Piece, makes_table, redefines_view
 from lily.intake.sql.script.teradata import without_attributes
 
 Rewrite = Callable[[Piece], Piece]
@@ -149,6 +149,20 @@ def _without_no_data(piece: Piece) -> Piece:
     return piece
 
 
+def _without_statistics(piece: Piece) -> Piece:
+    """Teradata: `create table t as (…) with data and stats`."""
+    words = piece.words
+    for at in range(3, len(words)):
+        if words[at] in {"STATS", "STATISTICS"} and words[at - 1 - (words[at - 1] == "NO")] == "AND":
+            return _without(piece, words.index("AND", at - 2), at + 1) if "DATA" in words[at - 4 : at] else piece
+    return piece
+
+
+def _as_create(piece: Piece) -> Piece:
+    """`alter view v as select …` defines the view anew."""
+    return _without_check_option(_replaced(piece, 0, TokenType.CREATE, "CREATE")) if redefines_view(piece) else piece
+
+
 def _without_check_option(piece: Piece) -> Piece:
     """Of views: `with check option`, `with local check option`, Oracle's `with read only`."""
     words = piece.words
@@ -271,7 +285,14 @@ _REWRITES: dict[str, tuple[Rewrite, ...]] = {
     "DELETE": (without_top, _without_isolation, _with_placeholders),
     "WITH": (_as_plain_assignments, without_attributes, _without_isolation, _with_placeholders),
     "SELECT": (_as_plain_assignments, _without_strict, without_attributes, _without_isolation, _with_placeholders),
-    "CREATE": (_without_snapshot, _without_no_data, _without_check_option, _without_projection, without_attributes),
+    "CREATE": (
+        _without_snapshot,
+        _without_no_data,
+        _without_check_option,
+        _without_projection,
+        _without_statistics,
+        without_attributes,
+    ),
     "INSERT": (
         without_top,
         _without_infile,
@@ -281,6 +302,7 @@ _REWRITES: dict[str, tuple[Rewrite, ...]] = {
         _without_isolation,
         _with_placeholders,
     ),
+    "ALTER": (_as_create,),
     "APPLY": (_as_insert_of_changes,),
     "LOAD": (_as_load,),
     "REPLACE": (_as_insert, without_attributes),
