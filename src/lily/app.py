@@ -10,6 +10,7 @@ from confluent_kafka import Consumer
 
 from lily.bus import offsets, topics
 from lily.bus.offsets import Offsets
+from lily.gate import wait_for_engines
 from lily.model.errors import Terminal
 from lily.observe import logs, traces
 from lily.settings import Settings
@@ -26,10 +27,12 @@ def run_api(settings: Settings) -> None:
     if settings.api.workers > 1:
         from lily.api.workers import serve_workers  # this process only watches the others, and needs no FastAPI
 
+        wait_for_engines()
         serve_workers(settings)
     else:
         from lily.api.server import serve  # FastAPI is heavy, and only the process that serves needs it
 
+        wait_for_engines()
         serve(settings)
 
 
@@ -48,7 +51,9 @@ def run_worker(settings: Settings, only: Sequence[str] = ()) -> None:
 
     _require(settings)
     _configure("worker", settings)
-    Worker(settings, _stop_on_signal(), only or RESIDENTS).run()
+    stop = _stop_on_signal()
+    wait_for_engines(stop)
+    Worker(settings, stop, only or RESIDENTS).run()
 
 
 def log_ends(settings: Settings, of: Sequence[str] = topics.INTAKE) -> Offsets:

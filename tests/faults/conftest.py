@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lily.embedded.bootstrap import prepare_stores, url_for_role
+from lily.embedded.bootstrap import prepare_schema, prepare_topics, url_for_role
 from lily.settings import Settings
 from lily.store.postgres.access.administration import create_tenant
 from tests.faults.own_stack import OwnStack, own_stack
@@ -16,7 +16,8 @@ TENANT = "north"
 def engines() -> Iterator[OwnStack]:
     with own_stack(parts="kafka,postgres") as stack:
         passwords = {role: word for role, word in stack.state.passwords.items() if role != "lily"}
-        prepare_stores(Settings(data_dir=stack.data_dir), stack.kafka.brokers, stack.database, passwords)
+        prepare_schema(Settings(data_dir=stack.data_dir), stack.database, passwords)
+        prepare_topics(Settings(data_dir=stack.data_dir), stack.kafka.brokers)
         create_tenant(stack.database, TENANT)
         yield stack
 

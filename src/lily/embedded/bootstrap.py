@@ -20,15 +20,19 @@ TENANT = "default"
 ADMIN_TOKEN_SECONDS = 30 * 86_400  # of the token that `lily up` prints
 
 
-def prepare_stores(settings: Settings, kafka: Brokers, owner_url: str, passwords: Mapping[str, str]) -> None:
-    """Creates or updates schema, roles, topics and admin token. Idempotent."""
+def prepare_schema(settings: Settings, owner_url: str, passwords: Mapping[str, str]) -> None:
+    """Creates or updates schema, roles, tenant and admin token. Idempotent."""
     try:
         migrate(owner_url, passwords)
-        ensure_topics(kafka, settings.kafka_partitions, settings.kafka_replication)
         create_tenant(owner_url, TENANT)
         ensure_admin_token(settings.data_dir, owner_url)
     except psycopg.OperationalError as error:
         raise Transient(f"PostgreSQL does not respond: {error}. Check `lily status`.") from error
+
+
+def prepare_topics(settings: Settings, kafka: Brokers) -> None:
+    """Creates missing topics. Idempotent."""
+    ensure_topics(kafka, settings.kafka_partitions, settings.kafka_replication)
 
 
 def admin_token(data_dir: Path) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lily.brokers import Brokers
+from lily.embedded import gate
 from lily.embedded.kafka.users import brokers_environment
 from lily.embedded.probes import http_ready
 from lily.embedded.process import MARK, Command
@@ -33,6 +34,7 @@ class ServiceEnvironment:
         """Returns the complete environment of a service."""
         shared = {
             MARK: str(self.data_dir),
+            gate.VARIABLE: str(gate.gate_of(self.data_dir)),
             "LILY_DATA_DIR": str(self.data_dir),
             "LILY_KAFKA_BOOTSTRAP": self.kafka,
             "LILY_DATABASE_URL": self.databases[ROLE_OF[name]],

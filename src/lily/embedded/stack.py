@@ -1,12 +1,13 @@
 """Assembles a stack (its parts, ports and passwords) and hands it to the supervisor."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from lily.api.http.server.tls import identity
 from lily.embedded.accounts import unprivileged_account
-from lily.embedded.bootstrap import ensure_master_key, prepare_stores, url_for_role
+from lily.embedded.bootstrap import ensure_master_key, prepare_schema, prepare_topics, url_for_role
+from lily.embedded.gate import close_gate, open_gate
 from lily.embedded.jars import class_paths, ensure_jars
 from lily.embedded.kafka import Kafka
 from lily.embedded.kafka.access import ensure_access
@@ -105,31 +106,41 @@ class Stack:
 
     def _stages(self, state: StackState) -> list[Stage]:
         jars = ensure_jars(self._settings.jars_dir, wanted=class_paths(self._settings.warehouse))
-        engines = self._engines(state, jars)
-        services = self._services(state, jars)
-        prepared = Stage(engines, "preparing schema and topics", lambda: self._prepare(state, stores=bool(services)))
-        return [prepared, Stage(services)] if services else [prepared]
+        """Everything starts at once, because a start is mostly loading code: the services load theirs and wait for the
+        gate, which opens when the engines are prepared."""
+        close_gate(self._data_dir)
+        kafka, postgres, services = self._kafka(state, jars), self._postgres(state), self._services(state, jars)
+        return [
+            Stage(postgres, (*kafka, *services), "preparing the schema", lambda: self._prepare_schema(state, services)),
+            Stage(kafka, (), "preparing topics", lambda: self._prepare_log(state, services)),
+            *([Stage(services)] if services else []),
+        ]
 
-    def _prepare(self, state: StackState, *, stores: bool) -> None:
-        """What the services need in the engines. The users of Kafka are needed by everyone who wants to reach it."""
+    def _prepare_schema(self, state: StackState, services: Collection[Part]) -> None:
+        if services:
+            roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
+            prepare_schema(self._settings, state.database, roles)
+
+    def _prepare_log(self, state: StackState, services: Collection[Part]) -> None:
+        """The users of Kafka are needed by everyone who wants to reach it, the rest by the services."""
         if any(part.name == "kafka" for part in state.parts):
             ensure_access(brokers_of(state, BROKER), state.kafka_passwords)
-        if stores:
-            roles = {role: state.passwords[role] for role in ROLES if role != "lily"}
-            brokers = stack_settings(self._settings, state).brokers
-            prepare_stores(self._settings, brokers, state.database, roles)
+        if services:
+            prepare_topics(self._settings, stack_settings(self._settings, state).brokers)
+            open_gate(self._data_dir)
 
-    def _engines(self, state: StackState, jars: Path) -> tuple[Part, ...]:
-        """Returns the engines to start: those that the settings give no address for."""
-        parts: list[Part] = []
-        if "kafka" in self._parts and not self._settings.kafka_bootstrap:
-            ports = state.ports
-            parts.append(
-                Kafka(self._data_dir, jars, ports["kafka"], ports["controller"], state.kafka_passwords[BROKER])
-            )
-        if "postgres" in self._parts and not self._settings.database_url:
-            parts.append(Postgres(self._data_dir, state.ports["postgres"], state.passwords["lily"]))
-        return tuple(parts)
+    def _kafka(self, state: StackState, jars: Path) -> tuple[Part, ...]:
+        """The broker, unless the settings have an address for one."""
+        if "kafka" not in self._parts or self._settings.kafka_bootstrap:
+            return ()
+        ports = state.ports
+        return (Kafka(self._data_dir, jars, ports["kafka"], ports["controller"], state.kafka_passwords[BROKER]),)
+
+    def _postgres(self, state: StackState) -> tuple[Part, ...]:
+        """The database, unless the settings have an address for one."""
+        if "postgres" not in self._parts or self._settings.database_url:
+            return ()
+        return (Postgres(self._data_dir, state.ports["postgres"], state.passwords["lily"]),)
 
     def _services(self, state: StackState, jars: Path) -> tuple[Part, ...]:
         names = [name for name in SERVICES if name in self._parts]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from lily.gate import wait_for_engines
 from lily.observe.probes import serve_probes
 from lily.pipeline.hot.query import HotQuery, LineageQuery
 from lily.pipeline.lake.query import LakeQuery
@@ -37,6 +38,7 @@ class Runner:
         if self._settings.metrics_port:
             serve_probes(self._settings.host, self._settings.metrics_port, self._metrics.registry, self._is_ready)
         spark = open_session(self._settings)
+        wait_for_engines(self._stop)
         checkpoints = self._fresh_checkpoints()
         self._started.set()
         runs: dict[str, Run] = {"hot": self._hot.run, "lineage": self._lineage.run}  # one to start and to stop

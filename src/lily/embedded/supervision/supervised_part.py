@@ -52,6 +52,11 @@ class SupervisedPart:
         self._end_process(now, self.part.grace if grace is None else grace)
 
     @property
+    def started(self) -> bool:
+        """Whether it is to run: it may still be starting, or be about to start again."""
+        return self._wanted
+
+    @property
     def stopped(self) -> bool:
         return self.record.state == "stopped"
 

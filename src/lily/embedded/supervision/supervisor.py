@@ -33,9 +33,11 @@ class _StopRequested(Terminal):
 
 @dataclass(frozen=True)
 class Stage:
-    """Parts that start together, and a task to run once they are healthy, before the next stage."""
+    """Parts that start together, and a task to run once they are healthy, before the next stage. Parts of later stages
+    can start ahead, if they wait by themselves for what they need."""
 
     parts: tuple[Part, ...] = ()
+    ahead: tuple[Part, ...] = ()
     task_name: str = ""
     task: Callable[[], None] = lambda: None
 
@@ -85,8 +87,9 @@ class Supervisor:
     def _start(self) -> None:
         for stage in self._stages:
             members = self._members(stage)
-            for part in members:
-                part.start(time.monotonic())
+            for part in [*members, *(part for part in self._parts if part.part in stage.ahead)]:
+                if not part.started:
+                    part.start(time.monotonic())
             self._wait_until_healthy(members)
             self._run_task(stage)
         self._enter("ready")

@@ -1,6 +1,7 @@
 """Scans the data files of one table. Every method takes the tenant, and every row read is filtered by it."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from lily.lineage.lake_nodes import LakeNode
 from lily.model import ids as names
 from lily.model.states import AssetState, merge_states
 from lily.store.lake.asset_filter import AssetFilter
+from lily.store.lake.buckets import bucket_of
 from lily.store.lake.data_files import LakeFile, TableFiles
 from lily.store.lake.nodes import NODE_COLUMNS, read_nodes
 from lily.store.lake.parquet import ParquetFiles, RowGroup
@@ -37,6 +39,21 @@ class LakeEvent(NamedTuple):
 class SearchPage(NamedTuple):
     states: list[AssetState]
     next_start: str | None  # the id at which the search continues; None at its end
+
+
+class _Group(NamedTuple):
+    """A row group and its smallest id."""
+
+    first: str
+    file: LakeFile
+    group: RowGroup
+
+
+class _Part(NamedTuple):
+    """Row groups in the order of their smallest ids, and the id from which on they are searched."""
+
+    start: str
+    groups: Sequence[_Group]
 
 
 class Scan:
@@ -76,20 +93,45 @@ class Scan:
     def search(
         self, tenant: str, condition: AssetFilter, index: TermIndex, *, start: str, limit: int, deadline: float
     ) -> SearchPage:
+        """In the order of buckets, and of ids within a bucket: a page of something common reads the files of one."""
+        found: list[AssetState] = []
+        parts = self._parts_from(tenant, start)
+        for number, part in enumerate(parts):
+            page = self._search_part(tenant, condition, index, part, limit=limit - len(found), deadline=deadline)
+            found += page.states
+            if page.next_start is not None:
+                return SearchPage(found, page.next_start)
+            if number + 1 < len(parts) and time.monotonic() > deadline:
+                return SearchPage(found, parts[number + 1].groups[0].first)
+        return SearchPage(found, None)
+
+    def _search_part(
+        self,
+        tenant: str,
+        condition: AssetFilter,
+        index: TermIndex,
+        part: _Part,
+        *,
+        limit: int,
+        deadline: float,
+    ) -> SearchPage:
         """Reads the row groups in the order of their smallest ids, leaving out those that the index rules out. An id
         below the smallest id of the next group cannot occur again, so all rows of its asset are known by then."""
         found: list[AssetState] = []
         candidates: set[str] = set()
-        groups = self._groups_from(tenant, start)
+        start, groups = part
+        ready: list[str] = []  # a read of states looks into every file, so it is for several of them
+        size = min(max(limit, MIN_CANDIDATES), MAX_CANDIDATES)
         for position, (_, file, group) in enumerate(groups):
             if self._may_match(tenant, file, group, condition, index):
                 candidates |= self._candidates(tenant, file, group, condition, start)
-            frontier = groups[position + 1][0] if position + 1 < len(groups) else _AFTER_ALL_IDS
-            ready = sorted(asset_id for asset_id in candidates if asset_id < frontier)
-            candidates.difference_update(ready)
-            size = min(max(limit, MIN_CANDIDATES), MAX_CANDIDATES)
-            for begin in range(0, len(ready), size):
-                some = ready[begin : begin + size]
+            frontier = groups[position + 1].first if position + 1 < len(groups) else _AFTER_ALL_IDS
+            complete = sorted(asset_id for asset_id in candidates if asset_id < frontier)
+            candidates.difference_update(complete)
+            ready += complete
+            is_late = time.monotonic() > deadline and start < frontier
+            while ready and (len(ready) >= size or is_late or frontier == _AFTER_ALL_IDS):
+                some, ready = ready[:size], ready[size:]
                 states = self.states(tenant, some)
                 found += [
                     states[asset_id] for asset_id in some if asset_id in states and condition.matches(states[asset_id])
@@ -98,19 +140,35 @@ class Scan:
                     return _page(found, limit)
                 if time.monotonic() > deadline:
                     return SearchPage(found, after(some[-1]))
-            if time.monotonic() > deadline and start < frontier < _AFTER_ALL_IDS:
+            if is_late and frontier < _AFTER_ALL_IDS:
                 return SearchPage(found, frontier)
         return SearchPage(found, None)
 
-    def _groups_from(self, tenant: str, start: str) -> list[tuple[str, LakeFile, RowGroup]]:
+    def _parts_from(self, tenant: str, start: str) -> list[_Part]:
+        """The row groups of each bucket, from the bucket and the id where the search starts. If the number of buckets was
+        changed, all are one part until the old files have been rewritten."""
+        files = self._files.of_tenant(tenant)
+        counts = {file.buckets for file in files}
+        if len(counts) != 1:
+            parts = [_Part(start, self._groups_from(files, start))]
+        else:
+            first = bucket_of(counts.pop())(id_prefix(start)) if start else 0
+            of_bucket: dict[int, list[LakeFile]] = defaultdict(list)
+            for file in files:
+                of_bucket[file.bucket].append(file)
+            starts = {bucket: start if bucket == first else "" for bucket in sorted(of_bucket) if bucket >= first}
+            parts = [_Part(at, self._groups_from(of_bucket[bucket], at)) for bucket, at in starts.items()]
+        return [part for part in parts if part.groups]
+
+    def _groups_from(self, files: Iterable[LakeFile], start: str) -> list[_Group]:
         groups = [
-            (group.ids.first or file.first, file, group)
-            for file in self._files.of_tenant(tenant)
+            _Group(group.ids.first or file.first, file, group)
+            for file in files
             if start <= file.last
             for group in self._parquet.groups(self._files.io, file.path)
             if group.ids.overlaps(start, _AFTER_ALL_IDS)
         ]
-        return sorted(groups, key=lambda entry: entry[0])
+        return sorted(groups, key=lambda entry: entry.first)
 
     def _may_match(
         self, tenant: str, file: LakeFile, group: RowGroup, condition: AssetFilter, index: TermIndex

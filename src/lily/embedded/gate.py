@@ -1,0 +1,17 @@
+"""The gate of a stack: its services load their code while the engines start, and go on when the gate is open."""
+
+from pathlib import Path
+
+from lily.gate import VARIABLE as VARIABLE
+
+
+def gate_of(data_dir: Path) -> Path:
+    return data_dir / "engines.prepared"
+
+
+def open_gate(data_dir: Path) -> None:
+    gate_of(data_dir).touch()
+
+
+def close_gate(data_dir: Path) -> None:
+    gate_of(data_dir).unlink(missing_ok=True)
