@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-VARIABLE = "LILY_GATE"  # the file that exists when the engines are prepared; without it there is nothing to wait for
+VARIABLE = "STACK_GATE"  # the file that exists when the engines are prepared; without it there is nothing to wait for
 PAUSE = 0.02
 
 
