@@ -1,4 +1,4 @@
-"""Fills PostgreSQL directly with assets whose words, owners, tags and sources are as unequal as those of a real company.
+"""Fills PostgreSQL directly with assets whose words, owners, tags and sources are as unequal as those of a company.
 
 `python -m bench.varied_assets URL COUNT` (the owner's URL of a migrated database). The load of the other measurements
 has the same words in every asset, which suits throughput and says little about searches. Here words follow Zipf's law:
@@ -26,9 +26,11 @@ SUBJECTS = (
 )
 SHAPES = ("fact", "dim", "stg", "raw", "daily", "monthly", "history", "summary", "snapshot", "v2")
 TYPES = (("table", 70), ("view", 15), ("dashboard", 5), ("job", 5), ("dataset", 5))
-COMMON = "the of and for every with from per as in by one row is to that are date time amount".split()
+COMMON = ("the", "of", "and", "for", "every", "with", "from", "per", "as", "in", "by", "one", "row", "is", "to")
 DATABASES = ("analytics", "sales", "finance", "marketing", "logistics", "people", "sandbox", "archive")
-SYLLABLES = tuple(first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "or", "il"))
+SYLLABLES = tuple(
+    first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "or", "il")
+)
 WORDS, OWNERS, SOURCES, SCHEMAS = 30_000, 2_000, 12, 400
 TAGS = (("pii", 0.05), ("finance", 0.08), ("gold", 0.15), ("reviewed-2024", 0.001), ("rare-tag", 0.00005))
 _COLUMNS = "tenant_id, id, qualified_name, source, source_at, version, created_at, updated_at"
@@ -50,7 +52,7 @@ def word(number: int) -> str:
     """A word that can be pronounced, a different one for each number; the first are those of English texts."""
     if number < len(COMMON):
         return COMMON[number]
-    syllables = []
+    syllables: list[str] = []
     while number or not syllables:
         number, at = divmod(number, len(SYLLABLES))
         syllables.append(SYLLABLES[at])
@@ -89,7 +91,7 @@ def rows(count: int, seed: int = SEED) -> Iterator[tuple[object, ...]]:
 
 
 def fill(url: str, count: int, seed: int = SEED) -> None:
-    """Adds the assets, and builds the indexes after them. Needs the owner's role, a superuser's: triggers do not run."""
+    """Adds the assets, and builds the indexes after them. Triggers do not run, so it needs the owner's role."""
     with psycopg.connect(url) as connection:
         connection.execute("set session_replication_role = replica")
         connection.execute("set maintenance_work_mem = '512MB'")

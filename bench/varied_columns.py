@@ -1,7 +1,8 @@
-"""Sends plain columns with varied names through the bulk lane of a running stack, and times searches for them over HTTP.
+"""Sends plain columns with varied names through the bulk lane of a running stack, and times searches over HTTP.
 
-`python -m bench.varied_columns fill DATA_DIR COUNT`, then `python -m bench.varied_columns measure DATA_DIR`. The columns
-are those of the tables of `bench.varied_assets`, 20 to a table, so PostgreSQL has the tables and the lake the columns.
+`python -m bench.varied_columns fill DATA_DIR COUNT`, then `python -m bench.varied_columns measure DATA_DIR`. The
+columns are those of the tables of `bench.varied_assets`, 20 to a table, so PostgreSQL has the tables and the lake the
+columns.
 """
 
 import random
@@ -60,11 +61,17 @@ def measure(data_dir: Path, wanted: str = "") -> None:
         "a table by its name": lambda n: f"q={str(subjects[n]).rpartition('.')[2]}",
         "a rare word": lambda _: f"q={word(chance.randrange(15_000, 29_000))}",
         "an absent word": lambda _: f"q=xq{word(chance.randrange(15_000, 29_000))}",
-        "two words, common and rare": lambda _: f"q={word(chance.randrange(50, 300))}+{word(chance.randrange(9_000, 20_000))}",
+        "two words, common and rare": lambda _: (
+            f"q={word(chance.randrange(50, 300))}+{word(chance.randrange(9_000, 20_000))}"
+        ),
         "a common word": lambda _: f"q={word(chance.randrange(150, 1_500))}",
-        "a very common word": lambda _: f"q={chance.choice(['the', 'of', 'analytics', 'sales', 'order', 'fact', 'daily'])}",
+        "a very common word": lambda _: (
+            f"q={chance.choice(['the', 'of', 'analytics', 'sales', 'order', 'fact', 'daily'])}"
+        ),
         "a word of the lake alone, by type": lambda _: f"q={chance.choice(PARTS)}&entity_type=column",
-        "by owner, by name": lambda _: f"owner={quote(f'team-{word(chance.randrange(1_000) + 100)}@example.com')}&sort=name",
+        "by owner, by name": lambda _: (
+            f"owner={quote(f'team-{word(chance.randrange(1_000) + 100)}@example.com')}&sort=name"
+        ),
         "by source, newest first": lambda _: f"data_source=analytics-{chance.randrange(12)}&sort=created_at&order=desc",
         "by tag, by name": lambda _: f"tag={chance.choice(['pii', 'gold', 'finance', 'rare-tag'])}&sort=name",
         "a very common word and a rare tag": lambda _: f"q={chance.choice(['the', 'order'])}&tag=reviewed-2024",

@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -36,7 +37,9 @@ def _common() -> str:
 
 
 def _very_common() -> str:
-    return _chance.choice(["the", "of", "analytics", "sales", "order", "fact", "daily", "and", "customer", "raw", "row"])
+    return _chance.choice(
+        ["the", "of", "analytics", "sales", "order", "fact", "daily", "and", "customer", "raw", "row"]
+    )
 
 
 def _owner(first: int = 0, end: int = 1_000) -> str:
@@ -86,7 +89,9 @@ def _request(ask: Ask, after: tuple[str, str] | None = None) -> SearchRequest:
     if "tag" in filters:
         filters["tag"] = tag_key(filters["tag"])
     sort = ask.get("sort", "rank" if "q" in ask else "id")
-    return SearchRequest(filters, include_deleted=False, sort=sort, order=ask.get("order", "asc"), limit=50, after=after)
+    return SearchRequest(
+        filters, include_deleted=False, sort=sort, order=ask.get("order", "asc"), limit=50, after=after
+    )
 
 
 async def measure(url: str, owner_url: str, wanted: str) -> None:
@@ -121,11 +126,7 @@ async def measure(url: str, owner_url: str, wanted: str) -> None:
 
 async def _timed(database: Database, request: SearchRequest) -> tuple[SearchResult, float]:
     began = time.perf_counter()
-    try:
-        page = await search(database, TENANT, request, DEFAULT_TAG_RULES)
-    except Exception as error:
-        print("  failed:", request.filters, str(error)[:100])
-        page = SearchResult([], None)
+    page = await search(database, TENANT, request, DEFAULT_TAG_RULES)
     return page, (time.perf_counter() - began) * 1000
 
 
@@ -141,9 +142,8 @@ def _spent(owner_url: str) -> float:
         pids = [pid for (pid,) in connection.execute(query)]
     total = 0
     for pid in pids:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-            fields = stat.read().rsplit(") ", 1)[1].split()
-            total += int(fields[11]) + int(fields[12])
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
     return total * 1000 / os.sysconf("SC_CLK_TCK")
 
 

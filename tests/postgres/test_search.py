@@ -227,7 +227,9 @@ def every_page(
             "data_source": st.sampled_from(["a", "b"]),
         },
     ),
-    order=st.sampled_from([("rank", "asc"), ("rank", "asc"), ("name", "asc"), ("name", "desc"), ("created_at", "desc"), ("id", "asc")]),
+    order=st.sampled_from(
+        [("rank", "asc"), ("rank", "asc"), ("name", "asc"), ("name", "desc"), ("created_at", "desc"), ("id", "asc")]
+    ),
     few=st.sampled_from([0, 1, 3]),
     most=st.sampled_from([1, 4, 10_000]),
 )
@@ -261,7 +263,8 @@ def test_pages_that_look_at_a_part_of_the_assets_have_every_match_once_in_order(
         for one in everything
         if ("q" not in filters or searched(one.qualified_name, shown_fields(one.layers)).match(prefixes))
         and shown_fields(one.layers)["owner"] == filters.get("owner", shown_fields(one.layers)["owner"])
-        and shown_fields(one.layers)["data_source"] == filters.get("data_source", shown_fields(one.layers)["data_source"])
+        and shown_fields(one.layers)["data_source"]
+        == filters.get("data_source", shown_fields(one.layers)["data_source"])
         and ("tag" not in filters or filters["tag"] in {tag.lower() for tag in one.view["attributes"]["tags"]})
     ]
     by_id = {one.id: one for one in everything}
@@ -270,7 +273,9 @@ def test_pages_that_look_at_a_part_of_the_assets_have_every_match_once_in_order(
         for module in (candidates, searches):
             patched.setattr(module, "FEW", few)
             patched.setattr(module, "MOST", most)
-        listed = ids_of_all_pages(migrated, world, SearchRequest(filters, include_deleted=False, sort=sort, order=direction, limit=3))
+        listed = ids_of_all_pages(
+            migrated, world, SearchRequest(filters, include_deleted=False, sort=sort, order=direction, limit=3)
+        )
     assert listed == sorted(expected, key=key.__getitem__, reverse=direction == "desc")
 
 

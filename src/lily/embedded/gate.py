@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
-from lily.gate import VARIABLE as VARIABLE
+from lily import gate
+
+VARIABLE = gate.VARIABLE
 
 
 def gate_of(data_dir: Path) -> Path:
+    """The file that exists when the gate is open."""
     return data_dir / "engines.prepared"
 
 

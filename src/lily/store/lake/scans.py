@@ -145,8 +145,8 @@ class Scan:
         return SearchPage(found, None)
 
     def _parts_from(self, tenant: str, start: str) -> list[_Part]:
-        """The row groups of each bucket, from the bucket and the id where the search starts. If the number of buckets was
-        changed, all are one part until the old files have been rewritten."""
+        """The row groups of each bucket, from the bucket and the id where the search starts. If the number of buckets
+        was changed, all are one part until the old files have been rewritten."""
         files = self._files.of_tenant(tenant)
         counts = {file.buckets for file in files}
         if len(counts) != 1:

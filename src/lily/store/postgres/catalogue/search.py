@@ -98,15 +98,13 @@ async def search(database: Database, tenant: str, request: SearchRequest, rules:
     if request.sort == "rank":
         return await _by_rank(database, tenant, request, rules)
     broad = await _broad_filters(database, tenant, request, rules)
-    page = await _page(database, tenant, request, rules, NO_CANDIDATES, broad)
+    page = await _page(database, tenant, request, rules, broad=broad)
     if broad and page.last is None:
         return SearchResult(page.assets, await _end_of_walk(database, tenant, request, rules, broad))
     return page
 
 
-async def _broad_filters(
-    database: Database, tenant: str, request: SearchRequest, rules: TagRules
-) -> frozenset[Filter]:
+async def _broad_filters(database: Database, tenant: str, request: SearchRequest, rules: TagRules) -> frozenset[Filter]:
     """The filters with an index of their own that very many assets meet: too many to sort them all for a page."""
     asked = frozenset(_OF_EACH) & request.filters.keys()
     if not asked or "parent" in request.filters:
@@ -146,10 +144,10 @@ async def _by_rank(database: Database, tenant: str, request: SearchRequest, rule
             with_deleted=rest.include_deleted,
             wanted=wanted,
         )
-        page = await _page(database, tenant, rest, rules, candidates, frozenset(_OF_EACH))
+        page = await _page(database, tenant, rest, rules, candidates=candidates, broad=frozenset(_OF_EACH))
         found += page.assets
         more = page.last or candidates.place or (candidates.last if len(candidates.ids) == wanted else None)
-        if more is None or len(found) == request.limit or page.last is None and candidates.place is not None:
+        if more is None or len(found) == request.limit or (page.last is None and candidates.place is not None):
             return SearchResult(found, more)
         rest = replace(rest, after=more, limit=request.limit - len(found))
     return SearchResult(found, rest.after)
@@ -160,8 +158,9 @@ async def _page(
     tenant: str,
     request: SearchRequest,
     rules: TagRules,
-    candidates: Candidates,
-    broad: Collection[Filter],
+    *,
+    candidates: Candidates = NO_CANDIDATES,
+    broad: Collection[Filter] = (),
 ) -> SearchResult:
     parameters = _parameters(request) | {"tags": rules.propagating_array, "cut": rules.cut_deleted, "most": MOST}
     parameters |= candidates.parameters()
@@ -202,7 +201,7 @@ async def lake_assets_by_lineage(
 
 
 def _statement(
-    request: SearchRequest, rules: TagRules, broad: Collection[Filter], name: LiteralString = ""
+    request: SearchRequest, rules: TagRules, broad: Collection[Filter] = (), name: LiteralString = ""
 ) -> sql.Composed:
     """`broad` are the filters that are asked of each asset: of the next `most` of the list, or of the candidates."""
     key, kind = _KEYS[request.sort]
