@@ -178,14 +178,15 @@ declare
   number   integer;
   seen     integer;
   examined integer := 0;
+  budget   integer;  -- of matches in a sixteenth, before the filters
   matches  uuid[];
   numbers  integer[];
   walks    boolean;
-  is_common boolean := false;
+  common   boolean := false;
 begin
   if not with_deleted then
     select * into numbers, number from sampled(patterns, few);
-    is_common := number > few / 30;
+    common := number > few / 30;
     among := ids_by_narrow_filter(
       words, numbers || number, of_type, of_source, of_owner, of_tag, is_protective, few
     );
@@ -225,11 +226,14 @@ begin
     digit := case when start is null then 0 else get_byte(uuid_send(start), 0) >> 4 end;
     width := 1;
     walks := false;
-    if is_common and of_rank > 1 and queries[of_rank] <> '' then
+    budget := 3 * few;
+    if common and of_rank > 1 and queries[of_rank] <> '' then
       place := coalesce(start, '00000000-0000-0000-0000-000000000000');
       number := cardinality(array(select ids_by_walk(
         queries[of_rank], patterns, place, missing, few, of_type, of_source, of_owner, of_tag, is_protective)));
       walks := number = missing or number > few / 30;
+      -- If filters leave few of many matches, it is worth half of what the walk would take to have those of a sixteenth.
+      budget := greatest(budget, least(most, missing * few / greatest(number, 1)) / 2);
     end if;
     while digit <= 15 and queries[of_rank] <> '' loop
       if not walks then
@@ -248,9 +252,9 @@ begin
           where a.tenant_id || '' = tenant()
             and search_entries(a.tenant_id, a.id, a.name, a.qualified_name, a.owner, a.described)
                 @@ entries_of(tenant(), queries[of_rank], at)
-          limit case when width = 1 and not with_deleted then 3 * few + 1 end
+          limit case when width = 1 and not with_deleted then budget + 1 end
         ) as f;
-        walks := width = 1 and seen > 3 * few and not with_deleted;
+        walks := width = 1 and seen > budget and not with_deleted;
         place := coalesce(start, (to_hex(digit) || repeat('0', 31))::uuid);
       end if;
       if walks then
