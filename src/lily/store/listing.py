@@ -1,9 +1,9 @@
 """Lists assets of both stores.
 
 A parent has few children, so its children from both stores are sorted together. Any other list has first the assets of
-PostgreSQL in the requested order, then those that only the lake has in the order of their ids, because nothing sorts a
-billion columns. A list by tag, or of what is at risk, includes assets that only the lake has if that reached them along
-edges.
+PostgreSQL in the requested order, then those that only the lake has in the order in which it is searched, because
+nothing sorts a billion columns. A list by tag, or of what is at risk, includes assets that only the lake has if that
+reached them along edges.
 """
 
 import time
@@ -31,7 +31,7 @@ ListPosition = tuple[str, str] | tuple[str]
 @dataclass(frozen=True, slots=True)
 class AssetPage:
     """`sorted` are the assets in the requested order, which come first, as they were sorted: what the lake adds
-    to them can change their keys. The others are in the order of their ids."""
+    to them can change their keys. The others are in the order of the lake."""
 
     assets: list[StoredAsset]
     next: ListPosition | None

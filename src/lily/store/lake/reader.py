@@ -84,7 +84,7 @@ class LakeReader:
     async def search(
         self, tenant: str, condition: AssetFilter, *, start: str, limit: int, seconds: float
     ) -> SearchPage:
-        """Matching assets in the order of their ids, from `start` on, until the limit or the time is reached."""
+        """Matching assets by bucket and id, from `start` on, until the limit or the time is reached."""
         deadline = time.monotonic() + seconds
         return await self._read(
             "search",

@@ -63,9 +63,9 @@ async def list_assets(
     names that begin with it, then qualified names, then what the owner, business terms or description have.
 
     With `parent`, the list is sorted as requested. Any other list first has the assets that PostgreSQL holds, sorted
-    as requested, and then the plain columns and fields that only the lake holds, sorted by id. A page searches the
-    lake for a few seconds at most: it may have fewer items than `limit` and still a `next_cursor`. Assets that a policy
-    denies to the caller are left out.
+    as requested, and then the plain columns and fields that only the lake holds, in an order of their own. A page looks
+    at a part of the assets, and searches the lake for a few seconds at most: it may have fewer items than `limit` and
+    still a `next_cursor`. Assets that a policy denies to the caller are left out.
     """
     given = (q, entity_type, tag, data_source, owner, parent, "true" if at_risk else None)
     filters = {name: value for name, value in zip(FILTERS, given, strict=True) if value is not None}
