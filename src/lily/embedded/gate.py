@@ -13,7 +13,7 @@ def gate_of(data_dir: Path) -> Path:
 
 
 def open_gate(data_dir: Path) -> None:
-    gate_of(data_dir).touch()
+    gate_of(data_dir).touch(mode=0o600)
 
 
 def close_gate(data_dir: Path) -> None:
