@@ -50,13 +50,14 @@ def test_a_group_with_a_matching_name_is_never_ruled_out(
         (["ema", "ord"], True),
         (["ord", "pri"], False),  # the terms of two tables
         (["rders"], False),  # within a term
-        (["email", "name"], True),  # of one table; the rows decide
+        (["email", "name"], False),  # the terms of two columns
+        (["orders", "name"], True),
         (["absent"], False),
         ([], True),
         (None, True),
     ],
 )
-def test_terms_are_kept_per_parent(prefixes: list[str] | None, *, expected: bool) -> None:
+def test_terms_are_kept_per_parent_and_column(prefixes: list[str] | None, *, expected: bool) -> None:
     rows = rows_of([("wh.orders.email", "email"), ("wh.orders.name", "name"), ("wh.items.price", "price")])
     assert terms_of(rows).may_match(prefixes) is expected
 

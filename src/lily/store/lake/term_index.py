@@ -1,8 +1,8 @@
 """Which row groups of the lake can contain an asset whose name has given terms, or that has an owner or a data source,
 without reading them.
 
-For each row group the terms of its names are kept in memory, once for all of them and once per parent: the columns of a
-table lie together and share the terms of its name. Data files are immutable, so what was indexed stays true; the first
+For each row group the terms of its names are kept in memory, once for all of them, and then by parent and column: the
+columns of a table lie together and share the terms of its name. Data files are immutable, so what was indexed stays true; the first
 search that visits a row group reads its names, as it would without an index.
 """
 
@@ -19,10 +19,10 @@ from lily.model.lanes import BULK_TYPES
 from lily.model.search_terms import search_terms
 
 COLUMNS = ("tenant", "id", "entity_type", "name", "qualified_name", "source")
-MAX_BYTES = 64 << 20  # of all indexes; a million columns take about 10 MB
+MAX_BYTES = 64 << 20  # of all indexes; a million columns take 10 to 25 MB
 _ENTRY_BYTES = 200  # of the objects around the terms of a row group
 _TYPES = pa.array(sorted(BULK_TYPES))
-_BEGIN, _NEXT = b"\n", b"\x1e"  # before each term, and between parents; no term contains either
+_BEGIN, _NEXT, _COLUMN = b"\n", b"\x1e", b"\x1f"  # before each term, parent and column; no term contains any of them
 
 MAX_VALUES = 100  # of an attribute in a row group; with more, all of them may be there
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -50,7 +50,11 @@ class GroupTerms(NamedTuple):
         sought = sorted((_BEGIN + _encoded(prefix) for prefix in prefixes), key=len, reverse=True)
         if not all(prefix in self.all for prefix in sought):
             return False
-        return any(all(prefix in terms for prefix in sought) for terms in self.by_parent.split(_NEXT))
+        return any(
+            _has_column_with(sought, terms)
+            for terms in self.by_parent.split(_NEXT)
+            if all(prefix in terms for prefix in sought)
+        )
 
 
 class TermIndex:
@@ -84,9 +88,19 @@ def terms_of(rows: pa.Table | None) -> GroupTerms:
     for parent, name in _names(rows):
         by_parent[parent].add(name)
     known: dict[str, frozenset[bytes]] = {}
-    parents = [_terms((parent, *names), known) for parent, names in by_parent.items()]
-    by_parent_joined = _NEXT.join(_joined(terms) for terms in parents)
-    return GroupTerms(_joined(frozenset().union(*parents)), by_parent_joined, _stated(rows))
+    columns: dict[str, bytes] = {}
+    parents: list[bytes] = []
+    for parent, names in by_parent.items():
+        joined = [columns.get(name) or columns.setdefault(name, _joined(_terms((name,), known))) for name in names]
+        parents.append(_COLUMN.join((_joined(_terms((parent,), known)), *joined)))
+    return GroupTerms(_joined(frozenset().union(*known.values())), _NEXT.join(parents), _stated(rows))
+
+
+def _has_column_with(sought: Sequence[bytes], terms: bytes) -> bool:
+    """Whether a column of a parent has what is sought together with its parent."""
+    parent, *columns = terms.split(_COLUMN)
+    left = [prefix for prefix in sought if prefix not in parent]
+    return any(all(prefix in column for prefix in left) for column in columns)
 
 
 def _stated(rows: pa.Table | None) -> dict[str, frozenset[str] | None]:
@@ -107,15 +121,13 @@ def _values(source: pa.ChunkedArray, attribute: str) -> frozenset[str] | None:
 
 
 def _names(rows: pa.Table | None) -> Iterator[tuple[str, str]]:
-    """What is before the last dot of each qualified name, with what is after it, and with the name if that differs."""
+    """What is before the last dot of each qualified name, and what is after it, with the name if that differs."""
     if rows is None:
         return
     rows = rows.filter(pc.is_in(rows.column("entity_type"), _TYPES))
     for qualified_name, name in zip(*(rows.column(of).to_pylist() for of in ("qualified_name", "name")), strict=True):
         parent, _, last = qualified_name.rpartition(".")
-        yield parent, last
-        if name and name != last:
-            yield parent, name
+        yield parent, f"{last} {name}" if name and name != last else last
 
 
 def _terms(texts: Iterable[str], known: dict[str, frozenset[bytes]]) -> frozenset[bytes]:
