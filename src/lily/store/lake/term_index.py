@@ -2,8 +2,8 @@
 without reading them.
 
 For each row group the terms of its names are kept in memory, once for all of them, and then by parent and column: the
-columns of a table lie together and share the terms of its name. Data files are immutable, so what was indexed stays true; the first
-search that visits a row group reads its names, as it would without an index.
+columns of a table lie together and share the terms of its name. Data files are immutable, so what was indexed stays
+true; the first search that visits a row group reads its names, as it would without an index.
 """
 
 from collections import OrderedDict, defaultdict
