@@ -17,8 +17,10 @@ OF_THE_TENANT = "tenant_id = %(tenant)s and "
 SEARCHED = postgres("test_search")
 
 MUTANTS = [
-    Mutant(f"{FUNCTIONS}/30_search.sql", "and (after_id is null or a.id > after_id)", "", SEARCHED),
-    Mutant(f"{FUNCTIONS}/30_search.sql", "order by at, found.id", "order by found.id", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "(start is null or reversed(f.id) > start)", "true", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "(start is null or m.place > start)", "true", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "order by m.rank, m.place", "order by m.place", SEARCHED),
+    Mutant(f"{FUNCTIONS}/30_search.sql", "order by reversed(f.id)) filter", "order by f.id) filter", SEARCHED),
     Mutant(f"{FUNCTIONS}/30_search.sql", "    width := 1;\n", "    width := 16;\n", SEARCHED),
     Mutant(
         "store/postgres/catalogue/words.py", 'return [exact, f"{begins} & !{exact}"', "return [exact, begins", SEARCHED
