@@ -14,7 +14,7 @@ QUEUE_MESSAGES = 20_000  # unconfirmed at once; beyond that writes are refused w
 QUEUE_KBYTES = 64 * 1024
 DELIVERY_SECONDS = 20
 MAX_RECORD = 4 << 20
-POLL_SECONDS, IDLE_SECONDS = 0.001, 0.1  # between looks at what the log has confirmed
+POLL_SECONDS, IDLE_SECONDS = 0.002, 0.1  # between looks at what the log has confirmed
 
 
 class LogFull(Transient):

@@ -59,7 +59,8 @@ begin
     select p_tenant, c.id, a.parent::uuid, a.id is null
     from concerned c left join assets a on a.tenant_id = p_tenant and a.id = c.id
     -- A conflict locks the row, which costs as much as to write it: a column of the lake that is in the graph stays as it is.
-    where a.id is not null or not exists (select from graph_nodes g where g.id = c.id and g.tenant_id = p_tenant)
+    where a.id is not null
+       or not exists (select from graph_nodes g where g.id = c.id and g.tenant_id = p_tenant offset 0)
     on conflict (tenant_id, id) do update set parent = excluded.parent, awaits_lake = false
     where not excluded.awaits_lake and (g.awaits_lake or g.parent is distinct from excluded.parent)
     returning g.id, old.parent as parent_before, old.id is null and new.awaits_lake as is_unknown
