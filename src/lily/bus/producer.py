@@ -31,8 +31,8 @@ class LogProducer:
     Raises LogFull if too many are unconfirmed, Refused for a record that is too large: nothing of it, or of the records
     after it, is in the log. The future fails with LogUnavailable if the log does not confirm.
 
-    Confirmations are taken by the event loop itself. A thread would have to get the interpreter's lock for each record,
-    and to wake the loop: a sixth of the processor time of a write of eight records.
+    Confirmations are taken by the event loop itself: a thread would have to get the interpreter's lock for each record,
+    and to wake the loop.
     """
 
     def __init__(self, brokers: Brokers) -> None:
