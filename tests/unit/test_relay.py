@@ -186,6 +186,15 @@ def test_of_two_statements_of_a_rule_with_one_time_the_later_is_the_newer() -> N
     assert earlier.id == "rule-00000000000000000009"
 
 
+def stored(change: Change) -> tuple[Any, ...]:
+    """As the relay reads it."""
+    return (
+        *change[:9],
+        orjson.dumps(change.causes).decode(),
+        change.committed_at.isoformat(" ").removesuffix("+00:00"),
+    )
+
+
 class OneBatch(Outbox):
     """An outbox with one batch: of these changes, or of what is in Kafka's hands already."""
 
@@ -209,7 +218,7 @@ class OneBatch(Outbox):
         self.marked.append(batches)
 
     def _stream(self, name: str, *_: Any) -> Iterator[tuple[Any, ...]]:
-        return iter(self._changes if name == "outbox/changes_of_batches" else ())
+        return map(stored, self._changes if name == "outbox/changes_of_batches" else ())
 
 
 class Subscribed(OneBatch):
@@ -241,6 +250,23 @@ def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monk
     with pytest.raises(Transient, match="Kafka did not confirm 1 events"):
         relay.publish(outbox)
     assert outbox.marked == []
+
+
+def test_a_plain_change_that_is_too_large_goes_out_without_its_values() -> None:
+    (sent,) = outgoing(OneBatch(a_change({"name": "t"}, {"name": "t", "notes": "x" * MAX_EVENT_BYTES})), [1])
+    assert len(sent.value) < 2_000
+    assert sent.event["data"]["truncated"] is True
+
+
+def test_a_plain_change_of_what_a_rule_names_is_routed_and_one_that_is_subscribed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outbox = OneBatch(a_change({"owner": "ada"}, {"owner": "bob"}))
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA]
+    monkeypatch.setattr(outbox, "rule_attributes", lambda: {"default": frozenset({"owner"})})
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA, topics.GOVERNANCE]
+    monkeypatch.setattr(outbox, "subscribed_changes", lambda: {"default": frozenset({"updated"})})
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA, topics.GOVERNANCE, topics.SUBSCRIBED]
 
 
 @pytest.fixture

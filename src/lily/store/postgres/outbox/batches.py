@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import orjson
 from psycopg import Connection
 from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
@@ -28,6 +29,29 @@ class Change(NamedTuple):
     after: dict[str, Any]
     causes: list[dict[str, str]]
     committed_at: datetime
+
+
+class OutgoingChange(NamedTuple):
+    """A change as the relay reads it: most are published without decoding their causes and their time."""
+
+    position: int
+    tenant_id: str
+    asset_id: str
+    qualified_name: str
+    entity_type: str | None
+    layer: str
+    version: int
+    before: dict[str, Any] | None
+    after: dict[str, Any]
+    causes: str  # JSON
+    committed: str  # in UTC, as PostgreSQL writes a timestamp
+
+    @property
+    def committed_at(self) -> datetime:
+        return datetime.fromisoformat(f"{self.committed}+00:00")
+
+    def decoded(self) -> Change:
+        return Change(*self[:9], orjson.loads(self.causes), self.committed_at)
 
 
 class EdgeChange(NamedTuple):
@@ -156,9 +180,9 @@ class Outbox:
         it first comes first."""
         return [row["id"] for row in self._connection.execute(query("outbox/unpublished"), [limit])]
 
-    def changes(self, batches: list[int]) -> Iterator[Change]:
+    def changes(self, batches: list[int]) -> Iterator[OutgoingChange]:
         """In order of position. They are streamed, because a batch may not fit into memory."""
-        return map(Change._make, self._stream("outbox/changes_of_batches", batches, 2_000))
+        return map(OutgoingChange._make, self._stream("outbox/changes_of_batches", batches, 2_000))
 
     def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
         return map(EdgeChange._make, self._stream("outbox/edge_changes_of_batches", batches, 2_000))
