@@ -6,7 +6,7 @@ on, also have a compact record on `governance-events`, and those that a subscrip
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -44,24 +44,41 @@ def _outgoing(topic: str, key: bytes, event: dict[str, Any], committed_at: datet
 
 
 def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
-    """Everything that these batches hold, topic by topic, each in order of position."""
-    yield from _changes(outbox, batches)
-    yield from _edges(outbox, batches)
+    """Everything that these batches hold, table by table, each in order of position."""
+    holding = outbox.tables(batches)
+    for table, events in _EVENTS_OF.items():
+        if table in holding:
+            yield from events(outbox, batches)
+
+
+def _propagated(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for found in outbox.propagated(batches):
         key = topics.key_of(found.tenant_id, found.root)
         yield _outgoing(topics.PROPAGATED, key, change_events.propagated_event(found), found.committed_at)
+
+
+def _decisions(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for decision in outbox.decisions(batches):
         key = topics.key_of(decision.tenant_id, f"{decision.kind}/{decision.name}")
         yield _outgoing(topics.POLICIES, key, change_events.decision_event(decision), decision.committed_at)
         record = governance.decision_record(decision.kind, decision.name, decision.position)
         yield _outgoing(topics.GOVERNANCE, key, record, decision.committed_at)
+
+
+def _rule_statements(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for statement in outbox.rule_statements(batches):
         key = topics.key_of(statement.tenant_id, statement.asset_id)
         said = _outgoing(topics.ASSETS, key, change_events.statement_event(statement), statement.committed_at)
         yield said._replace(authorised=bool(statement.body.get("authorised")))
+
+
+def _incident_statements(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for stated in outbox.incident_statements(batches):
         key = topics.key_of(stated.tenant_id, stated.body["external_id"])
         yield _outgoing(topics.INCIDENTS, key, change_events.incident_event(stated), stated.committed_at)
+
+
+def _announcements(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for announcement in outbox.announcements(batches):
         key = topics.key_of(announcement.tenant_id, announcement.body["root"])
         event = change_events.announcement_event(announcement)
@@ -69,7 +86,9 @@ def outgoing(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
         if announcement.body["change"] == governance.INCIDENT:
             record = governance.incident_record(announcement.body["root"], announcement.position)
             yield _outgoing(topics.GOVERNANCE, key, record, announcement.committed_at)
-    yield from _refreshes(outbox, batches)
+
+
+def _dead_letters(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for letter in outbox.dead_letters(batches):
         key = topics.key_of(letter["tenant_id"], letter["topic"])
         yield _outgoing(topics.DEAD_LETTERS, key, change_events.dead_letter_event(letter), letter["refused_at"])
@@ -95,10 +114,13 @@ def _edges(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
                 yield _outgoing(topics.GOVERNANCE, key, governance.edges_record(changed), some[0].committed_at)
 
 
-def _refreshes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
+def _refresh_requests(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for run in outbox.refresh_requests(batches):
         key = topics.key_of(run.tenant_id, run.data_source)
         yield _outgoing(topics.SCRAPING_JOBS, key, refresh_events.request_event(run), run.requested_at)
+
+
+def _refresh_ends(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     for end in outbox.refresh_ends(batches):
         event = refresh_events.outcome_event(end)
         yield _outgoing(topics.INCIDENTS, event.key, event.as_cloudevent(), end.finished_at)
@@ -170,3 +192,18 @@ def _record(change: Change, changed: Collection[str], rule_attributes: frozenset
 def _correlation(causes: Sequence[Mapping[str, str]]) -> str:
     """Of the write that caused it, the newest where there were several: a receipt is for a write."""
     return causes[-1].get("correlation", "") if causes else ""
+
+
+# In this order: by the names of `tables_of_batches.sql`.
+_EVENTS_OF: Mapping[str, Callable[[Outbox, list[int]], Iterator[Outgoing]]] = {
+    "changes": _changes,
+    "edge_changes": _edges,
+    "propagated": _propagated,
+    "decisions": _decisions,
+    "rule_statements": _rule_statements,
+    "incident_statements": _incident_statements,
+    "announcements": _announcements,
+    "refresh_requests": _refresh_requests,
+    "refresh_ends": _refresh_ends,
+    "dead_letters": _dead_letters,
+}

@@ -180,6 +180,12 @@ class Outbox:
         it first comes first."""
         return [row["id"] for row in self._connection.execute(query("outbox/unpublished"), [limit])]
 
+    def tables(self, batches: list[int]) -> frozenset[str]:
+        """Which of the tables below have something of these batches. A batch is complete once it is visible, so no
+        other table needs to be read: each would cost a transaction and a cursor."""
+        rows = self._connection.execute(query("outbox/tables_of_batches"), {"batches": batches}).fetchall()
+        return frozenset(rows[0]["tables"])
+
     def changes(self, batches: list[int]) -> Iterator[OutgoingChange]:
         """In order of position. They are streamed, because a batch may not fit into memory."""
         return map(OutgoingChange._make, self._stream("outbox/changes_of_batches", batches, 2_000))
@@ -230,9 +236,7 @@ class Outbox:
 
     def mark_published(self, batches: list[int], ends: Mapping[str, Mapping[str, int]]) -> None:
         """`ends` are the end offsets of the change topics afterwards: readers that reach them have the batches."""
-        with self._connection.transaction():
-            self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
-            self._connection.execute("select pg_notify('lily_published', '')")
+        self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
 
     def _stream(self, name: str, batches: list[int], fetch_size: int) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:
