@@ -1,5 +1,6 @@
 """A plain change goes out as the full way would publish it."""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,8 +43,7 @@ def outgoing(change: Change) -> OutgoingChange:
     committed = change.committed_at.isoformat(" ").removesuffix("+00:00")
     if "." in committed:
         committed = committed.rstrip("0")
-    causes = orjson.dumps(change.causes).decode().replace('":', '": ')
-    return OutgoingChange(*change[:9], causes, committed)
+    return OutgoingChange(*change[:9], json.dumps(change.causes, ensure_ascii=False), committed)
 
 
 CHANGES = st.builds(

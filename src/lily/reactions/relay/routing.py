@@ -163,7 +163,7 @@ def _in_full(
         yield _outgoing(topics.SUBSCRIBED, key, record, change.committed_at)
 
 
-def _members(outbox: Outbox, changes: Sequence[OutgoingChange]) -> set[str]:
+def _members(outbox: Outbox, changes: Sequence[Change | OutgoingChange]) -> set[str]:
     """The new ones among the assets that are in the lineage graph: its edges may come before their assets."""
     new = [
         (change.tenant_id, change.asset_id)
