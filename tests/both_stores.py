@@ -33,7 +33,7 @@ from lily.store.lake.reader import LakeReader
 from lily.store.postgres.catalogue.reader import AssetReader
 from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.definitions.tags import TagRulesCache
-from lily.store.postgres.outbox.batches import Change, Outbox
+from lily.store.postgres.outbox.batches import Outbox, OutgoingChange
 from lily.store.postgres.propagation.propagator import Propagator
 from lily.store.postgres.queries import query
 from lily.store.postgres.sessions import Database
@@ -227,7 +227,7 @@ class BothStores:
         rows = self._parts.owner.execute(
             f"{columns} from changes where tenant_id = %s and position > %s order by position".encode(), [tenant, since]
         )
-        changes = [Change(*row) for row in rows]
+        changes = [OutgoingChange(*row).decoded() for row in rows]
         members = routing._members(outbox, changes)
         records = [
             routing._record(one, changed, governance.NOTHING)

@@ -7,6 +7,7 @@ PUBLISHER, ROUTING, EVENTS = (
     "reactions/relay/routing.py",
     "reactions/relay/change_events.py",
 )
+PLAIN, PLAIN_CHANGES = "reactions/relay/plain_changes.py", unit("test_plain_changes")
 GOVERNANCE = "model/governance.py"
 SQL = "store/postgres/outbox/sql"
 RELAY, ROUTED = unit("test_relay"), unit("test_governance_routing", "test_relay")
@@ -43,7 +44,24 @@ MUTANTS = [
         ROUTED + OUTBOX,
     ),
     Mutant(ROUTING, 'change.layer != "enriched" and not', "not", ROUTED),
-    Mutant(ROUTING, "yield Outgoing(topics.LINEAGE, key,", "yield Outgoing(topics.METADATA, key,", OUTBOX),
+    Mutant(ROUTING, "yield _outgoing(topics.LINEAGE, key,", "yield _outgoing(topics.METADATA, key,", OUTBOX),
+    Mutant(PLAIN, "row.before is None or ", "", PLAIN_CHANGES),
+    Mutant(PLAIN, "row.entity_type is None or ", "", PLAIN_CHANGES),
+    Mutant(PLAIN, """ or '"from"' in row.causes""", "", PLAIN_CHANGES),
+    Mutant(PLAIN, "TAGS not in changed and ", "", PLAIN_CHANGES),
+    Mutant(PLAIN, """ and "$" not in "".join(changed)""", "", PLAIN_CHANGES),
+    Mutant(PLAIN, """ or '"trace"' in causes""", "", PLAIN_CHANGES),
+    Mutant(PLAIN, ":0<6}Z", "}Z", PLAIN_CHANGES),
+    Mutant(PLAIN, "orjson.loads(causes)[-1]", "orjson.loads(causes)[0]", PLAIN_CHANGES),
+    Mutant(ROUTING, "if not wanted and is_plain", "if is_plain", RELAY),
+    Mutant(ROUTING, " and rule_attributes.isdisjoint(changed):", ":", RELAY),
+    Mutant(ROUTING, "if len(value) <= change_events.MAX_EVENT_BYTES:", "if value:", RELAY),
+    Mutant(
+        f"{SQL}/tables_of_batches.sql",
+        "from refresh_runs where finished_batch",
+        "from refresh_runs where batch_id",
+        postgres("test_refresher"),
+    ),
     Mutant(EVENTS, 'event_id=f"change-{row.position}"', 'event_id=f"change-{row.committed_at}"', RELAY),
     Mutant(EVENTS, "{said.position:020d}", "{said.position}", RELAY),
     Mutant(EVENTS, "newest = causes[-1] if causes", "newest = causes[0] if causes", RELAY),

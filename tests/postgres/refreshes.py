@@ -102,7 +102,8 @@ class RefreshWorld:
         rows = self._owner.execute(statement, [self.tenant]).fetchall()
         outbox = Outbox(self._url)
         try:
-            events = list(outgoing(outbox, sorted({batch for row in rows for batch in row if batch is not None})))
+            batches = sorted({batch for row in rows for batch in row if batch is not None})
+            events = [one for batch in batches for one in outgoing(outbox, [batch])]
         finally:
             outbox.close()
         return [one for one in events if one.event["tenantid"] == self.tenant]

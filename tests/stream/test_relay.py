@@ -56,7 +56,7 @@ def test_a_published_batch_says_where_what_can_travel_is_read(door: Door) -> Non
     ends = ends_of(door, "changes")
     assert set(ends) == set(FOLLOWED) == {topics.GOVERNANCE}
     first, second = records_of(door.stack, topics.GOVERNANCE, f"{door.tenant}/{asset_id}", ends[topics.GOVERNANCE])
-    assert set(first["changed"]) >= {"name", "tags", "$type", "$deleted"}
+    assert set(first["changed"]) >= {"tags", "$deleted"}
     assert (second["changed"], second["layer"]) == (["tags"], "user")
     assert first["position"] < second["position"]
 

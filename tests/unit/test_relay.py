@@ -1,5 +1,6 @@
 """What the relay sends: every change, in a size that Kafka takes."""
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,9 +28,10 @@ from lily.reactions.relay.change_events import (
     sendable,
     statement_event,
 )
-from lily.reactions.relay.routing import EDGES_TOGETHER, outgoing
+from lily.reactions.relay.routing import _EVENTS_OF, EDGES_TOGETHER, outgoing
 from lily.settings import Settings
 from lily.store.postgres.outbox.batches import Change, Decision, EdgeChange, Outbox, Propagated, RuleStatement
+from lily.store.postgres.queries import query
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 RULED = {"layer": "enriched", "qualified_name": "shop.t", "attributes": {"owner": "ada"}}
@@ -131,8 +133,7 @@ class EdgesOnly:
         self.edges = edges
 
     def __getattr__(self, name: str) -> Any:
-        found = {"edge_changes": self.edges, "rule_attributes": {}, "subscribed_changes": {}}.get(name, ())
-        return lambda *_: found if isinstance(found, dict) else iter(found)
+        return {"tables": lambda _: {"edge_changes"}, "edge_changes": lambda _: iter(self.edges)}[name]
 
 
 def test_reactions_are_told_of_several_edges_at_once_and_others_of_each() -> None:
@@ -186,6 +187,15 @@ def test_of_two_statements_of_a_rule_with_one_time_the_later_is_the_newer() -> N
     assert earlier.id == "rule-00000000000000000009"
 
 
+def stored(change: Change) -> tuple[Any, ...]:
+    """As the relay reads it."""
+    return (
+        *change[:9],
+        orjson.dumps(change.causes).decode(),
+        change.committed_at.isoformat(" ").removesuffix("+00:00"),
+    )
+
+
 class OneBatch(Outbox):
     """An outbox with one batch: of these changes, or of what is in Kafka's hands already."""
 
@@ -202,6 +212,11 @@ class OneBatch(Outbox):
     def subscribed_changes(self) -> dict[str, frozenset[str]]:
         return {}
 
+    def tables(self, _: list[int]) -> frozenset[str]:
+        return frozenset(
+            name for name, rows in {"changes": self._changes, "dead_letters": self._letters}.items() if rows
+        )
+
     def dead_letters(self, _: list[int]) -> Iterator[dict[str, Any]]:
         return iter(self._letters)
 
@@ -209,7 +224,8 @@ class OneBatch(Outbox):
         self.marked.append(batches)
 
     def _stream(self, name: str, *_: Any) -> Iterator[tuple[Any, ...]]:
-        return iter(self._changes if name == "outbox/changes_of_batches" else ())
+        assert name == "outbox/changes_of_batches"
+        return map(stored, self._changes)
 
 
 class Subscribed(OneBatch):
@@ -241,6 +257,27 @@ def test_a_batch_of_which_kafka_refused_an_event_is_not_marked_as_published(monk
     with pytest.raises(Transient, match="Kafka did not confirm 1 events"):
         relay.publish(outbox)
     assert outbox.marked == []
+
+
+def test_each_table_that_batches_can_hold_is_published() -> None:
+    assert re.findall(r"then '(\w+)' end", query("outbox/tables_of_batches")) == list(_EVENTS_OF)
+
+
+def test_a_plain_change_that_is_too_large_goes_out_without_its_values() -> None:
+    (sent,) = outgoing(OneBatch(a_change({"name": "t"}, {"name": "t", "notes": "x" * MAX_EVENT_BYTES})), [1])
+    assert len(sent.value) < 2_000
+    assert sent.event["data"]["truncated"] is True
+
+
+def test_a_plain_change_of_what_a_rule_names_is_routed_and_one_that_is_subscribed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outbox = OneBatch(a_change({"owner": "ada"}, {"owner": "bob"}))
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA]
+    monkeypatch.setattr(outbox, "rule_attributes", lambda: {"default": frozenset({"owner"})})
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA, topics.GOVERNANCE]
+    monkeypatch.setattr(outbox, "subscribed_changes", lambda: {"default": frozenset({"updated"})})
+    assert [sent.topic for sent in outgoing(outbox, [1])] == [topics.METADATA, topics.GOVERNANCE, topics.SUBSCRIBED]
 
 
 @pytest.fixture

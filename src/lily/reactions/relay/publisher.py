@@ -18,11 +18,9 @@ import structlog
 from confluent_kafka import KafkaError, Message, Producer
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from lily.bus import topics
 from lily.bus.authority import SigningKeys, sign
 from lily.model.errors import Transient
 from lily.reactions.pace import Pace
-from lily.reactions.relay.change_events import sendable
 from lily.reactions.relay.routing import Outgoing, outgoing
 from lily.reactions.relay.topic_ends import TopicEnds
 from lily.settings import Settings
@@ -119,9 +117,7 @@ class Relay:
             raise Transient(f"Kafka did not confirm {len(failed) or 'all'} events: {failed[:1]}")
 
     def _produce(self, event: Outgoing) -> None:
-        value = sendable(event.event)
-        if event.topic == topics.ASSETS and event.event["data"].get("authorised"):
-            value = sign(value, self._keys())  # a statement that follows from one whose authority was verified
+        value = sign(event.value, self._keys()) if event.authorised else event.value
         while True:
             try:
                 self._producer.produce(event.topic, value, event.key, on_delivery=self._delivered)

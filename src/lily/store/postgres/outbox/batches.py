@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import orjson
 from psycopg import Connection
 from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
@@ -28,6 +29,29 @@ class Change(NamedTuple):
     after: dict[str, Any]
     causes: list[dict[str, str]]
     committed_at: datetime
+
+
+class OutgoingChange(NamedTuple):
+    """A change as the relay reads it: most are published without decoding their causes and their time."""
+
+    position: int
+    tenant_id: str
+    asset_id: str
+    qualified_name: str
+    entity_type: str | None
+    layer: str
+    version: int
+    before: dict[str, Any] | None
+    after: dict[str, Any]
+    causes: str  # JSON
+    committed: str  # in UTC, as PostgreSQL writes a timestamp
+
+    @property
+    def committed_at(self) -> datetime:
+        return datetime.fromisoformat(f"{self.committed}+00:00")
+
+    def decoded(self) -> Change:
+        return Change(*self[:9], orjson.loads(self.causes), self.committed_at)
 
 
 class EdgeChange(NamedTuple):
@@ -156,9 +180,15 @@ class Outbox:
         it first comes first."""
         return [row["id"] for row in self._connection.execute(query("outbox/unpublished"), [limit])]
 
-    def changes(self, batches: list[int]) -> Iterator[Change]:
+    def tables(self, batches: list[int]) -> frozenset[str]:
+        """Which of the tables below have something of these batches. A batch is complete once it is visible, so no
+        other table needs to be read: each would cost a transaction and a cursor."""
+        rows = self._connection.execute(query("outbox/tables_of_batches"), {"batches": batches}).fetchall()
+        return frozenset(rows[0]["tables"])
+
+    def changes(self, batches: list[int]) -> Iterator[OutgoingChange]:
         """In order of position. They are streamed, because a batch may not fit into memory."""
-        return map(Change._make, self._stream("outbox/changes_of_batches", batches, 2_000))
+        return map(OutgoingChange._make, self._stream("outbox/changes_of_batches", batches, 2_000))
 
     def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
         return map(EdgeChange._make, self._stream("outbox/edge_changes_of_batches", batches, 2_000))
@@ -206,9 +236,7 @@ class Outbox:
 
     def mark_published(self, batches: list[int], ends: Mapping[str, Mapping[str, int]]) -> None:
         """`ends` are the end offsets of the change topics afterwards: readers that reach them have the batches."""
-        with self._connection.transaction():
-            self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
-            self._connection.execute("select pg_notify('lily_published', '')")
+        self._connection.execute(query("outbox/mark_published"), {"batches": batches, "ends": Jsonb(dict(ends))})
 
     def _stream(self, name: str, batches: list[int], fetch_size: int) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name, row_factory=tuple_row) as cursor:
