@@ -32,7 +32,7 @@ LONGEST_WAIT_SECONDS = 60.0  # for a run to kill in its midst: a new Spark takes
 
 _RUNS = (
     "select from pg_stat_activity where application_name = 'lily-propagation' and state = 'active' "
-    "and query like 'select propagate(%'"
+    "and query like 'select finished, began from propagate(%'"
 )
 
 Link = tuple[str, str]

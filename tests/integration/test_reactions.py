@@ -42,7 +42,7 @@ class Note:
     def open(self, connection: Connection[Any]) -> None:
         self._connection = connection
 
-    def handle(self, tenant: str, events: Sequence[Event]) -> None:
+    def handle(self, tenant: str, events: Sequence[Event]) -> bool | None:
         assert self._connection is not None
         for event in events:
             said = event.value.decode()
@@ -50,6 +50,7 @@ class Note:
                 "insert into noted (reaction, tenant_id, said) values (%s, %s, %s)", [self.name, tenant, said]
             )
             self._fails(tenant, said)
+        return None
 
 
 @dataclass
@@ -364,6 +365,44 @@ def test_a_flood_of_one_tenant_waits_its_turn_and_keeps_its_order(scene: Scene, 
         until(lambda: scene.parked() == 0)
     assert scene.noted(loud) == [said for _, said in flood]
     assert order.index(quiet) <= 150  # a few shares of one turn, and not the 400 that came before it
+
+
+class InParts(Note):
+    """Handles an event of the tenant in as many transactions as it says, and any other at once."""
+
+    def __init__(self, topic: str, tenant: str, order: list[str]) -> None:
+        super().__init__(topic)
+        self._tenant, self._order = tenant, order
+
+    def handle(self, tenant: str, events: Sequence[Event]) -> bool:
+        self._order.append(tenant)
+        if tenant != self._tenant:
+            super().handle(tenant, events)
+            return False
+        assert self._connection is not None
+        done = "select count(*) from noted where reaction = %s and tenant_id = %s and said = 'part'"
+        (parts,) = self._connection.execute(done, [self.name, tenant]).fetchone() or (0,)
+        if parts < int(events[0].value):
+            note = "insert into noted (reaction, tenant_id, said) values (%s, %s, 'part')"
+            self._connection.execute(note, [self.name, tenant])
+            return True
+        super().handle(tenant, events)
+        return False
+
+
+def test_a_reaction_that_goes_on_with_its_events_lets_others_have_their_turn(scene: Scene, tenants: list[str]) -> None:
+    large, small, _ = tenants
+    order: list[str] = []
+    scene.say((large, "40"))
+    with scene.running(InParts(scene.name, large, order)):
+        until(lambda: len(scene.noted(large)) >= 3)
+        scene.say((small, "hello"), (large, "41"))
+        until(lambda: scene.noted(small) == ["hello"])
+        assert scene.parked() > 0
+        until(lambda: scene.parked() == 0)
+    assert scene.noted(large) == ["part"] * 40 + ["40", "part", "41"]
+    assert order.index(small) < 41
+    assert scene.one("select count(*) from parked_tenants where reaction = %s", scene.name) == 0
 
 
 def test_two_workers_share_the_partitions_and_one_takes_over_from_the_other(scene: Scene, tenants: list[str]) -> None:

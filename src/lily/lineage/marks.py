@@ -1,6 +1,7 @@
 """Marks of what has changed in a tenant: propagation recomputes derived values around them."""
 
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NamedTuple
 
 
@@ -35,3 +36,10 @@ class Marks:
     @property
     def any(self) -> bool:
         return bool(self.assets or self.edges or self.tags or self.rules or self.deletion)
+
+    @property
+    def digest(self) -> str:
+        """The same for the same changes, of all that derived tags depend on."""
+        assets = [(mark.asset_id, mark.position, mark.placed) for mark in self.assets if mark.tags]
+        told = (assets, [tuple(mark) for mark in self.edges], sorted(self.tags), self.deletion)
+        return blake2b(repr(told).encode(), digest_size=16).hexdigest()

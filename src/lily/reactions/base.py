@@ -44,6 +44,7 @@ class Reaction(Protocol):
     def open(self, connection: Connection[Any]) -> None:
         """Prepares a new connection of the runner (temporary tables, session settings) and keeps it for `handle`."""
 
-    def handle(self, tenant: str, events: Sequence[Event]) -> None:
+    def handle(self, tenant: str, events: Sequence[Event]) -> bool | None:
         """Handles records of one tenant, in the order of their partitions. Called again with the same events only if
-        its transaction did not commit. No two workers handle events of one tenant for one reaction at the same time."""
+        its transaction did not commit, or if it returns True: then it has done a part, and goes on after a commit and
+        after others had their turn. No two workers handle events of one tenant for one reaction at the same time."""

@@ -193,9 +193,10 @@ class _Session:
 
     def _handle_or_park(self, tenant: str, events: Sequence[Event], progress: Callable[[], None]) -> None:
         most = 0 if self._ledger.is_parked(tenant) else self._limits.tenant_events
-        if events[:most]:
-            self._apply(tenant, events[:most])
-        if events[most:]:
+        if events[:most] and self._apply(tenant, events[:most]):
+            self._ledger.park(tenant, events)
+            self._ledger.leave_unfinished(tenant, len(events[:most]))
+        elif events[most:]:
             self._ledger.park(tenant, events[most:])
         progress()
 
@@ -230,21 +231,36 @@ class _Session:
 
     def _handle_parked(self, tenant: str) -> int:
         parked = self._ledger.parked(tenant, self._limits.tenant_events)
-        if parked:
-            self._apply(tenant, [Event(*row[1:]) for row in parked])
+        if parked and self._apply(tenant, [Event(*row[1:]) for row in parked]):
+            self._ledger.leave_unfinished(tenant, len(parked))
+            return 0
         self._ledger.unpark(tenant, parked[-1].id if parked else 0)
         return len(parked)
 
-    def _apply(self, tenant: str, events: Sequence[Event]) -> None:
-        failures = self._failures(tenant, events)
+    def _apply(self, tenant: str, events: Sequence[Event]) -> bool:
+        """Returns whether the reaction has to go on with these events."""
+        unfinished = False
+
+        def handle_once(tenant: str, events: Sequence[Event]) -> None:
+            nonlocal unfinished
+            unfinished = bool(self._reaction.handle(tenant, events))
+
+        failures = self._failures(tenant, events, handle_once)
         self._ledger.dead_letter(tenant, failures)
         self._metrics.failed(self._reaction.name, "dead_letter", len(failures))
+        return unfinished
 
-    def _failures(self, tenant: str, events: Sequence[Event]) -> list[FailedEvent]:
-        """Handles events, and halves what fails until the poisonous event is alone."""
+    def _handle_all(self, tenant: str, events: Sequence[Event]) -> None:
+        while self._reaction.handle(tenant, events):
+            pass
+
+    def _failures(
+        self, tenant: str, events: Sequence[Event], handle: Callable[[str, Sequence[Event]], None]
+    ) -> list[FailedEvent]:
+        """Handles events, and halves what fails until the poisonous event is alone. Halves are handled to their end."""
         try:
             with self._connection.transaction():
-                self._reaction.handle(tenant, events)
+                handle(tenant, events)
         except (Transient, psycopg.OperationalError, psycopg.InterfaceError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever an event breaks, it must not hold up the others
@@ -253,7 +269,8 @@ class _Session:
         else:
             return []
         middle = len(events) // 2
-        return self._failures(tenant, events[:middle]) + self._failures(tenant, events[middle:])
+        halves = (events[:middle], events[middle:])
+        return [failed for half in halves for failed in self._failures(tenant, half, self._handle_all)]
 
     def _problem(self, tenant: str, error: Exception) -> Problem:
         name, (cause, correlation) = self._reaction.name, shown_cause(error)

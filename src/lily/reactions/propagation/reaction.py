@@ -28,7 +28,7 @@ from lily.model.governance import (
 )
 from lily.reactions.base import Event
 from lily.reactions.metrics import run_seconds
-from lily.store.postgres.propagation.propagator import PROPAGATION, TenantPropagation
+from lily.store.postgres.propagation.propagator import PAGE, PROPAGATION, TenantPropagation
 
 
 class Propagation:
@@ -44,26 +44,28 @@ class Propagation:
         )
         self._stated = Counter("lily_propagation_statements", "Values that rules set or took back", registry=registry)
         self._seconds = run_seconds(
-            "lily_propagation_seconds", "Time a run of propagation took for one tenant", registry
+            "lily_propagation_seconds", "Time a run of propagation took for one tenant, or a page of it", registry
         )
         self._propagation: TenantPropagation | None = None
 
     def open(self, connection: Connection[Any]) -> None:
         self._propagation = TenantPropagation(connection)
 
-    def handle(self, tenant: str, events: Sequence[Event]) -> None:
+    def handle(self, tenant: str, events: Sequence[Event]) -> bool:
         assert self._propagation is not None  # noqa: S101 - the runner opens a reaction before it handles anything
         # Read after the events: all that they are about was committed before. A rule that comes later looks at the
         # whole graph, so nothing that is dropped here is missed.
         marks = marks_of((event.value for event in events), self._propagation.rule_attributes(tenant))
         if not marks.any:
-            return
+            return False
         began = time.monotonic()
-        result = self._propagation.run(tenant, marks)
-        self._marks.inc(len(marks.assets) + len(marks.edges))
+        result = self._propagation.run(tenant, marks, PAGE)
+        if result.finished:
+            self._marks.inc(len(marks.assets) + len(marks.edges))
         self._reached.inc(result.reached)
         self._stated.inc(result.stated)
         self._seconds.observe(time.monotonic() - began)
+        return not result.finished
 
 
 def marks_of(values: Iterable[bytes], rule_attributes: frozenset[str]) -> Marks:

@@ -7,7 +7,7 @@ handled already changes nothing, so after a crash it is enough to mark again.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from psycopg import Connection, IsolationLevel
 
 from lily.lineage.lake_nodes import LakeNode
 from lily.lineage.marks import AssetMark, EdgeMark, Marks
+from lily.model.errors import Transient
 from lily.store.postgres.at_risk.spreading import AT_RISK, RiskMarks, TenantRisks
 from lily.store.postgres.attributes.rule_run import RuleRunner
 from lily.store.postgres.connection import connect
@@ -28,6 +29,7 @@ from lily.store.postgres.tenant_lock import tenant_lock
 
 ATTEMPTS = 5
 LOCK_TIMEOUT = "10s"
+PAGE = 20_000  # derived tags, about, that a run stores or retracts in one transaction
 PROPAGATION = "propagation"  # the name of the reaction, and of the lock that allows one run per tenant at a time
 _log = structlog.get_logger()
 Result = TypeVar("Result")
@@ -38,6 +40,13 @@ class PropagationResult:
     reached: int = 0  # assets that gained or lost a derived tag
     depth: int = 0  # of the farthest of them
     stated: int = 0  # statements that attribute rules made
+    finished: bool = True  # False: the run goes on with the same marks, in another transaction
+
+    def with_page(self, page: "PropagationResult") -> "PropagationResult":
+        """This run so far, with its next page."""
+        return PropagationResult(
+            self.reached + page.reached, max(self.depth, page.depth), self.stated + page.stated, page.finished
+        )
 
 
 class Propagator:
@@ -46,7 +55,8 @@ class Propagator:
     A failure rolls back the tenant's run; the caller can repeat it with the same marks.
     """
 
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, page: int = PAGE) -> None:
+        self._page_size = page
         self._connection = connect(database_url, "lily-propagator")
         self._connection.isolation_level = IsolationLevel.REPEATABLE_READ  # a run sees one committed state
         self._propagation = TenantPropagation(self._connection)
@@ -112,11 +122,14 @@ class Propagator:
     def propagate(self, tenant: str, marks: Marks) -> PropagationResult:
         """Updates what is derived in the tenant, around the marks, from what is committed now."""
         with tenant_lock(self._connection, PROPAGATION, tenant):
-            return self._repeated(partial(self._run, tenant, marks))
+            result = PropagationResult(finished=False)
+            while not result.finished:
+                result = result.with_page(self._repeated(partial(self._page, tenant, marks)))
+            return result
 
-    def _run(self, tenant: str, marks: Marks) -> PropagationResult:
+    def _page(self, tenant: str, marks: Marks) -> PropagationResult:
         with self._connection.transaction():
-            return self._propagation.run(tenant, marks)
+            return self._propagation.run(tenant, marks, self._page_size)
 
     @staticmethod
     def _repeated(work: Callable[[], Result]) -> Result:
@@ -168,27 +181,59 @@ class TenantPropagation:
         rows = self._connection.execute(query("propagation/rule_attributes"), {"tenant": tenant}).fetchall()
         return frozenset(attribute for (attribute,) in rows)
 
-    def run(self, tenant: str, marks: Marks) -> PropagationResult:
-        started = datetime.now(UTC)
-        self._mark(tenant, marks)
-        self._connection.execute("select propagate(%s)", [tenant])
-        rows = self._connection.execute(query("propagation/publish"), {"tenant": tenant}).fetchall()
+    def run(self, tenant: str, marks: Marks, most: int | None = None) -> PropagationResult:
+        """Does about `most` of what there is to do, or all of it. If the result says that the run is not finished,
+        commit and call again with the same marks. What an earlier run left unfinished is done as well."""
+        self._connection.execute("delete from touched")  # of an earlier part in the same transaction
+        row = self._connection.execute(query("propagation/unfinished_run"), [tenant]).fetchone()
+        if row is None or row[0] != marks.digest:
+            self._mark(tenant, marks)
+        elif not row[1]:
+            self._mark_changes(marks)
+        try:
+            finished, began = self._propagate(tenant, most)
+        except psycopg.DatabaseError as error:
+            if row is None or most is None or isinstance(error, psycopg.OperationalError):
+                raise
+            # Not an event of this call is the cause, so none must be given up.
+            raise Transient(f"The unfinished run failed: {str(error).splitlines()[0]}") from error
+        if not finished:
+            self._connection.execute(query("propagation/leave_unfinished"), [marks.digest, tenant])
+        paged = row is not None or not finished
+        about = {"tenant": tenant, "began": began, "paged": paged}
+        rows = self._connection.execute(query("propagation/publish"), about).fetchall()
         by_root = {root: PropagationResult(reached, depth) for root, reached, depth, _ in rows}
-        new_origins = self._new_origins.detect(tenant)
-        stated = self._rules.apply(tenant, marks)
+        new_origins = self._new_origins.detect(tenant) if finished else []
+        stated = self._rules.apply(tenant, marks) if finished else 0
         if by_root or new_origins or stated:
             batch = rows[0][-1] if rows else self._open_batch()
             self._connection.execute("select pg_notify('lily_applied', '')")
             self._new_origins.publish(tenant, batch, new_origins)
-            self._rules.publish(tenant, batch)
-            self._record_receipts(tenant, marks, by_root, started)
+            if finished:
+                self._rules.publish(tenant, batch)
+            self._record_receipts(tenant, marks, by_root, began, paged=row is not None)
         return PropagationResult(
             sum(result.reached for result in by_root.values()),
             max((result.depth for result in by_root.values()), default=0),
             stated,
+            finished,
         )
 
+    def _propagate(self, tenant: str, most: int | None) -> tuple[bool, datetime]:
+        row = self._connection.execute("select finished, began from propagate(%s, %s)", [tenant, most]).fetchone()
+        assert row is not None  # noqa: S101 - a function with two results returns one row
+        return row[0], row[1]
+
     def _mark(self, tenant: str, marks: Marks) -> None:
+        self._mark_changes(marks)
+        for tag in sorted(marks.tags):
+            parameters = {"tenant": tenant, "tag": tag}
+            self._connection.execute(query("propagation/delete_undefined_tag"), parameters)
+            self._connection.execute(query("propagation/mark_tag"), parameters)
+        if marks.deletion:
+            self._connection.execute(query("propagation/mark_deleted"), {"tenant": tenant})
+
+    def _mark_changes(self, marks: Marks) -> None:
         assets = {mark.asset_id: False for mark in marks.assets if mark.tags and mark.placed}
         assets |= {mark.asset_id: True for mark in marks.assets if mark.tags and not mark.placed}
         lines = [line(asset, asset, str(whole)) for asset, whole in assets.items()]
@@ -197,12 +242,6 @@ class TenantPropagation:
         copy_lines(
             self._connection, "marked_edges (from_id, to_id, root)", [line(start, end, end) for start, end in edges]
         )
-        for tag in sorted(marks.tags):
-            parameters = {"tenant": tenant, "tag": tag}
-            self._connection.execute(query("propagation/delete_undefined_tag"), parameters)
-            self._connection.execute(query("propagation/mark_tag"), parameters)
-        if marks.deletion:
-            self._connection.execute(query("propagation/mark_deleted"), {"tenant": tenant})
 
     def _open_batch(self) -> int:
         row = self._connection.execute("insert into batches default values returning id").fetchone()
@@ -210,7 +249,7 @@ class TenantPropagation:
         return int(row[0])
 
     def _record_receipts(
-        self, tenant: str, marks: Marks, by_root: Mapping[str, PropagationResult], started: datetime
+        self, tenant: str, marks: Marks, by_root: Mapping[str, PropagationResult], started: datetime, *, paged: bool
     ) -> None:
         """Records, for each change that a mark comes from, what it reached."""
         causes: list[tuple[str, AssetMark | EdgeMark]] = [(mark.asset_id, mark) for mark in marks.assets]
@@ -220,6 +259,7 @@ class TenantPropagation:
         values = {
             "tenant": tenant,
             "started": started,
+            "paged": paged,
             "positions": list(changes),
             "roots": [root for root, _ in changes.values()],
             "correlations": [mark.correlation for _, mark in changes.values()],

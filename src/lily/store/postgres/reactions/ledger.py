@@ -85,8 +85,15 @@ class ReactionLedger:
         rows = self._connection.execute(query("reactions/due_tenants"), [self._reaction, limit])
         return [tenant for (tenant,) in rows]
 
+    def leave_unfinished(self, tenant: str, events: int) -> None:
+        """The reaction goes on with so many of the tenant's parked events, after other tenants had their turn."""
+        parameters = {"reaction": self._reaction, "tenant": tenant, "events": events}
+        self._connection.execute(query("reactions/leave_unfinished"), parameters)
+        self._connection.execute("select pg_notify('lily_applied', '')")
+
     def parked(self, tenant: str, limit: int) -> list[ParkedEvent]:
-        """The tenant's oldest parked events; none if its pause is not over."""
+        """The tenant's oldest parked events, or those with which the reaction has begun; none if its pause is not
+        over."""
         rows = self._connection.execute(query("reactions/parked"), [self._reaction, tenant, limit])
         return [ParkedEvent(*row) for row in rows]
 

@@ -16,6 +16,8 @@ declare
 begin
   -- One query for nearly all calls.
   select exists (select from parked_tenants where reaction = 'propagation' and tenant_id = p_tenant)
+         -- Between two pages of a run, what was retracted may not be derived again yet.
+         or exists (select from propagation_runs where tenant_id = p_tenant)
          -- What propagation could not handle is missing until it is replayed.
          or exists (
            select from dead_letters

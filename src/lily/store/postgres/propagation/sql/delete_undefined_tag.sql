@@ -12,4 +12,3 @@ recorded as (
 )
 insert into touched (tag, id, root, had)
 select %(tag)s, id, id, true from (select distinct asset_id as id from gone) as assets
-on conflict do nothing

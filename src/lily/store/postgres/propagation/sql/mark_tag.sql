@@ -1,6 +1,6 @@
 -- Marks the assets that a changed definition may affect: those that state or derive the tag.
-insert into marked (id, root)
-select id, id from (
+insert into marked (id, root, known)
+select id, id, true from (
   select a.id from assets a
   where a.tenant_id = %(tenant)s and a.stated <> '{}'
     and tags_of_tenant(a.tenant_id, a.stated) @> array[%(tenant)s || '/' || %(tag)s]

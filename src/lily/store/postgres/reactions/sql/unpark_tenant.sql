@@ -9,6 +9,6 @@ gone as (
   delete from parked_tenants t using left_over l
   where t.reaction = l.reaction and t.tenant_id = l.tenant_id and not l.any
 )
-update parked_tenants t set attempts = 0, reason = '', drained_at = clock_timestamp()
+update parked_tenants t set attempts = 0, reason = '', unfinished = null, drained_at = clock_timestamp()
 from left_over l
 where t.reaction = l.reaction and t.tenant_id = l.tenant_id and l.any

@@ -1,0 +1,1 @@
+update propagation_runs set about = %s where tenant_id = %s
