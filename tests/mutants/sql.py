@@ -117,6 +117,8 @@ MUTANTS = [
         "where g.parent = d.via and c.content)",
         PROPAGATED,
     ),
-    Mutant(f"{FUNCTIONS}/60_propagate.sql", "(select d.tag = any (a.stated) from", "(select false from", PROPAGATED),
+    Mutant(f"{FUNCTIONS}/60_propagate.sql", "where s.sure or a.states", "where s.sure", PROPAGATED),
+    Mutant(f"{FUNCTIONS}/60_propagate.sql", "b.root, not b.states and not exists", "b.root, not exists", PROPAGATED),
+    Mutant(f"{FUNCTIONS}/60_propagate.sql", "where l.alone and (d.depth", "where (d.depth", PROPAGATED),
     Mutant("store/postgres/access/sql/disabled_since.sql", "tenant_id = %(tenant)s", "true", CONDITIONS),
 ]
