@@ -66,7 +66,7 @@ OF_ALL_TENANTS = {
 FUNCTIONS = ("88_hierarchy", "90_spread_risk", "92_risks_of")
 _KEYWORDS = "as|set|where|on|using|join|left|cross|inner|full|order|group|limit|offset|returning|union|select|for|and"
 _REFERENCE = re.compile(
-    r"\b(?:from|join|update|using|merge into)\s+(?P<table>\w+|{table})"
+    r"\b(?:from|join|update|using|merge into)\s+(?P<table>\w+|{table}|{assets})"
     rf"(?:\s+(?:as\s+)?(?!(?:{_KEYWORDS})\b)(?P<alias>[a-z_]\w*))?"
 )
 _PLAIN = re.compile(r"(?<![.\w])tenant_id\s*(?:=|,\s*\S+\)\s*>)")  # of tables without an alias
@@ -85,7 +85,7 @@ def statements(folder: Traversable, name: str) -> dict[str, str]:
     return found
 
 
-TABLES = {"{table}"} | {name for one in files(POSTGRES / "migrations") for name in _CREATED.findall(one.read_text())}
+TABLES = {"{table}", "{assets}"} | {name for one in files(POSTGRES / "migrations") for name in _CREATED.findall(one.read_text())}
 STATEMENTS = {
     name: text for subject in SUBJECTS for name, text in statements(POSTGRES / subject / "sql", subject).items()
 }
