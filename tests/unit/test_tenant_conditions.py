@@ -42,6 +42,7 @@ OF_ALL_TENANTS = {
     "catalogue/awaiting_lake": ["assets", "assets", "a"],
     "access/rotate_token": ["tokens", "t"],  # the id of a token is unique over all tenants
     "catalogue/clear_awaiting_lake": ["assets"],
+    "catalogue/end_of_walk": ["{assets}"],  # those of catalogue/walk, which is limited
     "catalogue/reconcile": ["t"],  # it names the tenant of its one row
     "enforcement/runs/delete_old": ["enforcement_runs", "enforcement_receipts"],
     "incidents/history/delete_old": ["h"],
@@ -85,7 +86,9 @@ def statements(folder: Traversable, name: str) -> dict[str, str]:
     return found
 
 
-TABLES = {"{table}", "{assets}"} | {name for one in files(POSTGRES / "migrations") for name in _CREATED.findall(one.read_text())}
+TABLES = {"{table}", "{assets}"} | {
+    name for one in files(POSTGRES / "migrations") for name in _CREATED.findall(one.read_text())
+}
 STATEMENTS = {
     name: text for subject in SUBJECTS for name, text in statements(POSTGRES / subject / "sql", subject).items()
 }
