@@ -15,6 +15,7 @@ OUTBOX, PROGRESS = postgres("test_outbox"), postgres("test_progress")
 FLUSHED = "        if self._producer.flush(_FLUSH_SECONDS) or self._failed:\n"
 
 MUTANTS = [
+    Mutant("store/postgres/outbox/batches.py", "if is_large or len(together)", "if len(together)", OUTBOX),
     Mutant(PUBLISHER, FLUSHED, f"        outbox.mark_published(batches, {{}})\n{FLUSHED}", RELAY),
     Mutant(PUBLISHER, FLUSHED, "        if self._failed:\n", RELAY),
     Mutant(PUBLISHER, FLUSHED, "        if self._producer.flush(_FLUSH_SECONDS):\n", RELAY),

@@ -1,6 +1,7 @@
 """What is committed reaches the topics that it is for: the outbox in PostgreSQL, as the relay reads it."""
 
 import base64
+import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
@@ -140,6 +141,27 @@ def test_a_batch_is_published_once_and_only_what_is_marked_is_gone(
     outbox.mark_published([first], ENDS)
     assert outbox.unpublished(10) == [second]
     assert [one.event["data"]["qualified_name"] for one in outgoing(outbox, [second])] == ["b"]
+
+
+def test_the_values_of_a_large_layer_are_read_by_themselves(outbox: Outbox, make_world: Callable[[], World]) -> None:
+    """So that a page of changes has a bounded size, whatever callers state."""
+    world, text = make_world(), random.Random(7).randbytes(20_000).hex()
+    world.asset("a")
+    world.asset("b", description=text)
+    world.asset("c")
+    sent(outbox)
+    world.asset("a", owner="ada")
+    world.asset("b", owner="ada", description=text)
+    world.asset("c", owner="ada")
+    batches = outbox.unpublished(10)
+    pages = [[(row.qualified_name, row.before, row.after) for row in page] for page in outbox.changes(batches)]
+    assert [[name for name, *_ in page] for page in pages] == [["a", "b"], ["c"]]
+    was = [(before or {}).get("description") for page in pages for _, before, _ in page]
+    assert was == [None, text, None]
+    events = by_topic(sent(outbox))[topics.METADATA]
+    assert [(event["data"]["qualified_name"], [*event["data"]["changed"]]) for event in events] == [
+        (name, ["owner"]) for name in ("a", "b", "c")
+    ]
 
 
 def test_a_write_has_propagated_only_after_its_batch_is_published(

@@ -52,6 +52,7 @@ class Relay:
                 "compression.type": "lz4",
                 "message.max.bytes": 4 << 20,
                 "queue.buffering.max.messages": 100_000,
+                "queue.buffering.max.kbytes": 128 * 1024,
                 "partitioner": "murmur2_random",
             }
         )

@@ -20,7 +20,7 @@ from lily.reactions.relay import change_events, refresh_events
 from lily.reactions.relay.plain_changes import is_plain, plain_event
 from lily.store.postgres.outbox.batches import Change, EdgeChange, Outbox, OutgoingChange
 
-AT_ONCE = 2_000  # changes that are held, and looked up in the graph together
+AT_ONCE = 2_000  # changes of edges that are held together
 EDGES_TOGETHER = 20  # of a tenant in one record for reactions: few enough for their limits of records to mean something
 
 RuleAttributes = Mapping[str, frozenset[str]]  # by tenant
@@ -130,8 +130,7 @@ def _changes(outbox: Outbox, batches: list[int]) -> Iterator[Outgoing]:
     # Read after the batches were chosen: all of their changes were committed before. A rule that comes later looks at
     # the whole graph, so nothing that is not routed here is missed.
     named, subscriptions = outbox.rule_attributes(), outbox.subscribed_changes()
-    changes = outbox.changes(batches)
-    while group := list(islice(changes, AT_ONCE)):
+    for group in outbox.changes(batches):
         members = _members(outbox, group)
         for row in group:
             changed = differing(row.before, row.after)

@@ -9,10 +9,12 @@ from psycopg import Connection
 from psycopg.rows import dict_row, tuple_row
 from psycopg.types.json import Jsonb
 
+from lily.model.errors import Transient
 from lily.store.postgres.connection import connect
 from lily.store.postgres.copying import id_array
 from lily.store.postgres.queries import query
 
+CHANGES_AT_ONCE = 2_000
 _RELAY_LOCK = 0x6C72  # "lr": one relay at a time
 KEEP_PUBLISHED = "1 day"
 
@@ -186,9 +188,26 @@ class Outbox:
         rows = self._connection.execute(query("outbox/tables_of_batches"), {"batches": batches}).fetchall()
         return frozenset(rows[0]["tables"])
 
-    def changes(self, batches: list[int]) -> Iterator[OutgoingChange]:
-        """In order of position. They are streamed, because a batch may not fit into memory."""
-        return map(OutgoingChange._make, self._stream("outbox/changes_of_batches", batches, 2_000))
+    def changes(self, batches: list[int]) -> Iterator[list[OutgoingChange]]:
+        """In order of position, some at a time, because a batch may not fit into memory. Nor may so many large layers:
+        the stream leaves out their values, which are read one by one, and each is the last of its list."""
+        together: list[OutgoingChange] = []
+        for row in map(OutgoingChange._make, self._stream("outbox/changes_of_batches", batches, CHANGES_AT_ONCE)):
+            is_large = row.after is None
+            together.append(self._with_values(row, batches) if is_large else row)
+            if is_large or len(together) == CHANGES_AT_ONCE:
+                yield together
+                together = []
+        if together:
+            yield together
+
+    def _with_values(self, row: OutgoingChange, batches: list[int]) -> OutgoingChange:
+        with self._connection.cursor(row_factory=tuple_row) as cursor:
+            parameters = {"batches": batches, "position": row.position}
+            found = cursor.execute(query("outbox/values_of_change"), parameters).fetchone()
+        if found is None:
+            raise Transient(f"change {row.position} was deleted while it was published; trying again")
+        return row._replace(before=found[0], after=found[1])
 
     def edge_changes(self, batches: list[int]) -> Iterator[EdgeChange]:
         return map(EdgeChange._make, self._stream("outbox/edge_changes_of_batches", batches, 2_000))
