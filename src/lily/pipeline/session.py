@@ -25,6 +25,8 @@ _CHEAP_CHECKPOINTS = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
 }
+# It warns of each batch that begins later than the trigger says, and a query that collects events does (hot/pacing.py).
+_TRIGGERS = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 _environment_lock = threading.Lock()
 
 
@@ -37,9 +39,15 @@ def open_session(settings: Settings) -> SparkSession:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
+    _silence(session, _TRIGGERS)
     for key, value in spark_secrets(settings).items():
         session.conf.set(key, value)
     return session
+
+
+def _silence(spark: SparkSession, logger: str) -> None:
+    log4j = spark._jvm.org.apache.logging.log4j  # noqa: SLF001 - the only access to Java
+    log4j.core.config.Configurator.setLevel(logger, log4j.Level.ERROR)
 
 
 def require_alive(spark: SparkSession) -> None:
@@ -87,6 +95,7 @@ def _options(settings: Settings) -> dict[str, str]:
         # For a small heap of mostly short-lived rows, the serial collector needs the least memory.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:MaxMetaspaceSize=256m -XX:ReservedCodeCacheSize=128m",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(settings.lake.writers),
         "spark.sql.adaptive.enabled": "false",  # it replans between stages, and a micro-batch has only one
         "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
