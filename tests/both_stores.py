@@ -223,10 +223,9 @@ class BothStores:
     def _governance_records(self) -> list[bytes]:
         """What the relay makes of the changes since the last time."""
         outbox, tenant, since = self._parts.outbox, self.tenant, self._routed
-        columns = query("outbox/changes_of_batches").partition("from")[0]
-        rows = self._parts.owner.execute(
-            f"{columns} from changes where tenant_id = %s and position > %s order by position".encode(), [tenant, since]
-        )
+        of_batches, of_tenant = "batch_id = any(%s)", "tenant_id = %s and position > %s"
+        asked = query("outbox/changes_of_batches").replace(of_batches, of_tenant)
+        rows = self._parts.owner.execute(asked.encode(), [tenant, since])
         changes = [OutgoingChange(*row).decoded() for row in rows]
         members = routing._members(outbox, changes)
         records = [
