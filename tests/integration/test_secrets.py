@@ -54,7 +54,9 @@ def test_a_row_that_is_moved_or_altered_does_not_open(
             "where t.tenant_id = %s and s.tenant_id = %s",
             [theirs, mine],
         )
-        owner.execute("update secrets set sealed = set_byte(sealed, 14, 0) where tenant_id = %s", [mine])
+        owner.execute(
+            "update secrets set sealed = set_byte(sealed, 14, 255 - get_byte(sealed, 14)) where tenant_id = %s", [mine]
+        )
     for tenant in (mine, theirs):
         with pytest.raises(Terminal, match="cannot be decrypted"):
             Secrets(connection, tenant, VAULT).get("key")
