@@ -17,6 +17,7 @@ from lily.pipeline.lake.batch import LakeBatch
 from lily.pipeline.lake.commits import Commit, last_commit
 from lily.pipeline.lake.compaction import Compaction
 from lily.pipeline.lake.lookups import Asset, LakeLookups
+from lily.pipeline.lake.pacing import Pacing
 from lily.pipeline.lake.promotion import promote, set_parents
 from lily.pipeline.lake.restored import adopt_newest_metadata, align, list_parents
 from lily.pipeline.metrics import PipelineMetrics
@@ -32,6 +33,7 @@ from lily.store.postgres.propagation.propagator import Propagator
 
 TOPICS = (topics.ASSETS, topics.ASSETS_BULK)
 POLL_SECONDS = 1.0
+PAUSE_POLL_SECONDS = 0.5  # while events are collected for the next batch
 QUIET_SECONDS = 3.0  # between a batch and a compaction, because another batch may follow
 _log = structlog.get_logger()
 
@@ -84,6 +86,7 @@ class LakeRun:
         self._spark, self._settings, self._stop, self._metrics = spark, settings, stop, metrics
         self._ledger, self._log, self._store, self._propagator = ledger, log, store, propagator
         self._last = Commit()
+        self._ending = threading.Event()  # of the query: nothing may keep it waiting
         self._write_lock = threading.Lock()  # a promotion during a batch would miss that batch's events
         self._written_at = 0.0
         self._expected: set[Asset] = set()  # columns that the batches written so far do not have
@@ -108,7 +111,8 @@ class LakeRun:
         starts = self._log.starts(TOPICS, self._last.next_offsets)
         lake = self._settings.lake
         source = KafkaSource(self._settings.brokers, TOPICS, starts, lake.batch_events)
-        trigger_ms = int(lake.trigger_seconds * 1000)
+        # What arrives after a rest is written soon: `_pause` keeps batches apart, not the trigger.
+        trigger_ms = int(min(lake.trigger_seconds, POLL_SECONDS) * 1000)
         query = start_query(
             "lake", source.records(self._spark), self._write, checkpoint=checkpoint, trigger_ms=trigger_ms
         )
@@ -120,6 +124,7 @@ class LakeRun:
                 self._promote_between_batches()
                 compaction.start_if_due(self._is_quiet)
         finally:
+            self._ending.set()
             query.stop()
             compaction.close()
 
@@ -142,6 +147,10 @@ class LakeRun:
     def _write(self, batch: DataFrame) -> None:
         self._yield_to_hot_lane()
         began = time.monotonic()
+        self._write_batch(batch, began)
+        self._pause(began)
+
+    def _write_batch(self, batch: DataFrame, began: float) -> None:
         with self._write_lock:
             written = self._batch.write(batch)
             self._last = commit = written.commit
@@ -154,6 +163,13 @@ class LakeRun:
         self._metrics.unsigned.inc(sum(report.unsigned for report in written.reports))
         self._metrics.count_lake(commit.events, sum(report.refused for report in written.reports), promoted, seconds)
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
+
+    def _pause(self, began: float) -> None:
+        """Lets events collect for the next batch."""
+        pacing = Pacing(began, self._settings.lake.trigger_seconds)
+        while not self._stop.is_set() and not self._ending.wait(PAUSE_POLL_SECONDS):
+            if pacing.is_over(time.monotonic(), self._log.ends([topics.ASSETS_BULK]), self._last.next_offsets):
+                return
 
     def _promote_between_batches(self) -> None:
         """If the lake was ahead of the hot lane, there may be no further batch to promote with."""
