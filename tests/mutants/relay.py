@@ -111,7 +111,7 @@ MUTANTS = [
         "store/postgres/reactions/sql/dead_letter.sql", "set batch_id = excluded.batch_id, errors", "set errors", OUTBOX
     ),
     Mutant(f"{SQL}/changes_of_batches.sql", "order by position", "order by position desc", OUTBOX),
-    Mutant(f"{SQL}/in_graph.sql", "   or exists (select from edges e where e.to_id = a.id)\n", "", OUTBOX),
+    Mutant(f"{SQL}/in_graph.sql", "   or exists (select from edges e where e.to_id = a.id offset 0)\n", "", OUTBOX),
     Mutant(f"{SQL}/unpublished.sql", "where published_at is null ", "", OUTBOX),
     Mutant(f"{SQL}/unpublished.sql", "order by commit_number", "order by id", postgres("test_publication_order")),
     Mutant(

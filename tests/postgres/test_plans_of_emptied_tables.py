@@ -80,6 +80,22 @@ def test_columns_that_have_got_a_parent_do_not_read_all_nodes_that_have_one(empt
             assert _read(connection, "assets_by_name_in_any_case", "assets_by_type", "assets_pkey") <= MOST
 
 
+@pytest.mark.parametrize("some", ["columns", "emptied"])
+def test_a_few_assets_that_changed_do_not_read_the_whole_graph(
+    some: str, request: pytest.FixtureRequest, migrated: Migrated
+) -> None:
+    world: World = request.getfixturevalue(some)
+    world.asset("shop.loose")  # not in the graph, so its edges are looked for
+    changed = [AssetMark(world.id_of(name)) for name in ("shop.loose", "shop.new0", "shop.new1")]
+    with psycopg.connect(migrated.url_of("lily_pipeline"), autocommit=True) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        propagation = TenantPropagation(connection)
+        with connection.transaction():
+            propagation.run(world.tenant, Marks(assets=changed))
+            assert _read(connection, "edges", "edges_pkey", "edges_into") < COLUMNS / 4
+            assert _read(connection, "graph_nodes", "graph_nodes_pkey", "graph_children") < COLUMNS / 4
+
+
 def test_the_relay_looks_up_assets_although_it_planned_for_an_empty_graph(migrated: Migrated) -> None:
     database = Server(migrated.owner).create_database()
     migrate(database, PASSWORDS)

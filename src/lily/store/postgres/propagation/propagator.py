@@ -4,7 +4,7 @@ The SQL function `propagate` does the work for tags, one tenant per run. A run i
 handled already changes nothing, so after a crash it is enough to mark again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +31,9 @@ ATTEMPTS = 5
 LOCK_TIMEOUT = "10s"
 PAGE = 20_000  # derived tags, about, that a run stores or retracts in one transaction
 PROPAGATION = "propagation"  # the name of the reaction, and of the lock that allows one run per tenant at a time
+# Nodes are looked up by their ids, whatever the statistics say: of a tenant that is new they know nothing, and then
+# whole tables are read for a few nodes.
+_BY_ID = "set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off"
 _log = structlog.get_logger()
 Result = TypeVar("Result")
 
@@ -100,14 +103,31 @@ class Propagator:
             tenant_lock(self._connection, AT_RISK, tenant),
             self._connection.transaction(),
         ):
-            rows = self._connection.execute(query("graph/update_held_parents"), _held_columns(tenant, nodes)).fetchall()
-            rows += self._connection.execute(query("graph/update_lake_nodes"), _columns(tenant, nodes)).fetchall()
-            moved = list(dict.fromkeys(asset_id for _, asset_id in rows))
-            if moved:
-                self._propagation.run(tenant, Marks(assets=[AssetMark(asset_id, placed=True) for asset_id in moved]))
-                if self._risks.concerns(tenant):
-                    self._risks.spread(tenant, RiskMarks(moved=set(moved)))
+            self._connection.execute(_BY_ID)
+            held = self._connection.execute(query("graph/update_held_parents"), _held_columns(tenant, nodes)).fetchall()
+            placed = self._connection.execute(query("graph/update_lake_nodes"), _columns(tenant, nodes)).fetchall()
+            below_others = {asset_id for _, asset_id in held}
+            moved = below_others.union(asset_id for asset_id, _, _ in placed)
+            if marked := below_others.union(self._beside_tags(tenant, placed)):
+                marks = [AssetMark(asset_id, placed=True) for asset_id in sorted(marked)]
+                self._propagation.run(tenant, Marks(assets=marks))
+            if moved and self._risks.concerns(tenant):
+                self._risks.spread(tenant, RiskMarks(moved=moved))
         return len(moved)
+
+    def _beside_tags(self, tenant: str, placed: Sequence[tuple[str, str | None, bool]]) -> Iterable[str]:
+        """Those nodes of which something may change by their new parent. A run looks each node up many times, and
+        nearly all columns of a new table have no tag near them."""
+        if not placed or self._propagation.rule_attributes(tenant):
+            return (asset_id for asset_id, _, _ in placed)
+        parameters = {
+            "tenant": tenant,
+            "ids": id_array(asset_id for asset_id, _, _ in placed),
+            "parents": text_array(parent for _, parent, _ in placed),
+            "known": id_array(str(known) for _, _, known in placed),
+        }
+        rows = self._connection.execute(query("propagation/placed_beside_tags"), parameters).fetchall()
+        return (asset_id for (asset_id,) in rows)
 
     @contextmanager
     def _limited_waits(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ union
 select a.id::text
 from assets a
 where a.tenant_id = %(tenant)s and a.parent = %(id)s
-  and (exists (select from edges e where e.tenant_id = %(tenant)s and e.from_id = a.id)
-       or exists (select from edges e where e.tenant_id = %(tenant)s and e.to_id = a.id))
+  and (exists (select from edges e where e.tenant_id = %(tenant)s and e.from_id = a.id offset 0)
+       or exists (select from edges e where e.tenant_id = %(tenant)s and e.to_id = a.id offset 0))
 order by 1
 limit %(limit)s

@@ -83,9 +83,9 @@ language sql stable as $$
           case when c.before is null then
             coalesce(c.after -> 'tags', '{}') <> '{}' or coalesce((c.after ->> '$deleted')::boolean, false)
             or deciding_fields(c.after) <> '{}'
-            or exists (select from graph_nodes g where g.id = c.asset_id)
-            or exists (select from edges e where e.from_id = c.asset_id)
-            or exists (select from edges e where e.to_id = c.asset_id)
+            or exists (select from graph_nodes g where g.id = c.asset_id offset 0)
+            or exists (select from edges e where e.from_id = c.asset_id offset 0)
+            or exists (select from edges e where e.to_id = c.asset_id offset 0)
           else
             (c.before -> 'tags', c.before -> '$parent', c.before -> '$covers', c.before -> '$deleted', c.before -> '$cut',
              deciding_fields(c.before))

@@ -104,8 +104,8 @@ begin
     left join lateral (
       select q.id
       where a.id is null and g.id is null and p.id is null
-        and (exists (select from edges i where i.tenant_id = p_tenant and i.to_id = q.id)
-             or exists (select from edges o where o.tenant_id = p_tenant and o.from_id = q.id)) offset 0
+        and (exists (select from edges i where i.tenant_id = p_tenant and i.to_id = q.id offset 0)
+             or exists (select from edges o where o.tenant_id = p_tenant and o.from_id = q.id offset 0)) offset 0
     ) e on true
     -- A column that was promoted from the lake, or that has lineage, still counts as of its table's source.
     left join lateral (
