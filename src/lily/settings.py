@@ -172,7 +172,7 @@ class Lake(Section):
     """The lake query: both lanes into Iceberg."""
 
     trigger_seconds: float = Field(
-        10.0, gt=0, description="pause between batches: lower is fresher, and makes more files"
+        10.0, gt=0, description="longest pause between batches: lower is fresher, and makes more files"
     )
     batch_events: int = Field(
         120_000, description="most events in one batch; between batches the hot lane can go first"

@@ -1,12 +1,15 @@
 """Faults in what PostgreSQL and the lake add up to: what is held, promotion, and columns that only the lake has."""
 
-from tests.mutants.mutant import Mutant, postgres
+from tests.mutants.mutant import Mutant, postgres, unit
 
 FUNCTIONS = "store/postgres/migrations/functions"
 SEARCHED = postgres("test_both_stores_stateful")
 LISTED = postgres("test_lake_parents")
 MERGE = "store/postgres/catalogue/sql/merge.sql"
 BELOW = postgres("test_lake_columns_decided")
+BESIDE_TAGS = postgres("test_columns_beside_tags")
+PLACED = "store/postgres/propagation/sql/placed_beside_tags.sql"
+PACING, PACED = "pipeline/lake/pacing.py", unit("test_lake_pacing")
 RULES, NAMES_BELOW = "policy/candidates.py", postgres("test_names_below")
 FACTS, MEANT = f"{FUNCTIONS}/80_decision_facts.sql", "store/postgres/policies/any_case.py"
 
@@ -116,4 +119,51 @@ MUTANTS = [
     Mutant(FACTS, "or a.awaits_lake or n.id is not null or", "or a.awaits_lake or", NAMES_BELOW),
     Mutant("api/policy/dependencies.py", "    if ids.looks_like_uuid(reference):\n", "    if False:\n", NAMES_BELOW),
     Mutant(MEANT, "in RELATIONAL or table.id in self._have_columns or", "in RELATIONAL or", BELOW),
+    Mutant(PLACED, "where p.known\n   or", "where", BESIDE_TAGS),
+    Mutant(
+        PLACED, "   or p.parent is not null and p.parent not in (select parent from without_tags)\n", "", BESIDE_TAGS
+    ),
+    Mutant(
+        PLACED,
+        "   or exists (select from derived_tags d where d.asset_id = p.id and d.tenant_id = %(tenant)s offset 0)\n",
+        "",
+        BESIDE_TAGS,
+    ),
+    Mutant(
+        PLACED,
+        "where exists (select from graph_nodes g where g.id = p.parent and g.tenant_id = %(tenant)s offset 0)\n    and",
+        "where",
+        BESIDE_TAGS,
+    ),
+    Mutant(
+        PLACED,
+        "    and not exists (select from derived_tags d where d.asset_id = p.parent",
+        "    and not exists (select from derived_tags d where false and d.asset_id = p.parent",
+        BESIDE_TAGS,
+    ),
+    Mutant(
+        PLACED, "a.id = p.parent and a.stated <> '{}' offset 0)", "a.id = p.parent and false offset 0)", BESIDE_TAGS
+    ),
+    Mutant(
+        "store/postgres/propagation/propagator.py",
+        "if marked := below_others.union(",
+        "if marked := set[str]().union(",
+        BESIDE_TAGS,
+    ),
+    Mutant(
+        "store/postgres/propagation/propagator.py",
+        "if not placed or self._propagation.rule_attributes(tenant):",
+        "if not placed:",
+        ("tests/integration/test_attribute_rules.py",),
+    ),
+    Mutant(
+        f"{FUNCTIONS}/60_propagate.sql",
+        "e.from_id = m.id offset 0)\n       or",
+        "e.from_id = m.id)\n       or",
+        postgres("test_plans_of_emptied_tables"),
+    ),
+    Mutant(PACING, "return has_more and now", "return now", PACED),
+    Mutant(PACING, "now >= self._soonest and ", "", PACED),
+    Mutant(PACING, " and now - self._moved >= SILENT", "", PACED),
+    Mutant(PACING, "        if now >= self._latest:\n            return True\n", "", PACED),
 ]

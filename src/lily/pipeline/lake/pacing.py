@@ -18,7 +18,7 @@ class Pacing:
 
     def __init__(self, began: float, apart: float) -> None:
         """When the batch began, and the usual seconds from then on to the next one."""
-        self._soonest, self._latest = began + min(LEAST, apart), began + apart
+        self._soonest, self._latest = began + LEAST, began + apart
         self._ends: Mapping[Partition, int] = {}
         self._moved = began
 

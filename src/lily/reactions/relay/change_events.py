@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -36,6 +37,7 @@ MAX_NAMED = 1_000  # fields and tags that a shortened event names: a batch may s
 _BULKY = ("original_base64", "assets")
 
 CloudEvent = dict[str, Any]
+_committed = lru_cache(maxsize=64)(stamp)  # all rows of a batch have one time
 OutboxRow = Change | EdgeChange | Propagated | Decision | Announcement
 
 
@@ -150,7 +152,7 @@ def _event(row: OutboxRow, type_: str, subject: str, data: dict[str, Any]) -> Cl
     return cloud_event(
         type_,
         event_id=f"change-{row.position}",
-        time=stamp(row.committed_at),
+        time=_committed(row.committed_at),
         tenant=row.tenant_id,
         subject=subject,
         data=data,

@@ -15,5 +15,5 @@ without_tags as materialized (
 select p.id::text
 from placed p
 where p.known
-   or p.parent not in (select parent from without_tags)
+   or p.parent is not null and p.parent not in (select parent from without_tags)
    or exists (select from derived_tags d where d.asset_id = p.id and d.tenant_id = %(tenant)s offset 0)
