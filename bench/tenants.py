@@ -51,7 +51,9 @@ def tenant(stack: BenchStack, name: str) -> Iterator[BenchTenant]:
 
 def _remove(stack: BenchStack, name: str) -> None:
     database = stack.database
+    tables = [sql.Identifier(table) for (table,) in database.execute(_TABLES).fetchall()]
     with database.transaction():
-        for (table,) in database.execute(_TABLES).fetchall():
-            database.execute(sql.SQL("delete from {} where tenant_id = %s").format(sql.Identifier(table)), [name])
-    database.execute("vacuum analyze assets, edges, graph_nodes, derived_tags, edge_changes, changes")
+        for table in tables:
+            database.execute(sql.SQL("delete from {} where tenant_id = %s").format(table), [name])
+    # Now, and not while the next tenant is measured.
+    database.execute(sql.SQL("vacuum analyze {}").format(sql.SQL(", ").join(tables)))

@@ -162,6 +162,12 @@ MUTANTS = [
         "e.from_id = m.id)\n       or",
         postgres("test_plans_of_emptied_tables"),
     ),
+    Mutant(
+        "store/postgres/catalogue/writer.py",
+        '        self._connection.execute("set plan_cache_mode = force_custom_plan")\n',
+        "",
+        postgres("test_plans_of_emptied_tables"),
+    ),
     Mutant(PACING, "return has_more and now", "return now", PACED),
     Mutant(PACING, "now >= self._soonest and ", "", PACED),
     Mutant(PACING, " and now - self._moved >= SILENT", "", PACED),

@@ -4,6 +4,7 @@ as good as the key. Each node and asset is still looked up by its id."""
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import cast
 
 import psycopg
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from lily.embedded.bootstrap import url_for_role
 from lily.lineage.lake_nodes import LakeNode
 from lily.lineage.marks import AssetMark, Marks
+from lily.store.postgres.access.administration import create_tenant
+from lily.store.postgres.catalogue.writer import CatalogueWriter
 from lily.store.postgres.migrations import migrate
 from lily.store.postgres.outbox.batches import Outbox
 from lily.store.postgres.propagation.propagator import Propagator, TenantPropagation
@@ -34,6 +37,10 @@ select pg_restore_relation_stats(
 _EDGES = """
 insert into edges (tenant_id, from_id, to_id, type, created_at, updated_at)
 select 't', id, gen_random_uuid(), 'derived-from', now(), now() from unnest(%s::uuid[]) as a (id)
+"""
+_ENTRIES = """
+select sum(idx_tup_read), sum(idx_scan) filter (where indexrelname = 'assets_pkey')
+from pg_stat_user_indexes where relname = 'assets'
 """
 _READ = "select coalesce(sum(pg_stat_get_xact_tuples_returned(oid)), 0) from pg_class where relname = any (%s)"
 
@@ -94,6 +101,28 @@ def test_a_few_assets_that_changed_do_not_read_the_whole_graph(
             propagation.run(world.tenant, Marks(assets=changed))
             assert _read(connection, "edges", "edges_pkey", "edges_into") < COLUMNS / 4
             assert _read(connection, "graph_nodes", "graph_nodes_pkey", "graph_children") < COLUMNS / 4
+
+
+def test_the_merge_looks_assets_up_although_it_planned_for_an_empty_catalogue(migrated: Migrated) -> None:
+    database = Server(migrated.owner).create_database()
+    migrate(database, PASSWORDS)
+    create_tenant(database, "t")
+    url = url_for_role(database, "lily_pipeline", PASSWORDS["lily_pipeline"])
+    with closing(CatalogueWriter(url)) as store, psycopg.connect(database, autocommit=True) as owner:
+        owner.execute("alter table assets set (autovacuum_enabled = false)")
+        world = World("t", store, cast("Propagator", None), owner)
+        for number in range(12):  # prepared after five, and with one plan for all after ten
+            world.asset("shop.first", description=str(number))
+        owner.execute("delete from assets")
+        owner.execute("vacuum analyze assets")  # plans are made anew, of a table without a page
+        for number in range(COLUMNS):
+            world.asset(f"shop.table{number}")
+        with psycopg.connect(database, autocommit=True) as reader:
+            store._connection.execute("select pg_stat_force_next_flush()")
+            store._connection.execute("select 1")
+            read, looked_up = reader.execute(_ENTRIES).fetchone() or (0, 0)
+        assert looked_up >= COLUMNS  # by the key
+        assert read <= MOST
 
 
 def test_the_relay_looks_up_assets_although_it_planned_for_an_empty_graph(migrated: Migrated) -> None:

@@ -70,6 +70,8 @@ class CatalogueWriter:
         # A batch stages few rows compared with the catalogue, but PostgreSQL has no statistics of a temporary table.
         # Without these settings it may scan the whole catalogue for each batch.
         self._connection.execute("set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off")
+        # A plan that is kept from a time when a table was empty reads all of the table for each row of a batch.
+        self._connection.execute("set plan_cache_mode = force_custom_plan")
         # Enough to stage and sort a batch of the default size in memory.
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
         self._connection.execute(query("catalogue/stage"))

@@ -192,6 +192,8 @@ class TenantPropagation:
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection = connection
         self._connection.execute("set work_mem = '64MB'; set temp_buffers = '64MB'")
+        # As in `CatalogueWriter`: the size of tables counts as it is, not as it was when a statement was first planned.
+        self._connection.execute("set plan_cache_mode = force_custom_plan")
         self._connection.execute(query("propagation/stage"))
         self._new_origins = NewOrigins(self._connection)
         self._rules = RuleRunner(self._connection)
