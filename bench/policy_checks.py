@@ -38,6 +38,8 @@ def measure(run: Run) -> Outcome:
     people = choose.sample(users, min(PRINCIPALS, len(users)))
     with httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {stack.token}"}, timeout=120) as http:
         rounds = [_round(run, stack, http, people) for _ in run.rounds()]
+    _clear(stack)
+    _reload(stack)
     findings = [
         Finding(
             what="checks over HTTP, batches of 10,000", goal=at_least(50_000), unit="/s", values=column(rounds, "rate")
@@ -55,9 +57,8 @@ def measure(run: Run) -> Outcome:
 def _store(stack: BenchStack, policies: int, users: int) -> list[str]:
     """Fills the tenant; returns the names of its users."""
     world = policy_world(2, Scale(policies, 0, users=users, roles=200, groups=200, tables=500))
+    _clear(stack)
     with stack.database.cursor() as cursor:
-        for table in ("policies", "roles", "users"):
-            cursor.execute(f"delete from {table} where tenant_id = %s", [TENANT])  # noqa: S608
         bodies: dict[str, list[tuple[str, dict[str, Any]]]] = {
             "policies": [(fold(one.id), {"id": one.id, **one.as_dict()}) for one in world.policies],
             "roles": [(fold(one.name), one.as_dict()) for one in world.roles],
@@ -68,11 +69,17 @@ def _store(stack: BenchStack, policies: int, users: int) -> list[str]:
                 for key, body in rows:
                     copy.write_row((TENANT, key, json.dumps(body), 1))
             cursor.execute(f"vacuum analyze {table}")
-    _touch_all(stack)
+    _reload(stack)
     return [user.name for user in world.users]
 
 
-def _touch_all(stack: BenchStack) -> None:
+def _clear(stack: BenchStack) -> None:
+    """What is left would decide about the writes of other measurements."""
+    for table in ("policies", "roles", "users"):
+        stack.database.execute(f"delete from {table} where tenant_id = %s".encode(), [TENANT])  # noqa: S608
+
+
+def _reload(stack: BenchStack) -> None:
     """Makes every process read and compile all policies again."""
     stack.database.execute(
         "with bumped as (update access_versions set version = version + 1, compiled = version + 1 "
@@ -86,7 +93,7 @@ def _touch_all(stack: BenchStack) -> None:
 
 def _round(run: Run, stack: BenchStack, http: httpx.Client, people: list[str]) -> Round:
     run.say("all policies changed")
-    _touch_all(stack)
+    _reload(stack)
     everything = _seconds(http, [_check(people[0], 0)])
     bodies = [_batch(people, run.sizes.pool) for _ in range(BATCHES)]
     for body in bodies:  # arranges the policies of each principal
