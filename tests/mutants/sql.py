@@ -14,7 +14,7 @@ MADE, PROPAGATED = postgres("test_edge_conduction") + CONVERGES, postgres("test_
 CLAIMED = MADE + postgres("test_run_lineage", "test_repeated_claims")
 OF_THE_TENANT = "tenant_id = %(tenant)s and "
 
-SEARCHED = postgres("test_search")
+SEARCHED, SINCE = postgres("test_search"), postgres("test_tags_keep_their_time")
 
 MUTANTS = [
     Mutant(f"{FUNCTIONS}/30_search.sql", "(start is null or reversed(f.id) > start)", "true", SEARCHED),
@@ -118,7 +118,7 @@ MUTANTS = [
         PROPAGATED,
     ),
     Mutant(f"{FUNCTIONS}/60_propagate.sql", "where s.sure or a.states", "where s.sure", PROPAGATED),
-    Mutant(f"{FUNCTIONS}/60_propagate.sql", "b.root, not b.states and not exists", "b.root, not exists", PROPAGATED),
-    Mutant(f"{FUNCTIONS}/60_propagate.sql", "where l.alone and (d.depth", "where (d.depth", PROPAGATED),
+    Mutant(f"{FUNCTIONS}/60_propagate.sql", "b.root, not b.states and not exists", "b.root, not exists", SINCE),
+    Mutant(f"{FUNCTIONS}/60_propagate.sql", "where l.alone and (d.depth", "where (d.depth", SINCE),
     Mutant("store/postgres/access/sql/disabled_since.sql", "tenant_id = %(tenant)s", "true", CONDITIONS),
 ]

@@ -311,6 +311,22 @@ def test_the_exact_name_comes_before_names_that_begin_with_it_and_before_what_is
     assert found(migrated, world, "customer") == sorted(ranked)
 
 
+def test_the_best_of_a_few_candidates_come_on_the_first_page(
+    migrated: Migrated, make_world: Callable[[], World]
+) -> None:
+    world = make_world()
+    names = {"of a customer": "returns", "visits": "visits", "orders": "customer_orders", "itself": "customer"}
+    for number, (kind, name) in enumerate((kind, name) for kind, name in names.items() for _ in range(4)):
+        place = "customer" if kind == "visits" else "z"
+        described = {"description": kind} if kind == "of a customer" else {}
+        write(
+            world, state(world, number, 1, name, qualified_name=f"{place}.{number:02d}.{name}", owner="al", **described)
+        )
+    pages = every_page(migrated, world, {"q": "customer", "owner": "al"}, 3)
+    found_names = [one.view["attributes"]["name"] for one in pages]
+    assert found_names == [name for name in reversed(names.values()) for _ in range(4)]
+
+
 def test_a_page_goes_on_although_the_asset_at_which_it_ended_has_another_rank(
     migrated: Migrated, make_world: Callable[[], World]
 ) -> None:
