@@ -1,4 +1,4 @@
-"""An asset that never lost a tag has had it since the same time, whatever becomes of one of the ways by which it has it."""
+"""An asset that never lost a tag has had it since the same time, also if one of the ways that lead there ends."""
 
 from collections.abc import Callable
 from datetime import datetime
