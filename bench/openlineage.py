@@ -4,7 +4,7 @@ Eight connections post single events of about 5.5 KB (`openlineage_events.py`): 
 lineage. First each event is the completed run of a new job with datasets of its own, so that every job, dataset,
 column and edge is new; then each job's next run states the same again. The clock starts with the first byte and stops
 when all jobs, datasets and edges, those of columns included, are readable, and again when the columns are readable
-from the lake, which waits up to ten seconds for its next batch. Marquez's figure is from an earlier run on two such
+from the lake, which may wait some seconds for its next batch. Marquez's figure is from an earlier run on two such
 cores with eight clients, not from this one.
 
 In the first minutes the JVMs spend about half of their time on compiling themselves. So jobs of another tenant come

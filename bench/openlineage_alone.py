@@ -107,7 +107,8 @@ class Lane:
         with self._counted("relay"):
             published = self._publish()
         with self._counted("propagation"):
-            self._propagator.propagate(tenant, marks_of(published, frozenset()))
+            if (marks := marks_of(published, frozenset())).any:
+                self._propagator.propagate(tenant, marks)
         with self._counted("parents"):
             waiting = self._propagator.awaiting_lake(20_000)
             self._propagator.set_parents({asset: lake_node_of(self._columns.get(asset)) for asset in waiting})

@@ -36,10 +36,12 @@ def measure(run: Run) -> Outcome:
     users = _store(stack, sizes.many_policies, sizes.many_users)
     choose = random.Random(3)
     people = choose.sample(users, min(PRINCIPALS, len(users)))
-    with httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {stack.token}"}, timeout=120) as http:
-        rounds = [_round(run, stack, http, people) for _ in run.rounds()]
-    _clear(stack)
-    _reload(stack)
+    try:
+        with httpx.Client(base_url=stack.url, headers={"Authorization": f"Bearer {stack.token}"}, timeout=120) as http:
+            rounds = [_round(run, stack, http, people) for _ in run.rounds()]
+    finally:
+        _clear(stack)
+        _reload(stack)
     findings = [
         Finding(
             what="checks over HTTP, batches of 10,000", goal=at_least(50_000), unit="/s", values=column(rounds, "rate")

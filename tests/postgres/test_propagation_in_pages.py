@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from lily.lineage.marks import AssetMark, Marks
 from lily.store.postgres.catalogue.writer import CatalogueWriter
-from lily.store.postgres.propagation.propagator import Propagator
+from lily.store.postgres.propagation.propagator import Propagator, TenantPropagation
 from tests.integration.test_propagation_stateful import Lineage
 from tests.lineage_world import World
 from tests.postgres.migrated import Migrated
@@ -51,6 +51,51 @@ def test_runs_in_pages_equal_a_recomputation(
         ),
     )
     assert owner.execute(_LEFT).fetchone() == (0, 0)
+
+
+@pytest.mark.parametrize("page", [1, 2, 100])
+def test_what_comes_into_the_graph_in_the_first_page_has_what_it_inherits(
+    page: int, paged: Callable[[int], World]
+) -> None:
+    """A table with much after it moves from a schema with the tag into another one, which nothing had led to before."""
+    world = paged(page)
+    world.define("pii")
+    for database in ("old", "new"):
+        world.typed("database", database, tags=["pii"])
+        world.typed("schema", f"{database}.crm", parent=database)
+    world.asset("people", parent="old.crm")
+    for number, start in enumerate(("people", "n0", "n1", "n2", "n3")):
+        world.edge(start, f"n{number}")
+    world.settle()
+    world.asset("people", parent="new.crm")
+    world.settle()
+    assert world.stored() == world.recomputed()
+    names = {world.id_of(name) for name in ("new.crm", "people", "n0", "n4")}
+    assert names <= {one.asset for one in world.stored()}
+
+
+def test_a_run_in_pages_is_repeated_in_one_transaction_as_events_that_fail_are(
+    make_world: Callable[[], World], migrated: Migrated
+) -> None:
+    world = make_world()
+    world.define("pii")
+    world.asset("start", tags=["pii"])
+    for number, before in enumerate(("start", "n0", "n1")):
+        world.edge(before, f"n{number}")
+    marks, world.marks = world.marks, Marks()
+    gone = Marks(assets=[AssetMark(world.id_of("start"))])
+    with psycopg.connect(migrated.url_of("lily_pipeline"), autocommit=True) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        propagation = TenantPropagation(connection)
+        with connection.transaction():
+            for _ in range(2):
+                propagation.run(world.tenant, marks)
+        assert world.stored() == world.recomputed() != set()
+        world.asset("start", tags=[])
+        with connection.transaction():
+            while not propagation.run(world.tenant, gone, 1).finished:
+                pass
+    assert world.stored() == world.recomputed() == set()
 
 
 def test_a_run_that_is_killed_between_its_pages_comes_to_the_same_end(

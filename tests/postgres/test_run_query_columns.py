@@ -199,3 +199,31 @@ def test_a_star_has_no_column_that_was_deleted_with_authority_or_without(runs: R
         "raw.people", "main.second", "id"
     )
     assert "main.copy.email" in runs.world.derived()
+
+
+OWNER = {"name": "Owner", "type": "struct", "fields": [{"name": "mail", "type": "varchar"}]}
+DEVICE = {"name": "device", "type": "struct", "fields": [{"name": "os", "type": "varchar"}, OWNER]}
+
+
+@pytest.fixture
+def events(runs: Runs) -> Runs:
+    """A table whose column `device` is a struct, as a producer's schema has it."""
+    runs.complete("load", outputs=[dataset("main.events", schema={"fields": [{"name": "id", "type": "int"}, DEVICE]})])
+    return runs
+
+
+def test_a_field_of_a_struct_leads_to_its_leaf(events: Runs) -> None:
+    sql = "select e.device.os as system, (e.device).owner.mail as mail from main.events as e"
+    events.take("main.flat", sql)
+    events.analyze()
+    assert ("main.events.device.os", "main.flat.system") in events.derived()
+    assert ("main.events.device.Owner.mail", "main.flat.mail") in events.derived()
+
+
+def test_a_star_has_structs_and_not_the_fields_in_them(events: Runs) -> None:
+    events.take("main.copy", "select * from main.events")
+    events.analyze()
+    of_columns = {end for start, end in events.derived() if start.startswith("main.events.")}
+    assert {"main.copy.id", "main.copy.device"} <= of_columns
+    assert "main.copy.os" not in of_columns
+    assert "main.copy.mail" not in of_columns

@@ -27,6 +27,7 @@ def world(make_world: Callable[[], World]) -> World:
 def since(owner: psycopg.Connection, world: World, name: str) -> datetime:
     asked = "select since from derived_tags where tenant_id = %s and asset_id = %s"
     ((found,),) = owner.execute(asked, [world.tenant, world.id_of(name)]).fetchall()
+    assert isinstance(found, datetime)
     return found
 
 

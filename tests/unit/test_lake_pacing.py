@@ -29,6 +29,10 @@ def test_two_batches_are_never_too_close() -> None:
     assert pause([0.5]) == LEAST
 
 
+def test_two_batches_are_half_of_a_longer_pause_apart() -> None:
+    assert pause([0.5], apart=60.0) == 30.0
+
+
 def test_a_shorter_pause_stays_as_short() -> None:
     assert pause([0.0], apart=2.0) == 2.0
     assert pause([], apart=2.0) == 2.0

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from lily.model.records import Partition
 
 SILENT = 1.0  # seconds without a new column, after which no more are expected
-LEAST = 5.0  # seconds between the beginnings of two batches, however often the columns stop
+LEAST = 5.0  # seconds between the beginnings of two batches, however often the columns stop; at least half the pause
 
 
 class Pacing:
@@ -18,7 +18,7 @@ class Pacing:
 
     def __init__(self, began: float, apart: float) -> None:
         """When the batch began, and the usual seconds from then on to the next one."""
-        self._soonest, self._latest = began + LEAST, began + apart
+        self._soonest, self._latest = began + max(LEAST, apart / 2), began + apart
         self._ends: Mapping[Partition, int] = {}
         self._moved = began
 

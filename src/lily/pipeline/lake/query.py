@@ -146,6 +146,8 @@ class LakeRun:
 
     def _write(self, batch: DataFrame) -> None:
         self._yield_to_hot_lane()
+        if self._ending.is_set():
+            return  # not written, so it is read again from the lake's last commit
         began = time.monotonic()
         self._write_batch(batch, began)
         self._pause(began)
@@ -165,9 +167,10 @@ class LakeRun:
         _log.info("committed", query="lake", batch=commit.number, events=commit.events, seconds=round(seconds, 2))
 
     def _pause(self, began: float) -> None:
-        """Lets events collect for the next batch."""
-        pacing = Pacing(began, self._settings.lake.trigger_seconds)
-        while not self._stop.is_set() and not self._ending.wait(PAUSE_POLL_SECONDS):
+        """Lets events collect for the next batch, if this one has not taken as long as that."""
+        apart = self._settings.lake.trigger_seconds
+        pacing = Pacing(began, apart)
+        while time.monotonic() < began + apart and not self._ending.wait(min(PAUSE_POLL_SECONDS, apart)):
             if pacing.is_over(time.monotonic(), self._log.ends([topics.ASSETS_BULK]), self._last.next_offsets):
                 return
 
@@ -194,7 +197,7 @@ class LakeRun:
     def _yield_to_hot_lane(self) -> None:
         """Waits while the hot lane is behind, unless the lake would fall too far behind itself."""
         limit = timedelta(seconds=self._settings.lake.patience_seconds)
-        while not self._stop.is_set() and self._behind() < limit:
+        while not self._stop.is_set() and not self._ending.is_set() and self._behind() < limit:
             if self._hot_lag() <= self._settings.lake.yield_events:
                 return
             self._metrics.lake_yields.inc()

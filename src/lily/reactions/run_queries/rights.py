@@ -13,7 +13,9 @@ Tables = Mapping[str, StoredTable]
 
 def readable(policies: SenderPolicies, tables: Tables) -> dict[str, StoredTable]:
     """The tables without the columns that the sender may not read: `select *` would name them."""
-    kinds = {column: "column" for table in tables.values() for column in table.columns.values()}
+    kinds = {
+        column: "column" for table in tables.values() for column in (*table.columns.values(), *table.nested.values())
+    }
     may = policies.permitted("READ", kinds | {table.qualified_name: "table" for table in tables.values()})
     return {key: _readable(table, may) for key, table in tables.items()}
 
@@ -21,7 +23,8 @@ def readable(policies: SenderPolicies, tables: Tables) -> dict[str, StoredTable]
 def _readable(table: StoredTable, may: Collection[str]) -> StoredTable:
     known = table.columns if table.qualified_name in may else {}
     columns = {name: column for name, column in known.items() if column in may}
-    return table._replace(columns=columns, ordered=table.ordered and len(columns) == len(table.columns))
+    nested = {path: column for path, column in table.nested.items() if known and column in may}
+    return table._replace(columns=columns, ordered=table.ordered and len(columns) == len(table.columns), nested=nested)
 
 
 def writable(policies: SenderPolicies, result: AnalysisResult, tables: Tables) -> AnalysisResult:

@@ -79,4 +79,7 @@ class QueryTables:
 
 
 def known_tables(found: Mapping[str, StoredTable]) -> dict[str, KnownTable]:
-    return {key: KnownTable(table.qualified_name, table.columns, table.ordered) for key, table in found.items()}
+    return {
+        key: KnownTable(table.qualified_name, table.columns, table.ordered, dict(table.nested))
+        for key, table in found.items()
+    }

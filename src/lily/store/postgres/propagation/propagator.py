@@ -206,7 +206,10 @@ class TenantPropagation:
     def run(self, tenant: str, marks: Marks, most: int | None = None) -> PropagationResult:
         """Does about `most` of what there is to do, or all of it. If the result says that the run is not finished,
         commit and call again with the same marks. What an earlier run left unfinished is done as well."""
-        self._connection.execute("delete from touched")  # of an earlier part in the same transaction
+        # Of an earlier run in the same transaction.
+        self._connection.execute(
+            "delete from touched; delete from marked; delete from marked_edges; delete from concerned"
+        )
         row = self._connection.execute(query("propagation/unfinished_run"), [tenant]).fetchone()
         if row is None or row[0] != marks.digest:
             self._mark(tenant, marks)

@@ -1,12 +1,14 @@
 """The newest analyzed query of each job, and the columns of the tables that these queries make."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from lily.model.edges import ClaimsEvent
+from lily.model.ids import name_prefix, own_name
 from lily.store.postgres.jobs.queue import NewJob, enqueue
 from lily.store.postgres.queries import query
 from lily.store.postgres.run_queries.queueing import TASK
@@ -15,13 +17,14 @@ from lily.store.postgres.table_changes.ledger import TableLedger
 
 class StoredTable(NamedTuple):
     """`columns` are qualified names by name. They are `ordered` if they are all there are, in the table's order, and
-    `stated` if a producer's schema has them."""
+    `stated` if a producer's schema has them. `nested` are the fields of structs, by their path: `address.city`."""
 
     qualified_name: str
     columns: dict[str, str]
     ordered: bool
     exists: bool
     stated: bool = False
+    nested: Mapping[str, str] = MappingProxyType({})
 
 
 class QueryLedger:
@@ -53,18 +56,29 @@ class QueryLedger:
         """What is known of tables, by qualified name; `ids` has the id of each."""
         given = {"tenant": self._tenant, "names": list(ids), "ids": list(ids.values())}
         columns: dict[str, dict[str, str]] = {}
+        nested: dict[str, dict[str, str]] = {}
         stated: set[str] = set()
         for name, column, qualified_name, of_schema in self._connection.execute(query("run_queries/columns"), given):
-            _add(columns.setdefault(name, {}), name, column, qualified_name)
             if of_schema:
                 stated.add(name)
+            if of_schema and (path := _nested_path(name, qualified_name)):
+                nested.setdefault(name, {})[path] = qualified_name
+            else:
+                _add(columns.setdefault(name, {}), name, column, qualified_name)
         for held in TableLedger(self._connection, self._tenant).held_columns(list(ids)):
             if not held.is_deleted:
                 _add(columns.setdefault(held.table, {}), held.table, held.name, held.qualified_name)
         made = dict(self._connection.execute(query("run_queries/made"), given).fetchall())
         existing = {name for (name,) in self._connection.execute(query("run_queries/existing"), given)}
         found = (
-            StoredTable(name, columns.get(name, {}), ordered=False, exists=name in existing, stated=name in stated)
+            StoredTable(
+                name,
+                columns.get(name, {}),
+                ordered=False,
+                exists=name in existing,
+                stated=name in stated,
+                nested=nested.get(name, {}),
+            )
             for name in ids
         )
         return {table.qualified_name: _as_made(table, made.get(table.qualified_name)) for table in found}
@@ -94,6 +108,17 @@ def _add(columns: dict[str, str], table: str, column: str, qualified_name: str) 
     key = column.lower()
     if key not in columns or qualified_name.lower() == f"{table}.{key}".lower():
         columns[key] = qualified_name
+
+
+def _nested_path(table: str, qualified_name: str) -> str:
+    """The path of a field of a struct, in lower case; empty for a column, and for what is not named below the table."""
+    path: list[str] = []
+    while (above := name_prefix(qualified_name)) != qualified_name:
+        path.append(own_name(qualified_name).lower())
+        if above == table:
+            return ".".join(reversed(path)) if len(path) > 1 else ""
+        qualified_name = above
+    return ""
 
 
 def _as_made(table: StoredTable, made: Sequence[str] | None) -> StoredTable:

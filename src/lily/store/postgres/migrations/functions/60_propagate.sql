@@ -52,6 +52,7 @@ declare
   nodes uuid[];
   moved uuid[];
   parents_before uuid[];
+  given uuid[] := array(select id from marked);  -- by the caller
   unknown uuid[];  -- new in the graph, and PostgreSQL has nothing of them: neither tags nor what is above them
   roots uuid[];
   names text[];
@@ -311,6 +312,9 @@ begin
   end loop;
   if nodes is not null or exists (select from propagation_pages where tenant_id = p_tenant and step in ('suspect', 'mark')) then
     perform put_off(p_tenant, 'suspect', names, nodes, kinds, roots, null, null, solid);
+    -- The caller marks again what it has marked, and nobody what is new in the graph: it is not new in the next call.
+    perform put_off(p_tenant, 'origin', null, array_agg(m.id), null, array_agg(m.root))
+    from marked m where m.id not in (select unnest(given));
     perform put_off_losses(p_tenant, array['seed', 'loss']);
     finished := false;
     insert into propagation_runs (tenant_id, began) values (p_tenant, began)
