@@ -121,6 +121,51 @@ FINDINGS = {
     "dead letters do not reach their topic": (
         "postgres/test_outbox.py::test_what_the_pipeline_refused_reaches_the_dead_letters"
     ),
+    "a person's tag is hidden by an empty list of the source": (
+        "contract/test_tags.py::test_a_persons_tags_show_where_the_source_states_none"
+    ),
+    "the first page of a run loses what it brings into the graph": (
+        "postgres/test_propagation_in_pages.py::test_what_comes_into_the_graph_in_the_first_page_has_what_it_inherits"
+    ),
+    "events of a failed turn conflict and are given up": (
+        "postgres/test_propagation_in_pages.py::"
+        "test_a_run_in_pages_is_repeated_in_one_transaction_as_events_that_fail_are"
+    ),
+    "a column from the lake is left out beside a tag": (
+        "postgres/test_columns_beside_tags.py::test_a_tag_far_above_a_table_that_is_not_in_the_graph_reaches_it"
+    ),
+    "a star names the fields of a struct as columns": (
+        "postgres/test_run_query_columns.py::test_a_star_has_structs_and_not_the_fields_in_them"
+    ),
+    "the API is read on the wire": "contract/test_tls.py::test_without_tls_there_is_no_response",
+    "a client without the certificate that is demanded": (
+        "contract/test_tls.py::test_with_mutual_tls_a_client_needs_a_certificate_of_the_right_authority"
+    ),
+    "processes of others join Spark": (
+        "unit/test_spark_options.py::test_in_local_mode_spark_authenticates_with_a_secret_of_its_own"
+    ),
+    "a token without an end": (
+        "postgres/test_tokens.py::test_the_successor_of_a_token_without_an_end_has_the_default_one"
+    ),
+    "a tenant's flood of requests": (
+        "contract/test_quotas.py::test_rest_refuses_requests_beyond_the_quota_and_states_the_pause"
+    ),
+    "headers that arrive a byte at a time": (
+        "unit/test_api_protocol.py::test_headers_that_arrive_a_byte_at_a_time_do_not_keep_a_connection_open"
+    ),
+    "a body that never ends": "unit/test_api_protocol.py::test_a_body_that_stops_in_the_middle_ends_the_request",
+    "more connections than there is room for": (
+        "unit/test_api_protocol.py::test_one_connection_too_many_is_refused_and_there_is_room_again_after_another_ends"
+    ),
+    "an entry of the audit is rewritten": (
+        "postgres/test_audit.py::test_an_entry_that_was_rewritten_with_its_hash_does_not_fit_the_next"
+    ),
+    "the end of the audit is cut off": (
+        "postgres/test_audit.py::test_an_end_that_was_cut_off_shows_by_the_head_that_was_kept"
+    ),
+    "a key is removed that a secret needs": (
+        "postgres/test_key_rotation.py::test_no_key_is_removed_that_a_secret_still_needs"
+    ),
     "a change is marked before Kafka has it": (
         "unit/test_relay.py::test_a_batch_is_marked_after_kafka_has_confirmed_it_and_not_before"
     ),
