@@ -108,6 +108,25 @@ def test_a_run_that_fails_takes_nothing_away_and_nothing_is_assumed_of_it(door: 
     assert {name for name, _ in upstream(door, "t")} == {"a"}
 
 
+def test_a_job_shows_what_its_facets_state(door: Door) -> None:
+    location = {"type": "git", "url": "https://git.example.org/etl.git"}
+    kind = {"processingType": "BATCH", "integration": "SPARK", "jobType": "JOB"}
+    owners = [{"name": "team:sales", "type": "MAINTAINER"}, {"name": "ada", "type": "OWNER"}]
+    facets = {
+        "documentation": {"description": "Loads orders."},
+        "ownership": {"owners": owners},
+        "jobType": kind,
+        "sourceCodeLocation": location,
+        "tags": {"tags": [{"key": "nightly"}]},
+    }
+    job = {"namespace": "airflow", "name": "described", "facets": facets}
+    send(door, run("described", [], [dataset("described")], job=job))
+    found = door.http.get("/jobs/job:airflow%2Fdescribed").json()
+    assert (found["description"], found["owner"], found["owners"]) == ("Loads orders.", "team:sales", owners)
+    assert (found["job_type"], found["source_code_location"]) == (kind, location)
+    assert found["tags"] == ["nightly"]
+
+
 def test_a_job_and_its_runs_can_be_read(door: Door) -> None:
     run_id = str(uuid.uuid4())
     facets = {"errorMessage": {"message": "no such table", "programmingLanguage": "SQL"}}

@@ -38,7 +38,7 @@ OfJob = Annotated[
     Query(description="The id or the qualified name of the job, if several have a run of that id."),
 ]
 MAX_SAME_ID = 100  # runs of one id that are looked at
-_ATTRIBUTES = ("name", "description", "owner", "job_type", "source_code_location")
+_ATTRIBUTES = ("name", "description", "owner", "owners", "job_type", "source_code_location")
 POSITION: TypeAdapter[RunPosition] = TypeAdapter(RunPosition)
 
 

@@ -66,6 +66,7 @@ class Job(BaseModel):
     name: str | None
     description: str | None
     owner: str | None
+    owners: list[dict[str, Any]] | None
     job_type: Any
     source_code_location: Any
     tags: list[str]
