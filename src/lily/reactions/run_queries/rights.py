@@ -23,7 +23,7 @@ def readable(policies: SenderPolicies, tables: Tables) -> dict[str, StoredTable]
 def _readable(table: StoredTable, may: Collection[str]) -> StoredTable:
     known = table.columns if table.qualified_name in may else {}
     columns = {name: column for name, column in known.items() if column in may}
-    nested = {path: column for path, column in table.nested.items() if known and column in may}
+    nested = {path: field for path, field in table.nested.items() if path.partition(".")[0] in columns and field in may}
     return table._replace(columns=columns, ordered=table.ordered and len(columns) == len(table.columns), nested=nested)
 
 
